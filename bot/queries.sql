@@ -56,6 +56,10 @@ SELECT inbox.turn_id FROM inbox JOIN conversation_turns ON conversation_turns.tu
 WHERE inbox.bot_id = :bot_id AND inbox.conversation_id = :conversation_id AND inbox.message_id = :message_id
 ORDER BY inbox.position DESC LIMIT 1;
 
+-- name: messages_of_turn
+-- How many messages a turn answered at once.
+SELECT COUNT(DISTINCT message_id) AS n FROM inbox WHERE turn_id = :turn_id;
+
 -- name: parked_turn_of_message
 -- The turn in which a message that is edited now waits for the person's word, and what for.
 SELECT turn_id, error FROM inbox

@@ -23,7 +23,7 @@ from memory.context.tokens import TiktokenCounter
 from memory.continuity.types import Mode
 from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 from memory.keeper.contract import KeepingModel
-from memory.keeper.edited import doubted, undoable, withdrawn
+from memory.keeper.edited import doubted, says_the_same, undoable, withdrawn
 from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.types import Actor, Ledger, Operation, Outcome
@@ -33,6 +33,7 @@ from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.export import gather
 from memory.privacy.forget import Forgotten
 from memory.privacy.plan import ForgetRequest
+from memory.privacy.rewording import Reworded
 from memory.search.embeddings import Embedder
 from memory.search.embeddings import load as load_embedder
 from memory.search.languages import Languages
@@ -363,15 +364,24 @@ class ConversationMemory(Parts):
         self.recorder.noted(conversation_id)
         return outcomes
 
-    async def edited(self, conversation_id: str, turn_id: str, *also: Statement) -> None:
-        """Take note that a message was edited after it was answered, with `also`, as one transaction.
+    async def edited(self, turn_id: str, text: str, *also: Statement, third_party: bool = False) -> None:
+        """Let a turn read as its message, edited after it was answered, does now, with `also` as one transaction.
 
-        What rests on its turn is doubtful until it is answered again, and what a keeper is reading just now is thrown
-        away. Raises `Conflict` of `also`, `StorageUnavailable`.
+        From then on prompts and search have the new words alone. Unless they say the same in other letters, what rests
+        on the turn is doubtful until it is read or answered again; a keeper reads it again at once. Repeating it is
+        harmless. Raises `Conflict` of `also`, `StorageUnavailable`.
         """
-        operations = doubted(await self.ledgers.read(conversation_id), turn_id)
-        by = Actor("person", self.clock.now_ms())
-        await self.ledgers.change(conversation_id, operations, by, revoke(conversation_id), *also)
+        turn = await self.store.turn(turn_id)
+        if turn is None:
+            await self.db.write(*also)
+            return
+        here, differs = turn.conversation_id, not says_the_same(turn.user_text, text)
+        if differs:
+            operations = doubted(await self.ledgers.read(here), turn_id)
+            await self.ledgers.change(here, operations, Actor("person", self.clock.now_ms()), revoke(here))
+        await self.rewording.write(Reworded(turn, text, third_party, differs), *also)
+        self.assembler.evict(lambda each: each == here)
+        self.searcher.evict(lambda each: each == here)
 
     async def withdraw(self, turn_id: str) -> None:
         """Take back what was noted of a turn whose edited message is answered again; nothing more is noted of it.

@@ -22,6 +22,7 @@ from memory.ledger.old_stores import OldStores
 from memory.ledger.views import loops_of, standing
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgetter
+from memory.privacy.rewording import Rewording
 from memory.search.embeddings import Embedder
 from memory.search.languages import Languages
 from memory.search.searcher import Searcher, index_turn
@@ -76,6 +77,7 @@ class Parts:
     keeper: Keeper
     bootstrap: Bootstrap
     forgetter: Forgetter
+    rewording: Rewording
     session_gap_ms: int
 
     @classmethod
@@ -131,6 +133,7 @@ class Parts:
                 caches=[assembler.clear_cache, searcher.clear_cache],
                 extensions=given.extensions,
             ),
+            rewording=Rewording(store, recorder, checkpoints, hydrator, keeper, languages, counter, clock),
             session_gap_ms=round(given.session_gap_s * 1000),
         )
 

@@ -232,6 +232,8 @@ class SessionState(Contract):
     """The list that was shown last."""
     undone: tuple[str, ...] = ()
     """Turns whose message was edited and answered again, at most the last hundred: no keeper reads them any more."""
+    edited: tuple[str, ...] = ()
+    """Turns whose message says something else than when it was answered, at most the last hundred."""
     notes_marks: tuple[NotesMark, ...] = ()
     """The notes that its prompts begin with, the latest taken last; in a group one for each scope and clock."""
     rolling_summary: str = ""
@@ -312,6 +314,8 @@ class ConversationContextPacket(Contract):
     last_response_type: ResponseType = "none"
     history: tuple[ConversationTurn, ...] = ()
     """Turns to be shown verbatim, oldest first."""
+    edited: tuple[str, ...] = ()
+    """Those of them whose message says something else than when it was answered."""
     history_truncated: bool = False
     notes_lasting: str = ""
     """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any, Final, Literal
 
 from memory.text import clean
@@ -38,6 +39,10 @@ _LINE: Final = re.compile(
     rf"^> (?P<kind>{_KINDS})(?: #(?P<number>\d+))?(?P<name> “[^”\n]*”)?(?P<rest> [\[(].*)?$", re.MULTILINE
 )
 _WAITS: Final = re.compile(r"\A \[(\d+)\]\Z")
+
+
+ALIKE: Final = 0.4
+"""Lines that are less like an edited message than this are none of its old ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +180,29 @@ def own_words(text: str) -> str:
 def without(text: str, lines: Sequence[str]) -> str:
     """The text without these lines."""
     return "\n".join(line for line in text.split("\n") if line not in lines)
+
+
+def reworded(said: str, edited: str, *, is_one: bool) -> str:
+    """The words of a turn with the edited message in the place of what it said before; files stay where they are.
+
+    Where the turn answered several messages at once, the lines that are most like the new ones are its old ones.
+    """
+    files, new = {file.line for file in named_files(said)}, _own_lines(edited)
+    lines = said.split("\n")
+    if is_one:
+        return "\n".join([*(line for line in lines if line in files), *new]) or said
+    starts = [at for at in range(len(lines) - len(new) + 1) if files.isdisjoint(lines[at : at + len(new)])]
+    best = max(starts, key=lambda at: _likeness(lines[at : at + len(new)], new), default=-1)
+    if best < 0 or _likeness(lines[best : best + len(new)], new) < ALIKE:
+        return "\n".join([*lines, *new])
+    return "\n".join([*lines[:best], *new, *lines[best + len(new) :]])
+
+
+def _own_lines(text: str) -> list[str]:
+    """The lines of a message but for those that stand for its files."""
+    files = {file.line for file in named_files(text)}
+    return [line for line in text.split("\n") if line not in files]
+
+
+def _likeness(old: list[str], new: list[str]) -> float:
+    return SequenceMatcher(None, "\n".join(old), "\n".join(new), autojunk=False).ratio()

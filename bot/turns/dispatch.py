@@ -15,7 +15,8 @@ import structlog
 
 from bot import replies
 from bot.delivery.after_failure import backoff_s
-from bot.delivery.outbox import Button, OutgoingMessage
+from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.intake.media import reworded
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
@@ -27,9 +28,10 @@ from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
+from memory.keeper.edited import says_the_same
 from memory.ports import Row, Statement
 from memory.storage.ahead import apart, let_go
-from memory.types import PRIVATE
+from memory.types import PRIVATE, ConversationTurn
 
 log = structlog.get_logger(__name__)
 
@@ -189,7 +191,7 @@ class Dispatch:
             await self._turns.on_turn(batch, turn_id, claimed=claimed)
         elif head.kind == "edit":
             if not (await self._turns.gate.joins(head) or await self._joins_parked(head)):
-                await self._offer_again(head)
+                await self._edited(head)
         elif head.kind == "command":
             await self._command(head)
         elif head.kind == "tap":
@@ -231,10 +233,11 @@ class Dispatch:
             return False
         return True
 
-    async def _offer_again(self, envelope: Envelope) -> None:
-        """Offer to answer a message as it reads now; an offer that stands already takes over the newest text.
+    async def _edited(self, envelope: Envelope) -> None:
+        """Let a message that was answered read as it does now, and offer to answer it again where that may differ.
 
-        What is noted of the answer before goes with it: of the one that an earlier offer led to, else of the first.
+        An offer that stands already takes over the newest text. What is noted of the answer before goes with it: of
+        the one that an earlier offer led to, else of the first.
         """
         about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
         payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
@@ -249,18 +252,35 @@ class Dispatch:
         if before and await self._is_of_a_private_session_before(envelope, before):
             await self._services.committer.done([envelope], [])
             return
-        if before:  # before the update is finished: after a crash it is done once more, and changes nothing
-            await self._services.memory.edited(envelope.conversation_id, before)
+        turn = await self._services.memory.store.turn(before) if before else None
+        text = await self._reworded(envelope, turn) if turn else envelope.text
+        if turn and not envelope.files:
+            payload["text"] = text
+        differs = turn is None or not says_the_same(turn.user_text, text)
+        ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
         if latest is not None and latest["used_at_ms"] is None:
             payload |= {name: meant[name] for name in ("replaces",) if name in meant}
             values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
-            await self._services.committer.done([envelope], [], Statement("button_means", values))
-            return
-        if before:
-            payload["replaces"] = before
-        button = Button(replies.say("answer_again"), "answer_again", payload)
-        message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
-        await self._services.committer.done([envelope], [message])
+            ends.append(Statement("button_means", values))
+        elif differs:
+            payload |= {"replaces": before} if before else {}
+            button = Button(replies.say("answer_again"), "answer_again", payload)
+            text_of_it, at = replies.say("edited"), envelope.message_id
+            messages.append(OutgoingMessage(text_of_it, buttons=((button,),), reply_to_message_id=at))
+
+        async def store(*rows: Statement) -> None:
+            both = (*ends, *rows)
+            if turn is None:
+                await self._services.db.write(*both)
+            else:
+                await self._services.memory.edited(turn.turn_id, text, *both, third_party=envelope.third_party)
+
+        await self._services.committer.say(Target.of(envelope), messages, store)
+
+    async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
+        """Return what a turn's person says now; of a turn of several messages one alone reads anew."""
+        row = await self._services.db.read_one("messages_of_turn", turn_id=turn.turn_id)
+        return reworded(turn.user_text, edit.text, is_one=(row or {}).get("n", 1) <= 1)
 
     async def _is_of_a_private_session_before(self, edit: Envelope, turn_id: str) -> bool:
         """Whether an edited message belongs to a private session that is over: it is brought into no other one."""

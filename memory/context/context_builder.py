@@ -191,7 +191,9 @@ def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: Token
     if compaction is None:
         part.offer_lines(untold(inputs.state.rolling_summary.splitlines(), told) if missing else (), counter)
         return
-    part.offer_lines([f"At work on: {compaction.current_task}"] if compaction.current_task and not told else (), counter)
+    part.offer_lines(
+        [f"At work on: {compaction.current_task}"] if compaction.current_task and not told else (), counter
+    )
     part.offer_lines(untold(compaction.summary.splitlines(), told), counter)
 
 
@@ -274,6 +276,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
         "resolved_entities_map": dict(fields.entities),
         "last_response_type": state.last_response_type,
         "history": turns,
+        "edited": tuple(turn.turn_id for turn in turns if turn.turn_id in state.edited),
         "history_truncated": missing > 0,
         "notes_lasting": "\n".join(of_notes["lasting"]),
         "threads": "\n".join(parts["threads"].values),

@@ -79,7 +79,7 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessa
 
 
 def _marks(packet: ConversationContextPacket) -> list[str]:
-    return turn_marks(packet.history, packet.time_zone, times=packet.has_times)
+    return turn_marks(packet.history, packet.time_zone, times=packet.has_times, edited=packet.edited)
 
 
 def company(packet: ConversationContextPacket) -> Company | None:

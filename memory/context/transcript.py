@@ -6,7 +6,7 @@ A turn and its tool calls are one piece: whatever is cut, a call and its return 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -20,6 +20,9 @@ from memory.zones import zone_of
 
 NO_TEXT: Final = "(no text)"
 """Stands for an empty message: model providers refuse empty content."""
+
+EDITED: Final = "[edited since; the answer below was to other words]"
+"""Stands before a message that reads anew."""
 
 NO_REPLY: Final = "(no reply)"
 """Stands for an answer that never came."""
@@ -165,10 +168,13 @@ def to_messages(
     return tuple(messages)
 
 
-def turn_marks(turns: Sequence[ConversationTurn], time_zone: str, *, times: bool = True) -> list[str]:
+def turn_marks(
+    turns: Sequence[ConversationTurn], time_zone: str, *, times: bool = True, edited: Collection[str] = ()
+) -> list[str]:
     """Return what stands before each turn: `[Mon 2026-11-23 19:20] `, of the next ones of a day `[19:24] `.
 
-    A turn behind a gap is told as such, also without `times`. Marks do not change when a turn is added behind them.
+    A turn behind a gap is told as such, also without `times`, and so is one that was `edited` after its answer. Marks
+    do not change when a turn is added behind them.
     """
     marks: list[str] = []
     day, last_seq = "", 0
@@ -177,7 +183,7 @@ def turn_marks(turns: Sequence[ConversationTurn], time_zone: str, *, times: bool
         gap = f"{truncation_marker(left_out)}\n\n" if left_out > 0 else ""
         today, minute = local_moment(turn.created_at_ms, time_zone)
         mark = (f"[{minute}] " if today == day else f"[{today} {minute}] ") if times else ""
-        marks.append(gap + mark)
+        marks.append(gap + mark + (f"{EDITED} " if turn.turn_id in edited else ""))
         day, last_seq = today, turn.seq
     return marks
 

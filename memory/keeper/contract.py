@@ -86,6 +86,8 @@ class KeeperRequest:
     """The session's title and standing until now, which the answer's take the place of."""
     names: Mapping[int, str] = field(default_factory=dict)
     """Who speaks in a group, by user id; empty where two talk."""
+    edited: tuple[str, ...] = ()
+    """Turns whose message says something else than when it was answered."""
 
     @property
     def numbered(self) -> dict[int, ConversationTurn]:

@@ -1,20 +1,70 @@
-"""What becomes of notes whose message was edited: they are doubtful until it is answered again, then they go. Pure."""
+"""What becomes of notes whose message was edited: in doubt until it is read again, gone once it is answered again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Final
+from unicodedata import category, normalize
 
 from memory.ledger.types import Change, End, Ledger, Note, NoteChange, Operation
+from memory.text import asks_at_the_end
 
 TIMES: Final = frozenset({"due_at_ms", "due_exact", "rings_from", "repeats", "rings_at_ms", "time_zone", "occurrences"})
 """The fields that say when."""
+
+SLIP_CHARS: Final = 5
+"""A shorter word with another letter is mostly another word ("can", "cat"; "mars", "mais")."""
+_FIGURES: Final = re.compile(r"[-+\u2212]?\d(?:[\d.,:'\u2019/-]*\d)?")
+
+
+def says_the_same(old: str, new: str) -> bool:
+    """Whether an edit only changes case, spacing and punctuation, or puts a slip of one letter right, in any language.
+
+    A figure that changes, a name, a question that becomes none, a short word: each says something else.
+    """
+    old, new = normalize("NFKC", old), normalize("NFKC", new)
+    if asks_at_the_end(old) != asks_at_the_end(new) or _FIGURES.findall(old) != _FIGURES.findall(new):
+        return False
+    before, after = _words(old), _words(new)
+    if "".join(before).casefold() == "".join(after).casefold():
+        return True
+    pairs = zip(before, after, strict=False)
+    return len(before) == len(after) and all(_is_slip(a, b) for a, b in pairs if a.casefold() != b.casefold())
+
+
+def _words(text: str) -> list[str]:
+    """The words without their punctuation; signs that mean something (\u20ac, an emoji) are kept."""
+    bare = ("".join(char for char in word if category(char)[0] != "P") for word in text.split())
+    return [word for word in bare if word]
+
+
+def _is_slip(old: str, new: str) -> bool:
+    """Whether one letter behind the first differs, is missing, is too much, or two are swapped; no name, no figure.
+
+    Only in scripts with small and capital letters: elsewhere one sign may be a word.
+    """
+    pair = (old, new)
+    if any(len(word) < SLIP_CHARS or not word.isalpha() or not word.islower() for word in pair) or old[0] != new[0]:
+        return False
+    head = next((n for n, (a, b) in enumerate(zip(*pair, strict=False)) if a != b), min(map(len, pair)))
+    a, b = old[head:], new[head:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
 def doubted(ledger: Ledger, turn_id: str) -> list[Operation]:
     """What marks the notes that rest on an edited message."""
     certain = (note.number for note in _resting(ledger, turn_id) if not note.doubtful)
     return [Change(number=number, fields={"doubtful": True}) for number in certain]
+
+
+def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) -> list[Operation]:
+    """What lets notes hold again that a keeper saw in doubt, with the words as they are now, and `left` as they are."""
+    return [
+        Change(number=note.number, fields={"doubtful": False})
+        for note in ledger
+        if note.is_open and note.doubtful and note.number in left and not set(turn_ids).isdisjoint(note.turn_ids)
+    ]
 
 
 def undoable(changes: Sequence[NoteChange], since: Sequence[NoteChange]) -> list[NoteChange]:

@@ -78,6 +78,7 @@ class RequestMaker:
             now_ms=now_ms,
             persona=scope.persona,
             names=await self._around.names_of(conversation_id, speakers),
+            edited=state.edited if state else (),
         )
 
     async def _shown(

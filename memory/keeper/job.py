@@ -17,6 +17,7 @@ from memory.keeper import queue
 from memory.keeper.asking import MODEL_LIMIT_S, Asked, Asking
 from memory.keeper.backlog import BacklogReader
 from memory.keeper.contract import KeeperRequest, KeepingModel
+from memory.keeper.edited import settled
 from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingOutcome, ReadingQueue, WaitingReading
@@ -289,12 +290,15 @@ class Keeper:
     ) -> None:
         here = request.conversation_id
         async with self._storing.of(here), self._ledgers.writing(here) as writing:
-            wanted, refused = upon(asked.judgement, await self._ledgers.since(here, request.ledger.version))
+            wanted, lost = upon(asked.judgement, await self._ledgers.since(here, request.ledger.version))
+            refused = [*asked.judgement.refused, *lost]
             outcomes = writing.apply([operation for _, operation in wanted], by)
+            named = {change.number for change, _ in wanted} | {each.change.number for each in refused}
+            left = {note.number for note in request.notes} - named
+            writing.apply(settled(writing.ledger, {turn.turn_id for turn in request.turns}, left), by)
             for (change, operation), outcome in zip(wanted, outcomes, strict=True):
                 if isinstance(outcome, Refusal) and outcome.code not in NOTHING_NEW:
                     refused.append(no_place(change, operation, outcome))
-            refused = [*asked.judgement.refused, *refused]
             kept = len(outcomes) - sum(isinstance(each, Refusal) for each in outcomes)
             result = asked.outcome(kept, Counter(each.code for each in refused))
             await self._store.db.write(

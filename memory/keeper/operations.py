@@ -46,9 +46,7 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
         return End(
             number=number, occurrence=rang[-1] if note and note.repeats else "", turn_ids=kept.turn_ids, said=said
         )
-    fields = _given(change) | _due(kept, request) | {"turn_ids": kept.turn_ids}
-    if note is None or not set(kept.turn_ids) <= set(note.turn_ids):  # a turn that it didn't rest on bears it out
-        fields["doubtful"] = False
+    fields = _given(change) | _due(kept, request) | {"turn_ids": kept.turn_ids, "doubtful": False}
     return Change(number=number, fields=fields, said=said)
 
 

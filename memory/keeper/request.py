@@ -40,6 +40,8 @@ LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
+EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
+
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 _SENTENCE_END: Final = re.compile(r"[.!?…]+[\"')\]»”]*\s|[\u3002\uff01\uff1f]+")
@@ -173,7 +175,8 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
     most = PERSON_CHARS if is_new else BEFORE_PERSON_CHARS
     name = request.names.get(turn.user_id or 0, "")
     person = f"person ({' '.join(name.split())})" if name else "person"
-    found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {_said(turn, most)}"]
+    edited = f"{EDITED} " if turn.turn_id in request.edited else ""
+    found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {edited}{_said(turn, most)}"]
     notes = {note.number for note in request.notes}
     found += [_called(call, notes) for call in turn.tool_calls if call.name not in LOOKS]
     if answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):

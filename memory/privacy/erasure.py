@@ -48,14 +48,29 @@ def blank(old: SessionState) -> SessionState:
     return state.model_copy(update={"isolated": old.isolated, "private": old.private})
 
 
-def carried(new: SessionState, old: SessionState) -> SessionState:
-    """Return the refolded state with what was decided by hand in the old one: a pause.
+def is_summed_up(state: SessionState, seq: int) -> bool:
+    """Return whether the compaction in force tells what this turn says."""
+    mark = state.compaction
+    return mark is not None and seq < mark.history_from_seq and seq not in mark.kept_seqs
+
+
+def carried(new: SessionState, old: SessionState, left: Collection[str]) -> SessionState:
+    """Return the refolded state with what was decided by hand in the old one: a pause, a message that reads anew.
+
+    `left` are the ids of its turns.
 
     Its views of the ledger are empty until it is saved again. The compaction goes: its summary covers what is gone, and
     the next turn makes another when it is due.
     """
     resting = old.status in {"paused", "resuming", "shutdown_clean"}
-    return new.model_copy(update={"status": old.status if resting else new.status, "edits": old.edits + 1})
+    return new.model_copy(
+        update={
+            "status": old.status if resting else new.status,
+            "undone": tuple(each for each in old.undone if each in left),
+            "edited": tuple(each for each in old.edited if each in left),
+            "edits": old.edits + 1,
+        }
+    )
 
 
 def cited_by(state: SessionState) -> set[str]:

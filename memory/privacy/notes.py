@@ -77,6 +77,11 @@ class NotesPlanner:
             tuple(note.text for note in erased.ledger),
         )
 
+    async def read_again(self, turn: ConversationTurn, now_ms: int) -> list[Statement]:
+        """Return what has a turn read again at once, with those behind it, and takes away what was told of it."""
+        places = {turn.session_id: [turn.turn_id]}
+        return await self._lines(turn.conversation_id, {turn.turn_id}, {}, places, now_ms)
+
     async def _refusals(self, erased: Erased, turn_ids: Collection[str]) -> list[Statement]:
         here = erased.ledger.conversation_id
         texts = [note.text for note in erased.gone]

@@ -209,7 +209,7 @@ class ForgetPlanner:
             plan.summaries += bool(old.rolling_summary)
             plan.statements += [rewrite_turn(logged) for logged in erasure.moved(before, after)]
             plan.add("erase_compactions", session_id=session_id)
-            plan.states[session_id] = row, await self._refolded(old, after)
+            plan.states[session_id] = row, await refolded(self._fold, old, after)
 
     async def _clear_states(self, plan: ForgetPlan, gone_notes: Collection[str]) -> None:
         """Write the sessions that lost turns, and those that spoke of what goes: a list that they showed, its lines."""
@@ -223,17 +223,6 @@ class ForgetPlanner:
                 plan.checkpoints.append(session_id)
             title = state_manager.session_title(cleared)
             plan.statements.append(update_session(cleared, version=row.version, title=title, at_ms=row.created_at_ms))
-
-    async def _refolded(self, old: SessionState, left: Sequence[LoggedTurn]) -> SessionState:
-        """Return the state as if the turns had never been; others are let in while a long session is folded."""
-        state = erasure.blank(old)
-        recent: list[ConversationTurn] = []
-        for number, logged in enumerate(left):
-            state = self._fold.advance(state, logged, recent)
-            recent = [*recent, logged.turn][-KEPT_TURNS:]
-            if number % YIELD_EVERY == YIELD_EVERY - 1:
-                await asyncio.sleep(0)
-        return erasure.carried(state, old)
 
     async def _drop_notes(
         self, plan: ForgetPlan, request: ForgetRequest, ledger: Ledger, asked: set[str]
@@ -295,6 +284,18 @@ class ForgetPlanner:
                 plan.statements += await extension.erase(self._db, going)
         if going.everything:
             plan.add("erase_conversation", conversation_id=request.conversation_id)
+
+
+async def refolded(fold: Fold, old: SessionState, left: Sequence[LoggedTurn]) -> SessionState:
+    """Return the state that these turns alone come to; others are let in while a long session is folded."""
+    state = erasure.blank(old)
+    recent: list[ConversationTurn] = []
+    for number, logged in enumerate(left):
+        state = fold.advance(state, logged, recent)
+        recent = [*recent, logged.turn][-KEPT_TURNS:]
+        if number % YIELD_EVERY == YIELD_EVERY - 1:
+            await asyncio.sleep(0)
+    return erasure.carried(state, old, {logged.turn.turn_id for logged in left})
 
 
 def _new_state(row: SessionRow) -> SessionState:

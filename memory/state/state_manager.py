@@ -10,6 +10,11 @@ from memory.types import PRIVATE, ConversationTurn, PendingClarification, Respon
 MAX_QUESTION_CHARS = 300
 TITLE_CHARS = 60
 WITHDRAWN = 100
+_READ_FROM_TURNS = (
+    "rolling_summary", "summarized_through_seq", "pending_clarifications", "active_topics", "last_turn_digest",
+    "last_intent", "last_response_type", "language",
+)  # fmt: skip
+"""Fields that hold words of the turns, or that follow from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,17 @@ def _asked(turn: ConversationTurn) -> tuple[PendingClarification, ...]:
 def taken_up(state: SessionState, at_ms: int) -> SessionState:
     """The state of a session that is taken up again: its silence counts from now."""
     return state.model_copy(update={"status": "resuming", "taken_up_at_ms": at_ms, "edits": state.edits + 1})
+
+
+def reworded(state: SessionState, afresh: SessionState, turn_id: str, *, differs: bool) -> SessionState:
+    """The state once the message of a turn reads anew; `afresh` is what its turns come to as they read now.
+
+    What was decided between turns stays; a summary that tells the old words goes, and is made again when it is due.
+    """
+    update = {name: getattr(afresh, name) for name in _READ_FROM_TURNS} | {"edits": state.edits + 1}
+    if differs:
+        update["edited"] = (*(each for each in state.edited if each != turn_id), turn_id)[-WITHDRAWN:]
+    return state.model_copy(update=update)
 
 
 def withdrawn_from(state: SessionState, turn_id: str) -> SessionState:

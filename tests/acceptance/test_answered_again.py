@@ -9,9 +9,10 @@ from itertools import permutations
 
 import pytest
 from loopback.model import Gate, ModelFault
-from story import PERSON, answered, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
+from story import PERSON, answered, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
 
 from bot.turns.turn import Turns
+from memory.context.transcript import EDITED
 
 pytestmark = pytest.mark.acceptance
 
@@ -102,7 +103,7 @@ async def test_an_edited_message_is_answered_again_once_however_often_the_button
     await answered(api, PERSON, "What is 2 + 3?")
     await bot.settled()
 
-    assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 2?", "What is 2 + 3?"]
+    assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 3?", "What is 2 + 3?"]
     assert len(model.requests) == 2
 
 
@@ -125,7 +126,7 @@ async def test_the_newest_of_two_quick_edits_is_answered(api, model, bot_here):
     await bot.settled()
 
     asked = [user for user, _ in stored_turns(bot)]
-    assert asked == ["What is 2 + 2?", "a long story, please", "What is 2 + 4?"]
+    assert asked == ["What is 2 + 4?", "a long story, please", "What is 2 + 4?"]
     assert len(bot_lines(api)) == 4
 
 
@@ -153,6 +154,40 @@ async def test_each_answer_again_takes_the_notes_before_along(api, bot_here, cap
     assert "vet" not in listed
     assert "groomer" not in listed
     assert "does not match its digest" not in caplog.text
+
+
+@pytest.mark.parametrize("fault", ["edit_checkpoint_gone", "edit_stored"])
+async def test_an_edit_is_in_the_next_prompt_without_a_tap_and_a_kill_does_not_lose_it(api, model, bot_process, fault):
+    """Killed at any step of it: the new words stand in the history, the old ones nowhere, and one offer is made."""
+    bot = await bot_process(start=False)
+    await bot.start(CONTINUITY_FAULT=fault)
+    said = api.people.says(PERSON, "The dentist is at three.")
+    await answered(api, PERSON, "The dentist is at three.")
+    api.people.edits(PERSON, said.message_id, "The dentist is at five.")
+    await bot.wait()
+    await bot.start()
+    await shows(api, "changed a message")
+    await reply(api, "When is it?")
+
+    prompt = asked(model)[-1].text
+    assert f"{EDITED} The dentist is at five." in prompt
+    assert "at three" not in prompt.replace("You said: The dentist is at three.", "")
+    assert sum("changed a message" in text for text in bot_texts(api)) == 1
+
+
+async def test_an_edit_that_says_the_same_offers_nothing(api, model, bot_here):
+    """A slip put right is put right in silence, and stands in the next prompt as it reads now."""
+    bot = await bot_here()
+    said = api.people.says(PERSON, "i need flour tomorow")
+    await answered(api, PERSON, "i need flour tomorow")
+    edit = api.people.edits(PERSON, said.message_id, "I need flour tomorrow.")
+    await api.until(lambda: api.is_confirmed(edit.update_id))
+    await bot.settled()
+    await reply(api, "How much?")
+
+    assert "I need flour tomorrow." in asked(model)[-1].text
+    assert EDITED not in asked(model)[-1].text
+    assert len(bot_lines(api)) == 2
 
 
 async def test_an_edit_joins_its_message_that_waits_for_try_again(api, model, bot_here):

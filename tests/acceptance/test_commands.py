@@ -118,7 +118,7 @@ async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model
     await api.until(lambda: bot_lines(api)[-1].buttons)
     api.people.presses(PERSON, "Answer again")
     await answered(api, PERSON, "second, and more")
-    assert [user for user, _ in stored_turns(bot)] == ["first", "second", "second, and more"]
+    assert [user for user, _ in stored_turns(bot)] == ["first", "second, and more", "second, and more"]
 
 
 async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_process):

@@ -10,7 +10,9 @@ from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
+from memory.keeper.request import EDITED, request_text
 from memory.keeper.session_lines import session_lines
+from memory.ledger.series import local_of
 from memory.ledger.types import Actor, Add, Change, End
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
@@ -18,6 +20,7 @@ from memory.testing import make_exchange, open_memory
 
 HERE = "tg:1:1:0"
 SURGERY = "My mother has her knee surgery on Friday at 8, I'm worried."
+LATER = "My mother has her knee surgery on Friday at 9, I'm worried."
 PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
 
 
@@ -59,6 +62,10 @@ class Purse:
     async def booked(self, user_id, tokens, _cost_nanodollars):
         self.paid.append((user_id, tokens))
         return [Statement("hasten_reading", {"session_id": "", "at_ms": 0})]
+
+
+def change(**fields):
+    return ProposedChange(**({"op": "change", "number": 1, "turns": [1], "said": "her knee surgery"} | fields))
 
 
 def event(text="Mother's knee surgery", **fields):
@@ -261,7 +268,7 @@ async def test_what_is_edited_while_it_reads_is_thrown_away(memory, model, say, 
     memory.clock.advance(ms=QUIET_MS)
     reading = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
-    await memory.edited(HERE, "t_1")
+    await memory.edited("t_1", LATER)
     model.may_answer.set()
     await reading
 
@@ -269,29 +276,51 @@ async def test_what_is_edited_while_it_reads_is_thrown_away(memory, model, say, 
     assert (await logged(memory, session_id))[0][0] == "thrown away"
 
 
-async def test_notes_of_an_edited_message_are_doubtful(memory, say, answers):
-    """Until it is answered again nobody knows whether they still hold."""
+async def test_an_edited_message_is_read_again_at_once(memory, model, say, answers):
+    """What rests on the old words is in doubt until then; the keeper sees the new ones alone."""
     answers.append(RIGHT)
-    await say(SURGERY)
+    await say(SURGERY, PLUMBER)
     await memory.keeper.read_now(HERE)
-    await memory.edited(HERE, "t_1")
-
+    await memory.edited("t_1", LATER)
     assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [True]
 
-
-async def test_a_doubt_stays_until_a_message_that_is_not_the_edited_one_bears_it_out(memory, say, answers):
-    """The keeper only knows the words before the edit: no new wording of theirs makes the note sure."""
-    answers.append(RIGHT)
-    await say(SURGERY)
-    await memory.keeper.read_now(HERE)
-    await memory.edited(HERE, "t_1")
-    same = {"op": "change", "number": 1, "weight": 0.8, "said": RIGHT.changes[0].said}
-    answers.append(KeeperAnswer(changes=[ProposedChange(**same, turns=[1])]))
-    await say(PLUMBER)
-    await memory.keeper.read_now(HERE)
-
+    answers.append(KeeperAnswer(changes=[change(due="2023-11-17T09:00", said="knee surgery on Friday at 9")]))
+    await memory.keeper.read_due()
     [note] = await memory.ledgers.read(HERE)
-    assert (note.doubtful, note.weight) == (True, 0.8)
+    text = request_text(model.requests[-1])
+    assert (note.doubtful, local_of(note.due_at_ms, "UTC")) == (False, "2023-11-17T09:00")
+    assert f"person: {EDITED} {LATER}" in text
+    assert "doubtful" in text
+    assert SURGERY not in text
+
+
+async def test_a_doubt_ends_when_the_keeper_leaves_a_note_as_it_is(memory, say, answers):
+    """It saw the note beside the new words; a change of it that is refused leaves it in doubt."""
+    answers.append(RIGHT)
+    await say(SURGERY, tokens=40_000)
+    await memory.keeper.read_now(HERE)
+    await memory.edited("t_1", LATER)
+    wrong = KeeperAnswer(changes=[change(text="Aunt Petunia's surgery at 17:45")])
+    answers += [wrong, wrong]
+    await memory.keeper.read_due()
+    assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [True]
+
+    await memory.edited("t_1", f"{LATER} So much.")
+    await memory.keeper.read_due()
+    assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [False]
+
+
+async def test_an_edit_in_other_letters_doubts_nothing_and_asks_nobody(memory, model, say, answers):
+    """The words stand as they are written now; the notes hold, and no model is paid to read them again."""
+    answers.append(RIGHT)
+    session_id = await say(SURGERY.replace("worried", "woried"))
+    await memory.keeper.read_now(HERE)
+    await memory.edited("t_1", SURGERY)
+    await memory.keeper.read_due()
+
+    assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [False]
+    assert [turn.user_text for turn in await memory.store.last_turns(session_id, 9)] == [SURGERY]
+    assert len(model.requests) == 1
 
 
 async def test_an_edit_takes_back_a_day_and_its_ring_together_or_neither(memory, say):
@@ -315,7 +344,7 @@ async def test_an_edited_message_that_is_answered_again_takes_its_notes_along(me
     answers.append(KeeperAnswer(changes=[*RIGHT.changes, both]))
     await say(SURGERY, PLUMBER)
     await memory.keeper.read_now(HERE)
-    await memory.edited(HERE, "t_1")
+    await memory.edited("t_1", LATER)
     await memory.withdraw("t_1")
 
     assert [(note.text, note.doubtful) for note in await memory.ledgers.read(HERE) if note.is_open] == [
