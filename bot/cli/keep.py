@@ -48,7 +48,7 @@ def forget(
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.features.forgetting.texts import report_text  # noqa: PLC0415
-    from bot.ops import personal  # noqa: PLC0415
+    from bot.ops.records import personal  # noqa: PLC0415
 
     what = f"conversation {conversation}" if user is None else f"user {user}"
     if not yes:
@@ -78,8 +78,8 @@ def export(
     """Write all that is kept about a conversation or a person as JSON; safe while the bot runs."""
     one_of(conversation, user)
     settings = load_settings()
-    from bot.ops import personal  # noqa: PLC0415
     from bot.ops.format import size  # noqa: PLC0415
+    from bot.ops.records import personal  # noqa: PLC0415
     from bot.ops.workspace import OpsError  # noqa: PLC0415
 
     with progress("gathering") as told:
@@ -103,7 +103,7 @@ def backup(target: Annotated[Path, typer.Argument(help="A new folder.")], *, as_
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.ops.backup import back_up  # noqa: PLC0415
+    from bot.ops.copies.backup import back_up  # noqa: PLC0415
     from bot.ops.screens.lines import show_backup  # noqa: PLC0415
 
     with progress("copying pages") as told:
@@ -119,8 +119,8 @@ def restore(
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.ops.backup import Restored  # noqa: PLC0415
-    from bot.ops.backup import restore as put_back  # noqa: PLC0415
+    from bot.ops.copies.restore import Restored  # noqa: PLC0415
+    from bot.ops.copies.restore import restore as put_back  # noqa: PLC0415
     from bot.ops.screens.lines import show_restored  # noqa: PLC0415
     from bot.ops.workspace import open_exclusive  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
@@ -143,7 +143,7 @@ def move(
 ) -> None:
     """Copy everything into another database and check the copy; run again, it goes on. The old one stays."""
     settings = load_settings()
-    from bot.ops.move import move as copy_all  # noqa: PLC0415
+    from bot.ops.copies.move import move as copy_all  # noqa: PLC0415
     from memory.storage.place import shown  # noqa: PLC0415
 
     with progress("rows copied and read at both ends") as told:

@@ -62,7 +62,7 @@ def hydrate(
     if dry_run and accept:
         raise stop_with("--accept changes the log, --dry-run changes nothing: name one of them", 2)
     settings = load_settings()
-    from bot.ops import checkpoints  # noqa: PLC0415
+    from bot.ops.copies import checkpoints  # noqa: PLC0415
     from bot.ops.screens.lines import show_reports  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
@@ -90,7 +90,7 @@ def checkpoint_verify(*, as_json: AsJson = False) -> None:
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.ops import checkpoints  # noqa: PLC0415
+    from bot.ops.copies import checkpoints  # noqa: PLC0415
     from bot.ops.screens.lines import show_verdicts  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Any:
@@ -113,7 +113,7 @@ def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False, as_j
     """Rewrite checkpoints from the turn log; turns that only a checkpoint knows are brought back first."""
     named = one_or_all(session, every=every)
     settings = load_settings()
-    from bot.ops import checkpoints  # noqa: PLC0415
+    from bot.ops.copies import checkpoints  # noqa: PLC0415
     from bot.ops.screens.lines import show_reports  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
@@ -132,7 +132,7 @@ def migrate(
 ) -> None:
     """Bring the database to this program's schema; a start does it too. Makes the database if there is none."""
     settings = load_settings()
-    from bot.ops.schema import pending, upgrade  # noqa: PLC0415
+    from bot.ops.copies.schema import pending, upgrade  # noqa: PLC0415
     from bot.ops.screens.lines import show_migrated  # noqa: PLC0415
 
     waiting = finished(pending(settings))
@@ -152,7 +152,7 @@ def quarantine_list(*, as_json: AsJson = False) -> None:
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.ops.quarantine import list_quarantined  # noqa: PLC0415
+    from bot.ops.records.quarantine import list_quarantined  # noqa: PLC0415
     from bot.ops.screens.lines import show_quarantined  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
 
@@ -167,7 +167,7 @@ def quarantine_retry(
 ) -> None:
     """Put an update back: the next start works on it as if it had just come."""
     settings = load_settings()
-    from bot.ops.quarantine import retry  # noqa: PLC0415
+    from bot.ops.records.quarantine import retry  # noqa: PLC0415
     from bot.replies import plural  # noqa: PLC0415
 
     done = working(settings, lambda workspace: retry(workspace, update_id))
@@ -183,7 +183,7 @@ def quarantine_drop(
 ) -> None:
     """Delete an update and its text for good."""
     settings = load_settings()
-    from bot.ops.quarantine import drop  # noqa: PLC0415
+    from bot.ops.records.quarantine import drop  # noqa: PLC0415
 
     working(settings, lambda workspace: drop(workspace, update_id))
     tell(lambda: {"dropped": update_id}, lambda: console.print(f"Update {update_id} is gone.", highlight=False))
@@ -195,7 +195,7 @@ def outbox_list(*, as_json: AsJson = False) -> None:
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.ops.quarantine import list_failed_parts  # noqa: PLC0415
+    from bot.ops.records.quarantine import list_failed_parts  # noqa: PLC0415
     from bot.ops.screens.lines import show_failed_parts  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
 
@@ -208,7 +208,7 @@ def outbox_list(*, as_json: AsJson = False) -> None:
 def outbox_retry(part_id: Part, *, as_json: AsJson = False) -> None:
     """Put a part back: the next start sends it as if it had just been written down."""
     settings = load_settings()
-    from bot.ops.quarantine import retry_part  # noqa: PLC0415
+    from bot.ops.records.quarantine import retry_part  # noqa: PLC0415
 
     working(settings, lambda workspace: retry_part(workspace, part_id))
     tell(lambda: {"put_back": part_id}, lambda: console.print("Put back; the next start sends it.", highlight=False))
@@ -218,7 +218,7 @@ def outbox_retry(part_id: Part, *, as_json: AsJson = False) -> None:
 def outbox_drop(part_id: Part, *, as_json: AsJson = False) -> None:
     """Delete a part and its text for good."""
     settings = load_settings()
-    from bot.ops.quarantine import drop_part  # noqa: PLC0415
+    from bot.ops.records.quarantine import drop_part  # noqa: PLC0415
 
     working(settings, lambda workspace: drop_part(workspace, part_id))
     tell(lambda: {"dropped": part_id}, lambda: console.print(f"Part {part_id} is gone.", highlight=False))
@@ -232,7 +232,7 @@ def bootstrap_list(
 ) -> None:
     """List who is asked before something is carried forward, one line for each conversation."""
     settings = load_settings()
-    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
     from bot.ops.screens.bootstrap import show_chosen  # noqa: PLC0415
 
     found = looking(settings, lambda workspace: ops.list_chosen(workspace, limit))
@@ -260,7 +260,7 @@ def bootstrap_run(
 ) -> None:
     """Print every stage of what would be carried forward for a session's user; stores nothing."""
     settings = load_settings()
-    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
     from bot.ops.screens import bootstrap as screen_bootstrap  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Any:
@@ -278,7 +278,7 @@ def bootstrap_refresh(
 ) -> None:
     """Prepare again what would be carried forward for a session's user, and store it."""
     settings = load_settings()
-    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
     from bot.ops.screens import bootstrap as screen_bootstrap  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
@@ -298,7 +298,7 @@ def bootstrap_prefer(
 ) -> None:
     """Set whether a session's user is asked before something is carried forward, always, or never."""
     settings = load_settings()
-    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> None:
         await ops.prefer(workspace, await workspace.find(session), mode, skip_preview=skip_preview)
@@ -315,7 +315,7 @@ def bootstrap_clear(session: MaybeSession = None, *, every: All = False, as_json
     """Remove what was prepared to be carried forward (of a session's user, or of all); preferences stay."""
     named = one_or_all(session, every=every)
     settings = load_settings()
-    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> int:
         return await ops.clear(workspace, await named(workspace), every=every)

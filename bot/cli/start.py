@@ -26,7 +26,7 @@ MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
 
 def require_model(settings: Settings) -> None:
     """Exit with 2 when a model can't answer: a name that is wrong, a key or a library that is missing."""
-    from bot.ops.doctor import of_models  # noqa: PLC0415
+    from bot.ops.checks.doctor import of_models  # noqa: PLC0415
 
     for check in of_models(settings, {variable for variable, value in os.environ.items() if value}):
         if check.level == "fail":
@@ -36,7 +36,7 @@ def require_model(settings: Settings) -> None:
 def settings_for_start() -> Settings:
     """Return the settings, as `load_settings`; a name that looks like a setting and is none is said aloud, once."""
     settings = load_settings()  # it puts what stands in .env into the environment
-    from bot.ops.doctor import of_names  # noqa: PLC0415 - as above
+    from bot.ops.checks.doctor import of_names  # noqa: PLC0415 - as above
 
     for check in of_names(os.environ):
         if check.level == "warn" and check.says not in _WARNED:
@@ -131,8 +131,8 @@ def init() -> None:
 
     What is there already stays.
     """
-    from bot.ops import first_run  # noqa: PLC0415
-    from bot.ops.doctor import of_model  # noqa: PLC0415
+    from bot.ops.checks import first_run  # noqa: PLC0415
+    from bot.ops.checks.doctor import of_model  # noqa: PLC0415
     from bot.ops.workspace import OpsError  # noqa: PLC0415
 
     def wrong_model(model: str) -> str:
@@ -164,7 +164,7 @@ def init() -> None:
 def _try_out() -> None:
     """Try what is set for real; exit 1 when something does not work."""
     from bot.cli.common import finished  # noqa: PLC0415
-    from bot.ops.live import failed, try_out  # noqa: PLC0415 - it imports what speaks with models
+    from bot.ops.checks.live import failed, try_out  # noqa: PLC0415 - it imports what speaks with models
     from bot.ops.screens.lines import show_checks  # noqa: PLC0415
 
     found = finished(try_out(load_settings()))

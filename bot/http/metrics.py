@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse, Response
 from bot.http.problems import responses
 from bot.http.served import Served
 from bot.meters import CONTENT_TYPE
-from bot.ops.workers import read_workers
+from bot.ops.runs.workers import read_workers
 from memory.ports import Row
 
 _BOXES = {"inbox": "Updates", "outbox": "Message parts"}

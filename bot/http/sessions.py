@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from bot.http.bodies import Value
 from bot.http.problems import responses
 from bot.http.served import Served
-from bot.ops.sessions import list_sessions, listed_as_json, show_session, shown_as_json
+from bot.ops.records.sessions import list_sessions, listed_as_json, show_session, shown_as_json
 
 
 class SessionOfList(BaseModel):

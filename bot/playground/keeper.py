@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from bot.ops.status import report_in_words
+from bot.ops.runs.status import report_in_words
 
 RESTART_AFTER_S = 1.2
 """Long enough to be seen."""

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from story import FRIEND, PERSON, answered, bot_texts, rows
 
-from bot.ops.status import Backlog, unfinished_in_words
+from bot.ops.runs.status import Backlog, unfinished_in_words
 from bot.playground.bot_api.faults import Kind
 
 pytestmark = pytest.mark.acceptance

@@ -7,7 +7,8 @@ from loopback.model import ToolCall
 from obedient import ObedientModel, hidden
 from story import FRIEND, PERSON, bot_texts, heard, reply
 
-from bot.ops.backup import back_up, restore
+from bot.ops.copies.backup import back_up
+from bot.ops.copies.restore import restore
 from bot.ops.workspace import open_read_only
 from bot.settings import Settings
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from loopback.model import ToolCall
 
-from bot.ops.prompts import read_prompt
+from bot.ops.records.prompts import read_prompt
 from bot.ops.screens.notes import prompt_as_json
 from memory.context.transcript import NO_REPLY
 from memory.errors import StorageUnavailable

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.ops import checkpoints
+from bot.ops.copies import checkpoints
 from memory.ledger.types import Actor, Add, Change
 from memory.ports import Statement
 from memory.privacy.export import as_markdown

@@ -4,7 +4,7 @@ import json
 
 from ops_house import CHAT, GROUP, bot_at_work
 
-from bot.ops.personal import is_private_with, requests
+from bot.ops.records.personal import is_private_with, requests
 
 
 def readable(house, word):

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from ops_house import House
 
-from bot.ops import backup as module
-from bot.ops.backup import CHECKPOINTS, DATABASE, MANIFEST, file_digest
+from bot.ops.copies import folder
+from bot.ops.copies import restore as restoring
+from bot.ops.copies.folder import CHECKPOINTS, DATABASE, MANIFEST, file_digest
 
 SECRET = "the secret of another file"
 
@@ -70,7 +71,7 @@ def no_database(copied, _outside):
 
 
 def huge_manifest(copied, _outside):
-    (copied / MANIFEST).write_bytes(b" " * (module.MANIFEST_MAX_BYTES + 1))
+    (copied / MANIFEST).write_bytes(b" " * (folder.MANIFEST_MAX_BYTES + 1))
 
 
 def deep_manifest(copied, _outside):
@@ -128,7 +129,7 @@ def test_what_is_no_backup_is_refused_and_nothing_is_touched(house, copied, tmp_
 
 def test_a_database_that_does_not_fit_is_refused_before_it_is_read(house, copied, monkeypatch):
     """The room that there is, and what is wanted; the data stays."""
-    monkeypatch.setattr(module, "_room_beside", lambda _: 1000)
+    monkeypatch.setattr(restoring, "_room_beside", lambda _: 1000)
 
     result = house.run("restore", str(copied))
 
@@ -143,7 +144,7 @@ def test_checkpoints_that_lead_elsewhere_or_are_too_large_stay_behind(house, cop
     (folder / "..%2F..%2Fescaped.json").write_text("{}")
     (folder / "deep.json").write_text("[" * 200_000)
     with (folder / "giant.json").open("wb") as file:
-        file.truncate(module.CHECKPOINT_MAX_BYTES + 1)
+        file.truncate(folder.CHECKPOINT_MAX_BYTES + 1)
     (folder / "device.json").symlink_to("/dev/zero")
 
     result = house.run("restore", str(copied))

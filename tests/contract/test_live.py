@@ -6,7 +6,7 @@ import pytest
 from loopback.model import LoopbackModel, ModelFault, ToolCall
 from pydantic import SecretStr
 
-from bot.ops.live import clock, failed, models_of, token_check, try_out
+from bot.ops.checks.live import clock, failed, models_of, token_check, try_out
 from bot.playground.bot_api.server import LoopbackBotApi
 from bot.settings import Settings
 

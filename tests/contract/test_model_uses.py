@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.ops.status import reading_in_words
+from bot.ops.runs.status import reading_in_words
 from bot.people.spending import UseLog
 from bot.spent import Spent
 from bot.tables import BOT_TABLES

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from servers import postgres_programs
 
-from bot.ops.move import move
+from bot.ops.copies.move import move
 from bot.ops.workspace import OpsError
 from bot.settings import Settings
 from bot.tables import BOT_TABLES, MIGRATIONS

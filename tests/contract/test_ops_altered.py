@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ops import doctor
-from bot.ops.altered import fitting, rechained
+from bot.ops.checks import doctor
+from bot.ops.copies.altered import fitting, rechained
 from memory.ports import Statement
 from memory.storage.store import LoggedTurn, chain
 from memory.testing import make_turn

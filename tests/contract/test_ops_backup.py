@@ -8,7 +8,8 @@ import pytest
 from loopback.forked import cli, finished
 from ops_house import House, bot_at_work
 
-from bot.ops.backup import DATABASE, MANIFEST, back_up
+from bot.ops.copies.backup import back_up
+from bot.ops.copies.folder import DATABASE, MANIFEST
 from bot.ops.workspace import open_read_only
 from bot.settings import Settings
 

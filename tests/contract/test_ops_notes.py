@@ -6,7 +6,7 @@ import pytest
 
 from bot.delivery.message_ids import HighestMessageIds
 from bot.delivery.outbox import Outbox, OutgoingMessage, Target
-from bot.ops import notes, quarantine
+from bot.ops.records import notes, quarantine
 from bot.ops.workspace import OpsError, Workspace
 from bot.settings import Settings
 from bot.tables import BOT_TABLES

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from bot.ops.backup import MANIFEST
+from bot.ops.copies.folder import MANIFEST
 
 COMMANDS = (
     "status", "sessions", "doctor", "show x", "checkpoint verify", "hydrate --all", "migrate", "quarantine list",

@@ -26,7 +26,7 @@ import bot.cli
 import bot.http.server
 import bot.logs
 import bot.offline.responder
-import bot.ops.doctor
+import bot.ops.checks.doctor
 import bot.ops.workspace
 import memory.testing
 from bot.care.care import distress_in

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.ops.checks import PROVIDER_KEYS
+from bot.ops.checks.setup import PROVIDER_KEYS
 from bot.settings import Settings
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"

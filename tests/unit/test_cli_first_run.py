@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app, start
 from bot.cli.start import gives_lines
-from bot.ops.first_run import merged, wrong_token, wrong_users
+from bot.ops.checks.first_run import merged, wrong_token, wrong_users
 
 TOKEN = "123456789:" + "A" * 35
 VALUES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="$\x85"))

@@ -7,8 +7,8 @@ import pytest
 
 from bot.ops.format import find_session, printable, short_ids, size, when
 from bot.ops.lock import Holder, holder
-from bot.ops.sessions import chat_of
-from bot.ops.status import Backlog, report_in_words, unfinished_in_words
+from bot.ops.records.sessions import chat_of
+from bot.ops.runs.status import Backlog, report_in_words, unfinished_in_words
 from memory.errors import UnknownSession
 from memory.storage.place import lock_path, take_lock
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from bot.ops import checks
-from bot.ops.checkpoints import LogFacts, Verdict, judge
-from bot.ops.doctor import deleted_files, mount_kind
+from bot.ops.checks import check, disk, setup, storage, work
+from bot.ops.checks.doctor import deleted_files, mount_kind
+from bot.ops.copies.checkpoints import LogFacts, Verdict, judge
 from memory.sessions.hydrator import HydrationReport
 
 
@@ -29,7 +29,7 @@ from memory.sessions.hydrator import HydrationReport
 )
 def test_the_wal_reset_bug_is_known_by_version(version, affected):
     """Present from 3.7.0, gone with 3.51.3 and with the two backports."""
-    assert (checks.sqlite_version(version).level == "warn") is affected
+    assert (storage.sqlite_version(version).level == "warn") is affected
 
 
 @pytest.mark.parametrize(
@@ -48,39 +48,39 @@ def test_the_wal_reset_bug_is_known_by_version(version, affected):
 )
 def test_the_chosen_model_needs_its_own_key(model, environment, level):
     """The key of another provider does not help; one that only the library knows is not judged, a wrong name is."""
-    assert checks.model_key(model, environment, {"bedrock"}).level == level
+    assert setup.model_key(model, environment, {"bedrock"}).level == level
 
 
 def test_a_provider_without_its_library_fails():
     """The message says what to install."""
-    assert checks.model_package("google:x", set()).level == "fail"
-    assert "pydantic-ai-slim[google]" in checks.model_package("google:x", set()).do
-    assert checks.model_package("google:x", {"google.genai"}).level == "ok"
+    assert setup.model_package("google:x", set()).level == "fail"
+    assert "pydantic-ai-slim[google]" in setup.model_package("google:x", set()).do
+    assert setup.model_package("google:x", {"google.genai"}).level == "ok"
 
 
 def test_modes_that_let_others_in_are_named_with_the_remedy():
     """One finding per path; folders lose the same bits as files."""
-    found = checks.permissions({"/a": 0o100600, "/b": 0o100644, "/c": 0o40755, "/d": 0o100620})
+    found = disk.permissions({"/a": 0o100600, "/b": 0o100644, "/c": 0o40755, "/d": 0o100620})
 
     assert [(check.level, check.do) for check in found] == [
         ("warn", "chmod 600 /b"),
         ("warn", "chmod 700 /c"),
         ("warn", "chmod 600 /d"),
     ]
-    assert checks.permissions({"/a": 0o100600})[0].level == "ok"
+    assert disk.permissions({"/a": 0o100600})[0].level == "ok"
 
 
 @pytest.mark.parametrize(("free", "level"), [(10, "fail"), (100 * 1024**2, "warn"), (10 * 1024**3, "ok")])
 def test_the_fullest_disk_counts(free, level):
     """Data and checkpoints may be on different disks; the one with the least space is judged."""
-    assert checks.disk_space({"/data": free, "/other": 10**12}).level == level
+    assert disk.disk_space({"/data": free, "/other": 10**12}).level == level
 
 
 def test_a_network_file_system_cannot_hold_the_database():
     """WAL needs memory that is shared by all processes on the file."""
-    assert checks.file_system("nfs4", "/data").level == "fail"
-    assert checks.file_system("ext4", "/data").level == "ok"
-    assert checks.file_system(None, "/data").level == "ok"
+    assert disk.file_system("nfs4", "/data").level == "fail"
+    assert disk.file_system("ext4", "/data").level == "ok"
+    assert disk.file_system(None, "/data").level == "ok"
 
 
 def test_the_nearest_mount_tells_the_file_system(tmp_path):
@@ -95,8 +95,8 @@ def test_the_nearest_mount_tells_the_file_system(tmp_path):
 
 def test_a_deleted_file_under_the_running_bot_is_a_failure():
     """Later commits would vanish."""
-    assert checks.sqlite_files(["/data/continuity.db-wal (deleted)"]).level == "fail"
-    assert checks.sqlite_files([]).level == "ok"
+    assert storage.sqlite_files(["/data/continuity.db-wal (deleted)"]).level == "fail"
+    assert storage.sqlite_files([]).level == "ok"
 
 
 def test_deleted_files_are_seen_in_the_process_that_holds_them(tmp_path):
@@ -112,34 +112,34 @@ def test_deleted_files_are_seen_in_the_process_that_holds_them(tmp_path):
 
 def test_a_journal_mode_other_than_wal_is_a_failure():
     """P1 depends on it."""
-    assert checks.sqlite_wal("delete").level == "fail"
-    assert checks.sqlite_wal("wal").level == "ok"
+    assert storage.sqlite_wal("delete").level == "fail"
+    assert storage.sqlite_wal("wal").level == "ok"
 
 
 def test_an_older_schema_is_a_hint_and_a_newer_one_a_failure():
     """A start brings an older one up to date by itself; a newer one it cannot read."""
-    assert checks.schema_version(1, (), ["0002_x"]).level == "warn"
-    assert checks.schema_version(3, (3,), []).level == "fail"
-    assert checks.schema_version(2, (), []).level == "ok"
+    assert storage.schema_version(1, (), ["0002_x"]).level == "warn"
+    assert storage.schema_version(3, (3,), []).level == "fail"
+    assert storage.schema_version(2, (), []).level == "ok"
 
 
 def test_http_without_a_token_may_only_listen_on_this_machine():
     """Off is fine, open on this machine is a warning, open to the network is a failure."""
-    assert checks.http(port=None, host="0.0.0.0", token_set=False).level == "ok"  # noqa: S104 - the case under test
-    assert checks.http(port=8080, host="127.0.0.1", token_set=False).level == "warn"
-    assert checks.http(port=8080, host="0.0.0.0", token_set=False).level == "fail"  # noqa: S104
-    assert checks.http(port=8080, host="0.0.0.0", token_set=True).level == "ok"  # noqa: S104
-    assert checks.http(port=8080, host="127.0.0.1", token_set=True, token_long=False).level == "warn"
-    assert checks.http(port=8080, host="0.0.0.0", token_set=True, token_long=False).level == "fail"  # noqa: S104
+    assert setup.http(port=None, host="0.0.0.0", token_set=False).level == "ok"  # noqa: S104 - the case under test
+    assert setup.http(port=8080, host="127.0.0.1", token_set=False).level == "warn"
+    assert setup.http(port=8080, host="0.0.0.0", token_set=False).level == "fail"  # noqa: S104
+    assert setup.http(port=8080, host="0.0.0.0", token_set=True).level == "ok"  # noqa: S104
+    assert setup.http(port=8080, host="127.0.0.1", token_set=True, token_long=False).level == "warn"
+    assert setup.http(port=8080, host="0.0.0.0", token_set=True, token_long=False).level == "fail"  # noqa: S104
 
 
 def test_a_message_that_waits_long_is_stuck_only_while_the_bot_runs():
     """A bot that is down has messages waiting, which is in order."""
     stuck = 11 * 60_000
 
-    assert checks.traffic({"received": 1}, {}, stuck, runs=True)[0].level == "warn"
-    assert checks.traffic({"received": 1}, {}, stuck, runs=False)[0].level == "ok"
-    assert [check.id for check in checks.traffic({"quarantined": 2}, {"failed": 1}, None, runs=True)] == [
+    assert work.traffic({"received": 1}, {}, stuck, runs=True)[0].level == "warn"
+    assert work.traffic({"received": 1}, {}, stuck, runs=False)[0].level == "ok"
+    assert [check.id for check in work.traffic({"quarantined": 2}, {"failed": 1}, None, runs=True)] == [
         "inbox",
         "outbox",
     ]
@@ -147,30 +147,30 @@ def test_a_message_that_waits_long_is_stuck_only_while_the_bot_runs():
 
 def test_a_turn_of_the_future_tells_of_a_wrong_clock():
     """A few minutes are tolerated."""
-    assert checks.clock(1_000_000, 0).level == "warn"
-    assert checks.clock(60_000, 0).level == "ok"
+    assert work.clock(1_000_000, 0).level == "warn"
+    assert work.clock(60_000, 0).level == "ok"
 
 
 def test_the_last_run_is_told_from_the_lock():
     """Held, free after an orderly stop, free after a death."""
-    assert checks.lock(runs=True, pid=5, boots=1, stopped_cleanly=False).says == "held by the running bot (process 5)"
-    assert checks.lock(runs=False, pid=None, boots=1, stopped_cleanly=True).level == "ok"
-    assert checks.lock(runs=False, pid=None, boots=1, stopped_cleanly=False).level == "warn"
-    assert checks.lock(runs=False, pid=None, boots=0, stopped_cleanly=False).level == "ok"
+    assert work.lock(runs=True, pid=5, boots=1, stopped_cleanly=False).says == "held by the running bot (process 5)"
+    assert work.lock(runs=False, pid=None, boots=1, stopped_cleanly=True).level == "ok"
+    assert work.lock(runs=False, pid=None, boots=1, stopped_cleanly=False).level == "warn"
+    assert work.lock(runs=False, pid=None, boots=0, stopped_cleanly=False).level == "ok"
 
 
 def test_the_worst_check_decides():
     """One failure among many fails the whole."""
-    ok, warn, fail = (checks.Check("x", level, "") for level in ("ok", "warn", "fail"))
+    ok, warn, fail = (check.Check("x", level, "") for level in ("ok", "warn", "fail"))
 
-    assert checks.worst([ok, warn, fail, ok]) == "fail"
-    assert checks.worst([ok, warn]) == "warn"
-    assert checks.worst([]) == "ok"
+    assert check.worst([ok, warn, fail, ok]) == "fail"
+    assert check.worst([ok, warn]) == "warn"
+    assert check.worst([]) == "ok"
 
 
 def test_variables_that_only_look_like_settings_are_named():
     """A slip of the finger is answered with the setting that was meant; other variables are nobody's business."""
-    found = checks.settings({}, {"CONTINUITY_PERSOMA", "PATH"}, {"CONTINUITY_PERSONA"})
+    found = setup.settings({}, {"CONTINUITY_PERSOMA", "PATH"}, {"CONTINUITY_PERSONA"})
 
     assert [(check.level, check.do) for check in found] == [("warn", "did you mean CONTINUITY_PERSONA?")]
 
@@ -207,15 +207,15 @@ def test_the_first_wrong_session_is_named():
     """So that there is somewhere to begin."""
     wrong = Verdict("s_9", "wrong", "damaged", None, 3)
 
-    (check,) = checks.checkpoints_match([wrong], [], looked_at=1, of=1)
+    (check,) = storage.checkpoints_match([wrong], [], looked_at=1, of=1)
     assert check.level == "fail"
     assert "s_9" in check.says
 
 
 def test_a_keeper_that_hands_over_is_named_with_what_helps():
     """A weak model that keeps to no contract three times in a row is no silent loss."""
-    broken = checks.keeper("ollama:tiny", ["ContractBroken"] * 3)
+    broken = work.keeper("ollama:tiny", ["ContractBroken"] * 3)
 
     assert (broken.level, "ollama:tiny" in broken.says) == ("warn", True)
-    assert checks.keeper("a:m", []).level == "ok"
-    assert checks.keeper("a:m", ["TimeoutError"] * 3).level == "warn"
+    assert work.keeper("a:m", []).level == "ok"
+    assert work.keeper("a:m", ["TimeoutError"] * 3).level == "warn"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.ops.failures import FailedMessages, cause_of, in_words, words_in
+from bot.ops.runs.failures import FailedMessages, cause_of, in_words, words_in
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bot.http.served import Served
-from bot.ops import checkpoints, notes, quarantine
+from bot.ops.copies import checkpoints
+from bot.ops.records import notes, quarantine
 from bot.ops.workspace import OpsError
 from bot.replies import plural, shorten
 from memory.continuity.types import BootstrapOwner, Mode, Preference

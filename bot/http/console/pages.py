@@ -13,15 +13,15 @@ import orjson
 from bot.http.console import charts
 from bot.http.served import Served
 from bot.intake.local import is_local
-from bot.ops.checkpoints import verify
+from bot.ops.copies.checkpoints import verify
 from bot.ops.format import moment
-from bot.ops.history import recovered_by_day
-from bot.ops.notes import find_note, history, read_notes
-from bot.ops.prompts import read_prompt
-from bot.ops.quarantine import list_failed_parts, list_quarantined
-from bot.ops.sessions import ListedSession, chat_of, list_sessions, show_session
-from bot.ops.status import Boot, read_boot, read_status, report_in_words
-from bot.ops.workers import read_workers
+from bot.ops.records.notes import find_note, history, read_notes
+from bot.ops.records.prompts import read_prompt
+from bot.ops.records.quarantine import list_failed_parts, list_quarantined
+from bot.ops.records.sessions import ListedSession, chat_of, list_sessions, show_session
+from bot.ops.runs.history import recovered_by_day
+from bot.ops.runs.status import Boot, read_boot, read_status, report_in_words
+from bot.ops.runs.workers import read_workers
 from bot.ops.workspace import OpsError
 from bot.replies import ago
 from bot.spent import NANODOLLARS

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bot.ops.bootstrap import Chosen
 from bot.ops.format import short_ids
+from bot.ops.records.bootstrap import Chosen
+from bot.ops.records.sessions import chat_of
 from bot.ops.screens.lines import columns, said
-from bot.ops.sessions import chat_of
 from bot.replies import plural, shorten
 from memory.continuity.types import ScoredArc, Stages
 

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from rich.console import Console
 
 from bot.ops.format import moment
-from bot.ops.history import Day, Start
+from bot.ops.runs.history import Day, Start
 from bot.ops.screens.lines import columns, said
 from bot.spent import NANODOLLARS
 

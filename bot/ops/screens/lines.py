@@ -10,13 +10,14 @@ from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bot.ops.backup import Backup, Restored
-from bot.ops.checkpoints import Verdict
-from bot.ops.checks import Check, worst
+from bot.ops.checks.check import Check, worst
+from bot.ops.copies.checkpoints import Verdict
+from bot.ops.copies.folder import Backup
+from bot.ops.copies.restore import Restored
 from bot.ops.format import NO_TITLE, joined, printable, short_ids, size, when
-from bot.ops.quarantine import FailedPart, Quarantined
-from bot.ops.sessions import ListedSession, chat_of
-from bot.ops.status import Status
+from bot.ops.records.quarantine import FailedPart, Quarantined
+from bot.ops.records.sessions import ListedSession, chat_of
+from bot.ops.runs.status import Status
 from bot.replies import ago, plural, shorten
 from memory.sessions.hydrator import HydrationReport
 

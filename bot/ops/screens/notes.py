@@ -11,8 +11,8 @@ from rich.console import Console
 
 from bot.answers.prompts import as_json
 from bot.ops.format import moment
-from bot.ops.notes import SeenNotes
-from bot.ops.prompts import SeenPrompt
+from bot.ops.records.notes import SeenNotes
+from bot.ops.records.prompts import SeenPrompt
 from bot.ops.screens.lines import columns, said
 from memory.ledger.types import Note, NoteChange
 from memory.types import ToolCall

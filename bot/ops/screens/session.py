@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.ops.format import NO_TITLE, moment, when
+from bot.ops.records.sessions import Found, Shown, chat_of
 from bot.ops.screens.lines import STATUS_WORDS, columns, facts, said
-from bot.ops.sessions import Found, Shown, chat_of
 from bot.replies import plural, shorten
 from memory.context.context_builder import reference_text
 from memory.ports import Row

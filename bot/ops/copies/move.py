@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from bot.ops.files import move_files
+from bot.ops.copies.files import move_files
 from bot.ops.workspace import OpsError, Told, open_exclusive, require_database, untold
 from bot.settings import Settings
 from bot.tables import MIGRATIONS

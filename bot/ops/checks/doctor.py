@@ -14,12 +14,12 @@ from pathlib import Path
 
 import orjson
 
-from bot.ops import checks
-from bot.ops.checkpoints import verify
-from bot.ops.checks import Check
-from bot.ops.status import read_boot
-from bot.ops.tools import of_tools
-from bot.ops.workers import SILENT_MS, in_words, read_workers
+from bot.ops.checks import disk, setup, storage, work
+from bot.ops.checks.check import Check
+from bot.ops.checks.tools import of_tools
+from bot.ops.copies.checkpoints import verify
+from bot.ops.runs.status import read_boot
+from bot.ops.runs.workers import SILENT_MS, in_words, read_workers
 from bot.ops.workspace import (
     NoDatabaseYet,
     OpsError,
@@ -70,12 +70,12 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False, told: T
 def of_names(environment: Collection[str], faults: Mapping[str, str] | None = None) -> list[Check]:
     """Judge the names that are set: what is wrong with a setting, and names that look like settings but are none."""
     known = {name.upper() for name in Settings.model_fields} | KNOWN_BESIDES
-    return checks.settings(faults or {}, environment, known)
+    return setup.settings(faults or {}, environment, known)
 
 
 def _token(environment: Mapping[str, str]) -> Check:
     token = environment.get("TELEGRAM_BOT_TOKEN", "")
-    return checks.token(present=bool(token), well_formed=bool(TOKEN_SHAPE.fullmatch(token)))
+    return setup.token(present=bool(token), well_formed=bool(TOKEN_SHAPE.fullmatch(token)))
 
 
 def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Check]:
@@ -83,14 +83,14 @@ def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Che
     local = datetime.fromtimestamp(SystemClock().now_ms() / 1000, zone_of(settings.continuity_timezone))
     return [
         *of_models(settings, filled),
-        checks.http(
+        setup.http(
             port=settings.continuity_http_port,
             host=settings.continuity_http_host,
             token_set=settings.continuity_http_token is not None,
             token_long=settings.continuity_http_token is None or is_long(settings.continuity_http_token),
         ),
         _persona(settings),
-        checks.timezone(settings.continuity_timezone, f"{local:%Y-%m-%d %H:%M}"),
+        setup.timezone(settings.continuity_timezone, f"{local:%Y-%m-%d %H:%M}"),
     ]
 
 
@@ -108,8 +108,8 @@ def of_models(settings: Settings, filled: Collection[str]) -> list[Check]:
 
 def of_model(model: str, filled: Collection[str], setting: str = "CONTINUITY_MODEL") -> list[Check]:
     """Judge a model's name, its key (by the names of variables that are set) and its library; imports none of it."""
-    installed = {module for module, _ in checks.PROVIDER_PACKAGES.values() if _importable(module)}
-    return [checks.model_key(model, filled, _providers(), setting), checks.model_package(model, installed)]
+    installed = {module for module, _ in setup.PROVIDER_PACKAGES.values() if _importable(module)}
+    return [setup.model_key(model, filled, _providers(), setting), setup.model_package(model, installed)]
 
 
 def _providers() -> set[str]:
@@ -156,16 +156,16 @@ def _of_files(settings: Settings) -> list[Check]:
         with suppress(OSError):
             free[root] = shutil.disk_usage(root).free
     return [
-        *checks.permissions(modes),
-        checks.writable([path for path in needed if not os.access(path, os.W_OK, effective_ids=True)]),
-        checks.checkpoint_folder(
+        *disk.permissions(modes),
+        disk.writable([path for path in needed if not os.access(path, os.W_OK, effective_ids=True)]),
+        disk.checkpoint_folder(
             str(folder),
             there=_is(folder.exists) or _is(folder.is_symlink),
             is_folder=_is(folder.is_dir),
             readable=os.access(folder, os.R_OK | os.X_OK, effective_ids=True),
         ),
-        *([checks.file_system(mount_kind(_existing(database.parent)), str(database.parent))] if database else []),
-        checks.disk_space(free),
+        *([disk.file_system(mount_kind(_existing(database.parent)), str(database.parent))] if database else []),
+        disk.disk_space(free),
     ]
 
 
@@ -215,7 +215,7 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
         if not schema.newest_applied:
             says = f"{shown(settings.database)} is empty, there is no table in it"
             return [Check("database", "fail", says, "restore a backup, or let `continuity-bot migrate` make a new one")]
-        found = [checks.schema_version(schema.current, schema.ahead, [str(m) for m in schema.pending])]
+        found = [storage.schema_version(schema.current, schema.ahead, [str(m) for m in schema.pending])]
         if schema.ahead or schema.pending:
             return found  # its tables may be others than this program asks for
         async with open_read_only(settings) as workspace:
@@ -245,15 +245,15 @@ async def _of_keeper(workspace: Workspace) -> list[Check]:
     rows = await workspace.memory.db.read("readings_last", limit=BROKEN_MOST)
     last = [row for row in rows if row["at_ms"] >= since_ms]
     errors = [row["error"] for row in last] if len(last) == BROKEN_MOST else []
-    return [checks.keeper(last[0]["model"], errors)] if last else []
+    return [work.keeper(last[0]["model"], errors)] if last else []
 
 
 async def _of_server(workspace: Workspace) -> list[Check]:
     there = await read_workers(workspace.memory.db)
     silent = [worker.place for worker in there if worker.silent_ms >= SILENT_MS]
     return [
-        checks.postgres(await workspace.memory.db.settings()),
-        checks.workers([in_words(worker) for worker in there], silent, sum(worker.keeps for worker in there)),
+        storage.postgres(await workspace.memory.db.settings()),
+        work.workers([in_words(worker) for worker in there], silent, sum(worker.keeps for worker in there)),
     ]
 
 
@@ -265,14 +265,14 @@ async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Ch
     faults = await workspace.memory.db.integrity() if whole else None
     altered = await workspace.memory.db.altered_rows() if whole else None
     return [
-        checks.sqlite_version(found["sqlite_version"]),
-        checks.sqlite_wal(found["journal_mode"]),
-        checks.sqlite_synchronous(
+        storage.sqlite_version(found["sqlite_version"]),
+        storage.sqlite_wal(found["journal_mode"]),
+        storage.sqlite_synchronous(
             found["synchronous"], boots[0].started_at_ms if boots else None, workspace.memory.clock.now_ms()
         ),
-        checks.sqlite_integrity(faults),
-        checks.sqlite_rows(altered),
-        checks.sqlite_files(deleted_files(holder.pid, file) if holder else []),
+        storage.sqlite_integrity(faults),
+        storage.sqlite_rows(altered),
+        storage.sqlite_files(deleted_files(holder.pid, file) if holder else []),
     ]
 
 
@@ -285,7 +285,7 @@ async def _of_notes(workspace: Workspace, *, deep: bool, told: Told) -> list[Che
     whole = deep or await _small(workspace)
     ids = [row["conversation_id"] for row in await memory.db.read("ledger_ids")] if whole else []
     wrong = await one_by_one(ids, memory.ledgers.differs, told)
-    return checks.notes([each for each, differs in zip(ids, wrong, strict=True) if differs], left, looked_at=len(ids))
+    return storage.notes([each for each, differs in zip(ids, wrong, strict=True) if differs], left, looked_at=len(ids))
 
 
 async def _of_bot(workspace: Workspace) -> list[Check]:
@@ -298,14 +298,14 @@ async def _of_bot(workspace: Workspace) -> list[Check]:
     latest = await workspace.memory.db.read_one("ops_latest_turn")
     stopped = bool(boots and boots[0].stopped_at_ms is not None)
     return [
-        checks.lock(
+        work.lock(
             runs=holder is not None, pid=holder.pid if holder else None, boots=len(boots), stopped_cleanly=stopped
         ),
-        checks.access(
+        setup.access(
             everyone=settings.everyone, named=len(settings.allowed_user_ids), paired=paired["n"] if paired else 0
         ),
-        checks.clock(latest["at_ms"] if latest else 0, now_ms),
-        *checks.traffic(
+        work.clock(latest["at_ms"] if latest else 0, now_ms),
+        *work.traffic(
             {state: row["n"] for state, row in inbox.items()},
             outbox,
             max(ages, default=None),
@@ -323,7 +323,7 @@ async def _of_sent_files(workspace: Workspace) -> Check:
     else:
         there = await asyncio.to_thread(lambda: {path.name for path in folder.glob("*")})
         missing = sum(row["digest"] not in there for row in await db.read("file_digests"))
-    return checks.files(sum(row["n"] for row in rows), sum(row["bytes"] for row in rows), missing)
+    return disk.files(sum(row["n"] for row in rows), sum(row["bytes"] for row in rows), missing)
 
 
 async def _small(workspace: Workspace) -> bool:
@@ -339,6 +339,6 @@ async def _of_sessions(workspace: Workspace, *, deep: bool, told: Told) -> list[
         orphans = sorted(known - await workspace.memory.store.session_ids())
         chosen = latest + orphans[:QUICK_SESSIONS]
     verdicts = await verify(workspace, chosen, told)
-    return checks.checkpoints_match(
+    return storage.checkpoints_match(
         verdicts, workspace.memory.checkpoints.quarantined(), looked_at=len(chosen), of=len(known)
     )

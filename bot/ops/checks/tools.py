@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from typing import Final, TextIO
 
-from bot.ops.checks import Check
+from bot.ops.checks.check import Check
 from bot.settings import Settings
 from bot.tools.mcp import config
 from bot.tools.own import ToolsError, load

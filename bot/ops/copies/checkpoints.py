@@ -10,8 +10,8 @@ from typing import Literal
 
 import orjson
 
-from bot.ops.altered import accept, altered_seqs, bring_back
-from bot.ops.backup import open_copy
+from bot.ops.copies.altered import accept, altered_seqs, bring_back
+from bot.ops.copies.folder import open_copy
 from bot.ops.format import joined
 from bot.ops.workspace import Told, Workspace, one_by_one, untold
 from bot.replies import plural

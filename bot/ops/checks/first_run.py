@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from bot.ops.checks import PROVIDER_KEYS
+from bot.ops.checks.setup import PROVIDER_KEYS
 from bot.ops.workspace import OpsError
 from bot.settings import TOKEN_SHAPE
 from memory.errors import reason

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.ops.checkpoints import CheckpointFile, file_of
+from bot.ops.copies.checkpoints import CheckpointFile, file_of
 from bot.ops.format import short_ids
 from bot.ops.workspace import OpsError, Workspace
 from memory.context.occasion import Occasion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.ops.sessions import list_sessions
+from bot.ops.records.sessions import list_sessions
 from bot.ops.workspace import OpsError, Workspace
 from bot.people.choices import PersonalChoices
 from bot.people.personas import PersonaError, Personas

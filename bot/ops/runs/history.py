@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.ops.status import Boot, read_boot, report_in_words
+from bot.ops.runs.status import Boot, read_boot, report_in_words
 from bot.ops.workspace import Workspace, running
 from memory.ports import Row
 

@@ -1,0 +1,1 @@
+"""How the bot runs: its starts, its processes, what waits and what failed."""
