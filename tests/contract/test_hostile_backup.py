@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 from ops_house import House
 
-from bot.ops.copies import folder
 from bot.ops.copies import restore as restoring
-from bot.ops.copies.folder import CHECKPOINTS, DATABASE, MANIFEST, file_digest
+from bot.ops.copies.folder import (
+    CHECKPOINT_MAX_BYTES,
+    CHECKPOINTS,
+    DATABASE,
+    MANIFEST,
+    MANIFEST_MAX_BYTES,
+    file_digest,
+)
 
 SECRET = "the secret of another file"
 
@@ -71,7 +77,7 @@ def no_database(copied, _outside):
 
 
 def huge_manifest(copied, _outside):
-    (copied / MANIFEST).write_bytes(b" " * (folder.MANIFEST_MAX_BYTES + 1))
+    (copied / MANIFEST).write_bytes(b" " * (MANIFEST_MAX_BYTES + 1))
 
 
 def deep_manifest(copied, _outside):
@@ -144,7 +150,7 @@ def test_checkpoints_that_lead_elsewhere_or_are_too_large_stay_behind(house, cop
     (folder / "..%2F..%2Fescaped.json").write_text("{}")
     (folder / "deep.json").write_text("[" * 200_000)
     with (folder / "giant.json").open("wb") as file:
-        file.truncate(folder.CHECKPOINT_MAX_BYTES + 1)
+        file.truncate(CHECKPOINT_MAX_BYTES + 1)
     (folder / "device.json").symlink_to("/dev/zero")
 
     result = house.run("restore", str(copied))
