@@ -410,6 +410,7 @@ class App:
         finished = await joined.lanes.close(STOP_TURNS_S if joined.memory.db.trouble() is None else STOP_REFUSED_S)
         await services.delivery.flush(STOP_DELIVERY_S)
         await services.delivery.close()
+        await services.files.readings.close()
         rested = await self._rest() if joined.memory.db.trouble() is None else []
         log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
 

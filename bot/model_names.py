@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 EXAMPLE: Final = "fast=openai:gpt-5-mini, deep=anthropic:claude-sonnet-4-5, home=ollama:qwen3:8b@8000"
+SOUND_FORMS: Final = "off, openai:<model> or local:<folder>"
+SPEECH_FORMS: Final = "off, openai:<model> or openai:<model>@<voice>"
+_SOUND: Final = re.compile(r"(openai):([^\s@]+)(?:@([\w.-]+))?|(local):(.*\S.*)")
 _SHAPE: Final = re.compile(r"(?:([A-Za-z][\w.-]{0,23})=)?([^\s,=@]+:[^\s,=]+?)(?:@(\d{4,7}))?")
 
 
@@ -48,6 +51,24 @@ class ModelNames:
         """Every model once."""
         models = (self.default, *self.named.values(), *filter(None, (self.fallback,)))
         return tuple({each.model: each for each in reversed(models)}.values())[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class SoundModel:
+    """A model that listens or speaks."""
+
+    name: str
+    """As its server calls it; of one on this machine its folder."""
+    is_local: bool = False
+    voice: str = ""
+
+
+def read_sound_model(text: str) -> SoundModel | None:
+    """Return what one of the `SOUND_FORMS` names, None for off and for none of them."""
+    found = _SOUND.fullmatch(text.strip())
+    if not found:
+        return None
+    return SoundModel(found[5].strip(), is_local=True) if found[4] else SoundModel(found[2], voice=found[3] or "")
 
 
 def read_model(text: str) -> NamedModel | None:

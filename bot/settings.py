@@ -13,11 +13,19 @@ from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Le
 from dotenv import load_dotenv
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.model_names import ModelNames, model_names, read_model, wrong_models
+from bot.model_names import (
+    SOUND_FORMS,
+    SPEECH_FORMS,
+    ModelNames,
+    model_names,
+    read_model,
+    read_sound_model,
+    wrong_models,
+)
 from memory.context.budget import Budget
 from memory.storage.place import is_server
 from memory.zones import known_zone, zone_of
@@ -93,6 +101,20 @@ class Settings(BaseSettings):
     continuity_vision: Literal["auto", "on", "off"] = Field(
         "auto", description="auto or on: the model is shown pictures; if it refuses them, people are told. off: never."
     )
+    continuity_transcribe: str = Field(
+        "off", description="Who listens to voice messages: off, openai:<model>, or local:<folder of a Whisper model>."
+    )
+    continuity_transcribe_url: str | None = Field(
+        None, description="A server of OpenAI's form for openai:<model>; empty = OpenAI's own."
+    )
+    continuity_transcribe_key: SecretStr | None = Field(
+        None, description="Its key; empty = OPENAI_API_KEY, and only without an address of its own."
+    )
+    continuity_speech: str = Field(
+        "off", description="Who says answers aloud for /voice on: off, openai:<model>, or openai:<model>@<voice>."
+    )
+    continuity_speech_url: str | None = Field(None, description="As CONTINUITY_TRANSCRIBE_URL.")
+    continuity_speech_key: SecretStr | None = Field(None, description="As CONTINUITY_TRANSCRIBE_KEY.")
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
     )
@@ -228,7 +250,15 @@ class Settings(BaseSettings):
             raise ValueError(wrong)
         return value
 
-    @field_validator("telegram_api_url", "telegram_webhook_url")
+    @field_validator("continuity_transcribe", "continuity_speech")
+    @classmethod
+    def _sound_model(cls, value: str, info: ValidationInfo) -> str:
+        model, speaks = read_sound_model(value), info.field_name == "continuity_speech"
+        if value != "off" and (model is None or (model.is_local and speaks)):
+            raise ValueError(f"takes {SPEECH_FORMS if speaks else SOUND_FORMS}, not {_shown(value)}")
+        return value
+
+    @field_validator("telegram_api_url", "telegram_webhook_url", "continuity_transcribe_url", "continuity_speech_url")
     @classmethod
     def _http_address(cls, value: str | None) -> str | None:
         if value is not None and not _is_http(value):
@@ -331,7 +361,12 @@ class Settings(BaseSettings):
         """Everything that no log may show."""
         password = urlsplit(self.continuity_database_url).password if is_server(self.continuity_database_url) else None
         known = (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
-        return (*known, SecretStr(password) if password else None)
+        return (
+            *known,
+            self.continuity_transcribe_key,
+            self.continuity_speech_key,
+            SecretStr(password) if password else None,
+        )
 
     @property
     def is_http_here(self) -> bool:
@@ -353,6 +388,11 @@ class Settings(BaseSettings):
     def models(self) -> ModelNames:
         """Every model that may answer."""
         return model_names(self.continuity_model, self.continuity_models, self.continuity_fallback_model)
+
+    @property
+    def message_tokens(self) -> int:
+        """What one message may take of a prompt."""
+        return min(self.continuity_message_tokens, self.continuity_context_tokens * 2 // 3)
 
     @property
     def by_model(self) -> bool:

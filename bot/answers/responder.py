@@ -49,6 +49,8 @@ class Ask:
     group: str = ""
     """What the group is called; "" in private."""
     third_party: bool = False
+    unsure: bool = False
+    """True when it was spoken, and whoever wrote it down doubts that it heard right."""
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""
     ledger: Ledger = field(default_factory=lambda: Ledger(""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -35,7 +35,8 @@ class OutgoingMessage:
     text: str
     markdown: bool = False
     buttons: tuple[tuple[Button, ...], ...] = ()
-    kind: Literal["reply", "notice"] = "notice"
+    kind: str = "notice"
+    """reply, notice, or `heard 3`: what was heard in the file #3, which a reply to it puts right."""
     reply_to_message_id: int | None = None
     edits_message_id: int | None = None
     anyone_may_tap: bool = False

@@ -78,9 +78,9 @@ class FileFinder:
         files = await self._shelf.all(reach.conversation_id)
         self._there[reach.conversation_id] = bool(files)
         question = own_words(text)
-        documents = [file for file in attached if file.is_read and file.unit]
+        documents = [file for file in attached if file.is_read and file.unit and not file.is_own_voice]
         parts = [await self._attached(file, question, most_tokens // len(documents)) for file in documents]
-        known = [file for file in files if file.is_read and reach.has(file)]
+        known = [file for file in files if file.is_read and not file.is_own_voice and reach.has(file)]
         others = [file for file in known if file.file_id not in {each.file_id for each in attached}]
         if question and others:
             parts += await self._found(question, others, reach, found_tokens)

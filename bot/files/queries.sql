@@ -29,13 +29,17 @@ WHERE file_id = :file_id;
 -- The bytes are not here any more, or not what they were: they are fetched again.
 UPDATE files SET digest = '', state = 'wanted' WHERE file_id = :file_id;
 
+-- name: file_heard
+-- How many pieces of a recording were listened to: they are stored with it.
+UPDATE files SET reason = :reason WHERE file_id = :file_id;
+
 -- name: file_failed
 -- Why there is nothing to read; what was fetched of it is let go of.
 UPDATE files SET digest = :digest, state = :state, reason = :reason, pages = :pages WHERE file_id = :file_id;
 
 -- name: file_known
 -- What was read of it is stored.
-UPDATE files SET state = 'read', reason = :reason, unit = :unit, pages = :pages, blank_json = :blank_json,
+UPDATE files SET state = 'read', media_type = :media_type, reason = :reason, unit = :unit, pages = :pages, blank_json = :blank_json,
     language = :language, described = :described
 WHERE file_id = :file_id;
 
@@ -47,6 +51,11 @@ UPDATE files SET described = :described WHERE file_id = :file_id;
 -- The file of a message: of a group that became a supergroup two may have the same number, and the later is meant.
 SELECT * FROM files WHERE conversation_id = :conversation_id AND message_id = :message_id
 ORDER BY received_at_ms DESC LIMIT 1;
+
+-- name: heard_of_message
+-- The line in which a person was shown what was heard; the number behind the word is the file's.
+SELECT kind FROM outbox
+WHERE bot_id = :bot_id AND conversation_id = :conversation_id AND message_id = :message_id AND kind LIKE 'heard %';
 
 -- name: file_of_number
 -- The file that a prompt, a tool or a person names.

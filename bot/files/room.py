@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from bot.files.fetch import Fetcher, FileLinks
 from bot.files.finding import FENCE_CHARS, FileFinder
+from bot.files.hearing.child import ListeningChild
+from bot.files.hearing.listener import Listener
+from bot.files.hearing.server import ListeningServer
+from bot.files.hearing.sound_server import sound_server
 from bot.files.reader import Reader
+from bot.files.readings import Readings
 from bot.files.shelf import FileShelf, Limits
 from bot.files.store import Blobs, FolderBlobs, TableBlobs
 from bot.files.tools import FileTools
+from bot.model_names import read_sound_model
 from bot.pauses import Pauses
 from bot.settings import Settings
 from memory.opening import ConversationMemory
@@ -44,6 +51,7 @@ class FileRoom:
     """Where files are kept and found."""
 
     shelf: FileShelf
+    readings: Readings
     finder: FileFinder
     tools: FileTools
 
@@ -51,6 +59,17 @@ class FileRoom:
 def blobs_for(settings: Settings, db: Database) -> Blobs:
     """Return where bytes are kept: in a folder, or in the database where that is a server's."""
     return FolderBlobs(db, settings.files_dir) if settings.database_file else TableBlobs(db)
+
+
+def listener_for(settings: Settings, pauses: Pauses) -> Listener | None:
+    """Return who listens to recordings, None for nobody."""
+    model, silent_s = read_sound_model(settings.continuity_transcribe), settings.continuity_model_timeout_s
+    if model is None:
+        return None
+    if model.is_local:
+        return ListeningChild(Path(model.name), silent_s)
+    server = sound_server(settings.continuity_transcribe_url, settings.continuity_transcribe_key, silent_s)
+    return ListeningServer(server, model.name, pauses)
 
 
 def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks, pauses: Pauses) -> FileRoom:
@@ -64,13 +83,17 @@ def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks,
         most_bytes=settings.continuity_file_max_bytes,
         pauses=pauses,
     )
-    limits = Limits(
-        settings.continuity_file_max_bytes,
-        settings.continuity_files_quota_bytes,
+    limits = Limits(settings.continuity_file_max_bytes, settings.continuity_files_quota_bytes)
+    blobs = blobs_for(settings, memory.db)
+    readings = Readings(
+        memory.db,
+        blobs,
+        reader=Reader(),
+        listener=listener_for(settings, pauses),
+        languages=memory.languages,
         sees=settings.by_model and settings.continuity_vision != "off",
     )
-    blobs = blobs_for(settings, memory.db)
-    shelf = FileShelf(memory.db, blobs, fetcher, reader=Reader(), languages=memory.languages, limits=limits)
+    shelf = FileShelf(memory.db, blobs, fetcher, readings, limits)
     searcher = Searcher(memory.db, memory.languages, counter=memory.counter, weights=IN_FILES)
     finder = FileFinder(memory.db, shelf, searcher, memory.counter)
-    return FileRoom(shelf, finder, FileTools(finder, settings.continuity_tool_output_max_chars - FENCE_CHARS))
+    return FileRoom(shelf, readings, finder, FileTools(finder, settings.continuity_tool_output_max_chars - FENCE_CHARS))

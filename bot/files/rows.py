@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from bot.file_rows import place_of
 from bot.files.passages import Passage, spans
 from bot.files.types import FileType
-from bot.intake.media import numbered_line
+from bot.intake.media import OWN_VOICE, numbered_line
 from memory.ports import Row, Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn
@@ -37,7 +37,19 @@ _WORDS: Final = {
     "too_long": "it is longer than is listened to",
 }
 """Why a file was not read, for the model; for people the same words have sentences in `bot/languages`."""
-_UNITS: Final = {"page": "pages", "sheet": "sheets", "slide": "slides", "chapter": "chapters", "part": "parts"}
+_SPOKEN: Final = {
+    "": "spoken, {time}, written down by a program",
+    "unsure": "spoken, {time}, written down by a program that is not sure that it heard right",
+    "corrected": "spoken, {time}, put right by the person",
+}
+_UNITS: Final = {
+    "minute": "minutes",
+    "page": "pages",
+    "sheet": "sheets",
+    "slide": "slides",
+    "chapter": "chapters",
+    "part": "parts",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,16 @@ class StoredFile:
         return self.is_read and self.media_type.startswith("image/") and not self.unit
 
     @property
+    def is_own_voice(self) -> bool:
+        """True for what the person speaks into their telephone; what they forward bears the name of somebody else."""
+        return self.kind in OWN_VOICE and not self.name
+
+    @property
+    def is_spoken(self) -> bool:
+        """True for that, when its words are known."""
+        return self.is_own_voice and self.is_read
+
+    @property
     def label(self) -> str:
         """What it is, in a word: PDF, Word, text."""
         return self.media_type.rpartition("|")[2]
@@ -105,11 +127,15 @@ class StoredFile:
         """What is known of it, for the model: `PDF, 12 pages; no text on pages 3, 5-7`."""
         if not self.is_read:
             return f"not read: {_WORDS.get(self.why, 'it could not be read')}"
+        if self.is_own_voice:
+            return _SPOKEN.get(self.why, _SPOKEN[""]).format(time=f"{self.seconds // 60}:{self.seconds % 60:02}")
         counted = f"{self.pages} {_UNITS[self.unit] if self.pages != 1 else self.unit}" if self.unit else ""
         known = ", ".join(filter(None, (self.label, counted)))
         parts = [known]
         if self.blank:
             parts.append(f"no text on {_UNITS.get(self.unit, 'pages')} {spans(self.blank)}")
+        if self.why == "unsure":
+            parts.append("written down by a program that is not sure that it heard right")
         if self.why in ("long", "time", "memory", "damaged"):
             parts.append(f"only {self.detail} could be read")
         return "; ".join(filter(None, parts))
@@ -143,15 +169,29 @@ def failed(file: StoredFile, why: str, detail: str = "", *, keeps: bool = False,
     )
 
 
-def text_rows(file: StoredFile, passages: Sequence[Passage], language: str, languages: Languages) -> list[Statement]:
-    """What stores passages and makes them findable."""
+def passage_rows(file: StoredFile, passages: Sequence[Passage]) -> list[Statement]:
+    """What stores passages."""
+    return [
+        Statement(
+            "file_passage_put",
+            {
+                "passage_id": f"{file.file_id}/{passage.position}",
+                "file_id": file.file_id,
+                "position": passage.position,
+                "page": passage.page,
+                "text": passage.text,
+            },
+        )
+        for passage in passages
+    ]
+
+
+def index_rows(file: StoredFile, passages: Sequence[Passage], language: str, languages: Languages) -> list[Statement]:
+    """What makes passages findable."""
     rows: list[Statement] = []
     for passage in passages:
-        passage_id = f"{file.file_id}/{passage.position}"
-        values: dict[str, Any] = {"file_id": file.file_id, "position": passage.position, "page": passage.page}
-        rows.append(Statement("file_passage_put", {**values, "passage_id": passage_id, "text": passage.text}))
         searched = ConversationTurn(
-            turn_id=passage_id,
+            turn_id=f"{file.file_id}/{passage.position}",
             session_id=file.file_id,
             conversation_id=place_of(file.conversation_id),
             seq=passage.position + 1,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal
 
@@ -30,7 +30,9 @@ _FIELDS: Final[Mapping[str, FileKind]] = {
     "video_note": "video message",
     "video": "video",
 }
-HEARD: Final = frozenset({"voice message", "audio", "video message"})
+OWN_VOICE: Final = frozenset({"voice message", "video message"})
+"""Kinds that people speak themselves, unless they bear a name: then they are forwarded from whoever that is."""
+HEARD: Final = frozenset({"audio", *OWN_VOICE})
 """Kinds in which somebody speaks."""
 PREVIEWED: Final = frozenset({"video", "GIF"})
 """Kinds of which the still picture that stands for them is looked at."""
@@ -70,8 +72,11 @@ class NamedFile:
     message_id: int | None
 
 
-def sent_file(message: Mapping[str, Any]) -> SentFile | None:
-    """The file of a message, None where there is none that could be fetched. Never raises."""
+def sent_file(message: Mapping[str, Any], whose: str = "") -> SentFile | None:
+    """The file of a message, None where there is none that could be fetched. Never raises.
+
+    `whose` is who spoke or wrote it when it was not the sender: a voice message is called after them.
+    """
     message_id = message.get("message_id")
     for field, kind in _FIELDS.items():
         given = message.get(field)
@@ -80,7 +85,8 @@ def sent_file(message: Mapping[str, Any]) -> SentFile | None:
         if kind in PREVIEWED and isinstance(given, dict):
             given = _still(given)
         if isinstance(given, dict) and type(message_id) is int:
-            return _read(given, kind, message_id)
+            file = _read(given, kind, message_id)
+            return replace(file, name=safe_name(f"from {whose}")) if file and whose and kind in OWN_VOICE else file
     return None
 
 

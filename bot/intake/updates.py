@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
-from bot.intake.media import HEARD, SentFile, sent_file, waiting_line
+from bot.intake.media import OWN_VOICE, SentFile, sent_file, waiting_line
 from bot.intake.other_kinds import in_words
 from memory.context.transcript import clip_ends
 from memory.foreign import foreign, has_foreign
@@ -106,6 +106,8 @@ class Envelope:
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
     files: tuple[SentFile, ...] = ()
     """What came with the message, and with the one that it replies to; each has its line in the text."""
+    replies_to: int | None = None
+    """The message of ours that it replies to."""
     album: str = ""
     """Telegram's id of the album that the message belongs to; "" for none."""
 
@@ -116,8 +118,8 @@ class Envelope:
 
     @property
     def mergeable(self) -> bool:
-        """True when it may become one turn with its neighbours."""
-        return self.kind in ("text", "edit")
+        """True when it may become one turn with its neighbours; a reply to words of ours is a matter of its own."""
+        return self.kind in ("text", "edit") and (self.replies_to is None or is_cut(self.text))
 
 
 def conversation_key(bot_id: int, chat_id: int, thread_id: int | None) -> str:
@@ -287,7 +289,7 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
     if not base.private and not _addressed(message, text, entities, me):
         return None
     text = _without_mention(text, me)
-    file, original = sent_file(message), _file_replied_to(message, me)
+    file, original = sent_file(message, _whose(message)), _file_replied_to(message, me)
     media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
     spelled = "" if text or file else in_words(message)
     if not (text or file or spelled):
@@ -298,7 +300,7 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
     text = spelled or text
     whole = _by_others(text, message, me)
     lines = [waiting_line(each) for each in (original, file) if each]
-    foreign_alone = file is not None and file.kind not in HEARD and not text
+    foreign_alone = file is not None and not (file.kind in OWN_VOICE and not file.name) and not text
     return replace(
         base,
         kind="edit" if edited else "text",
@@ -309,6 +311,7 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
         or (file is not None and message.get("forward_origin") is not None),
         files=tuple(each for each in (original, file) if each),
         album=as_name(message.get("media_group_id")),
+        replies_to=_ours_replied_to(message, me),
     )
 
 
@@ -316,6 +319,20 @@ def _file_replied_to(message: Mapping[str, Any], me: Me) -> SentFile | None:
     """The file of the message that this one replies to, unless it is one of ours."""
     original = as_object(message.get("reply_to_message"))
     return sent_file(original) if original and _author(original) != me.bot_id else None
+
+
+def _ours_replied_to(message: Mapping[str, Any], me: Me) -> int | None:
+    """Return the message of ours that this one replies to, None for another or none."""
+    original = as_object(message.get("reply_to_message"))
+    return as_id(original.get("message_id")) if _author(original) == me.bot_id else None
+
+
+def _whose(message: Mapping[str, Any]) -> str:
+    """Return whose words a message passes on, "" for the sender's own."""
+    if message.get("forward_origin") is not None:
+        return _origin(message["forward_origin"])
+    via = message.get("via_bot")
+    return (as_name(as_object(via).get("username")) or _NOBODY) if via is not None else ""
 
 
 def _whole_chars(message: Mapping[str, Any]) -> int:

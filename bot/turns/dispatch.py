@@ -19,6 +19,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
+from bot.turns.correction import correction
 from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
 from bot.turns.lanes import Do, Postponed
@@ -187,6 +188,9 @@ class Dispatch:
 
     async def _do(self, batch: Sequence[Envelope], turn_id: str, claimed: Awaitable[None]) -> None:
         head = batch[0]
+        if len(batch) == 1 and (edit := await correction(self._services, head)):
+            await claimed
+            head = edit
         if head.kind == "text":
             await self._turns.on_turn(batch, turn_id, claimed=claimed)
         elif head.kind == "edit":

@@ -20,6 +20,7 @@ from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.files.fetch import NotFetched
+from bot.files.hearing.errors import NotHeard
 from bot.intake.updates import Envelope, batch_text
 from bot.lines import note_line
 from bot.people.choices import CALLED, MODEL, plain_name
@@ -28,7 +29,8 @@ from bot.people.spending import Spending, TurnRate, booked, day_budget
 from bot.tools.call import CallRow, heard
 from bot.tools.tool import CallContext, Place
 from bot.turns.services import Services
-from bot.turns.steps.attachments import NOTHING, Material, described, has_files, material, pictures_for, unreachable
+from bot.turns.steps import attachments
+from bot.turns.steps.attachments import NOTHING, FileTurn, Material
 from bot.turns.steps.notices import notices, set_without_model, with_footnotes
 from bot.turns.steps.took import Took, of_model
 from memory import faults
@@ -251,7 +253,7 @@ class Turns:
             found = await self._material(work, state)
             if found is None:
                 return
-            said = replace(said, text=found.text, material=found)
+            said = self._bounded(replace(said, text=found.text, material=found))
             work = replace(work, said=said)
             with meters.timed("packet") as took.packet:
                 pending, ask = await self._begin(batch, state, turn_id, said)
@@ -285,17 +287,14 @@ class Turns:
     async def _material(self, work: _TurnWork, state: SessionState) -> Material | None:
         """Return the message with its files; None when it is finished or waits, since they cannot be had or read."""
         batch, turn_id, said, services = work.batch, work.turn_id, work.said, self._services
-        alone = state.isolated or not await self.gate.carries(batch[0], state)
-        if not has_files(said.text):
-            return await material(services, said.text, turn_id, state, alone=alone)
-        if work.claimed:
+        if attachments.has_files(said.text) and work.claimed:
             await work.claimed
+        alone = state.isolated or not await self.gate.carries(batch[0], state)
         try:
-            async with services.previews.live(work.target, turn_id, "off", None):
-                found = await material(services, said.text, turn_id, state, alone=alone)
-        except NotFetched as exc:
-            log.warning("a file cannot be fetched just now", reason=exc.why)
-            await services.committer.parked(batch, [unreachable(turn_id)], exc.why, turn_id)
+            found = await attachments.material(services, said.text, FileTurn(turn_id, state, work.target, alone))
+        except (NotFetched, NotHeard) as exc:
+            log.warning("a file cannot be read just now", reason=str(exc))
+            await services.committer.parked(batch, [attachments.unreachable(turn_id, exc)], str(exc), turn_id)
             return None
         if found.is_answer:
             await services.committer.done(batch, found.messages(_reply_to(batch)), *work.effects, turn_id=turn_id)
@@ -304,15 +303,12 @@ class Turns:
 
     async def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
         """Return what these messages say together, as much of it as one turn takes in; a pile is read in a thread."""
-        settings, counter = self._services.settings, self._services.memory.counter
-        max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
+        third_party = any(envelope.third_party for envelope in batch)
+        said = AskedAgain(batch_text(batch), third_party, whole_chars(batch))
+        return await asyncio.to_thread(self._bounded, said) if len(said.text) > PILE_CHARS else self._bounded(said)
 
-        def read() -> AskedAgain:
-            third_party = any(envelope.third_party for envelope in batch)
-            return bounded(AskedAgain(batch_text(batch), third_party, whole_chars(batch)), max_tokens, counter)
-
-        is_pile = sum(len(envelope.text) for envelope in batch) > PILE_CHARS
-        return await asyncio.to_thread(read) if is_pile else read()
+    def _bounded(self, said: AskedAgain) -> AskedAgain:
+        return bounded(said, self._services.settings.message_tokens, self._services.memory.counter)
 
     def _queued_ms(self, batch: Sequence[Envelope]) -> int:
         """Return how long the last of these messages waited for its turn to begin."""
@@ -400,6 +396,7 @@ class Turns:
             private=first.private,
             group=first.title,
             third_party=said.third_party,
+            unsure=said.material.is_unsure,
             past_is_shown=await self.gate.is_shown(first, state),
             cared_for=any(turn.action_name == CARE for turn in services.memory.recorder.at_hand(state.session_id)),
             ledger=await services.memory.ledgers.read(first.conversation_id),
@@ -408,7 +405,7 @@ class Turns:
             repeats=said.repeats,
             news=await services.calls.untold(place, said.calls) if tools else (),
             model=str(choices.get(MODEL) or ""),
-            pictures=await pictures_for(services, said.material, pending.packet),
+            pictures=await attachments.pictures_for(services, said.material, pending.packet),
         )
         counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
         said_before = await notices(services, ask)
@@ -462,7 +459,7 @@ class Turns:
         behind = await self.gate.behind(batch[0], ask.state, ask.turn_id)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
-        ends += described(work.said.material, answer)
+        ends += attachments.described(work.said.material, answer)
         name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
         ends += await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
@@ -547,11 +544,10 @@ class Turns:
 
 def _notices(said: AskedAgain) -> list[OutgoingMessage]:
     """Return what the person has to know besides the answer."""
-    texts = list(said.material.notices)
-    if said.whole_chars:
-        read, whole = replies.number(len(said.text)), replies.number(said.whole_chars)
-        texts.insert(0, replies.say("too_long", read=read, whole=whole))
-    return [OutgoingMessage(text) for text in texts]
+    if not said.whole_chars:
+        return list(said.material.notices)
+    read, whole = replies.number(len(said.text)), replies.number(said.whole_chars)
+    return [OutgoingMessage(replies.say("too_long", read=read, whole=whole)), *said.material.notices]
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:

@@ -1,9 +1,9 @@
 """Offers the loopback servers, and an empty house of the operator's commands, to the contract tests."""
 
 import pytest
-from loopback.fixtures import api, bot_here, clock, database_server, model
+from loopback.fixtures import api, bot_here, clock, database_server, model, sounds
 
-__all__ = ["api", "bot_here", "clock", "database_server", "model"]
+__all__ = ["api", "bot_here", "clock", "database_server", "model", "sounds"]
 
 
 @pytest.fixture

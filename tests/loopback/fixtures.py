@@ -12,6 +12,7 @@ from loopback.bot_here import BotHere, MovedClock
 from loopback.bot_process import BotProcess
 from loopback.forked import OURS
 from loopback.model import LoopbackModel
+from loopback.sounds import LoopbackSounds
 from loopback.strict import validate
 
 
@@ -34,6 +35,13 @@ async def api(clock):
 async def model():
     """Start a language model that repeats what it is told unless the test sets `model.reply`."""
     async with LoopbackModel() as server:
+        yield server
+
+
+@pytest.fixture
+async def sounds():
+    """Start a server that listens and speaks."""
+    async with LoopbackSounds() as server:
         yield server
 
 

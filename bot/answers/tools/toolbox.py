@@ -65,7 +65,7 @@ class Tools:
             ask.place,
             ask.time_zone,
             ask.now_ms,
-            third_party=ask.third_party,
+            third_party=ask.third_party or ask.unsure,  # what may have been misheard sets nothing off unasked
             repeats=ask.repeats,
             earlier=ask.earlier,
         )

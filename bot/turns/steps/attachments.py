@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot import replies
 from bot.answers.responder import Answer, Picture
-from bot.delivery.outbox import Button, OutgoingMessage
+from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.delivery.streaming import mode_for
+from bot.files.fetch import NotFetched
 from bot.files.finding import TITLE, Reach
+from bot.files.hearing.errors import NotHeard
 from bot.files.passages import spans
+from bot.files.readings import HeardBy
+from bot.files.room import FileRoom
 from bot.files.rows import StoredFile
-from bot.files.shelf import FilePlace
+from bot.files.shelf import Brought, FilePlace
 from bot.intake.media import named_files, own_words
+from bot.intake.updates import is_group
+from bot.people.choices import LANGUAGE
 from bot.turns.services import Services
 from memory.context.transcript import clip
 from memory.ports import Statement
@@ -30,6 +38,8 @@ RECENT_TURNS: Final = 2
 """A picture is shown again with the next two messages: what is asked behind it is about it."""
 AGAIN: Final = 2
 DESCRIBED_CHARS: Final = 300
+HEARD_CHARS: Final = 200
+"""Of a long voice message so much is shown."""
 PICTURE_NUMBER: Final = re.compile(r"(?:picture|video|GIF|document) #(\d{1,9})")
 
 
@@ -40,8 +50,10 @@ class Material:
     text: str
     told: str = ""
     """What they say, for the prompt."""
-    notices: tuple[str, ...] = ()
+    notices: tuple[OutgoingMessage, ...] = ()
     """What the person has to know of them."""
+    is_unsure: bool = False
+    """True when something in the text was heard by a program that doubts it."""
     files: tuple[StoredFile, ...] = ()
     """The files that it brings or names."""
     reach: Reach | None = None
@@ -56,33 +68,45 @@ class Material:
 
     def messages(self, reply_to_message_id: int | None) -> list[OutgoingMessage]:
         """That, as messages."""
-        return [OutgoingMessage(text, reply_to_message_id=reply_to_message_id) for text in self.notices]
+        return [replace(notice, reply_to_message_id=reply_to_message_id) for notice in self.notices]
 
 
 NOTHING: Final = Material("")
 
 
-def unreachable(turn_id: str) -> OutgoingMessage:
-    """What is said when a file cannot be fetched just now, with the button that tries again."""
+def unreachable(turn_id: str, error: NotFetched | NotHeard) -> OutgoingMessage:
+    """What is said when a file cannot be fetched or listened to just now, with the button that tries again."""
     button = Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id})
-    return OutgoingMessage(replies.say("file_unreachable"), buttons=((button,),))
+    key = f"not_heard.{error.why}" if isinstance(error, NotHeard) else "file_unreachable"
+    return OutgoingMessage(replies.say(key), buttons=((button,),))
 
 
-async def material(services: Services, text: str, turn_id: str, state: SessionState, *, alone: bool) -> Material:
-    """Have the files of a message here and read, and find what others say to it; `alone` only those of this session.
+@dataclass(frozen=True, slots=True)
+class FileTurn:
+    """The turn whose files are wanted."""
 
-    Raises `NotFetched` when Telegram cannot be reached just now, `StorageUnavailable`.
+    turn_id: str
+    state: SessionState
+    target: Target
+    alone: bool = False
+    """True when no file of another session may be told of."""
+
+
+async def material(services: Services, text: str, turn: FileTurn) -> Material:
+    """Have the files of a message here and read, and find what others say to it.
+
+    Raises `NotFetched` or `NotHeard` when that cannot be done just now, `StorageUnavailable`.
     """
-    room, conversation_id = services.files, state.conversation_id
-    place = FilePlace(conversation_id, turn_id, state.session_id, state.private)
-    with services.waiting.on(turn_id):  # who dies while a file comes is not to blame
-        brought = await room.shelf.bring(text, place)
-    notices = tuple(_sentence(file) for file in brought.troubled)
+    room, conversation_id = services.files, turn.state.conversation_id
+    brought = await _brought(services, text, turn) if has_files(text) else Brought(text)
+    notices = tuple(OutgoingMessage(_sentence(file)) for file in brought.troubled)
+    if brought.spoken:
+        notices = (*await _heard(room, brought.spoken, conversation_id), *notices)
     nothing = bool(brought.new) and not any(file.is_read for file in brought.files) and not own_words(text)
     if nothing:
         return Material(brought.text, notices=notices, is_answer=True)
     most = services.settings.continuity_context_tokens
-    reach = Reach(conversation_id, state.session_id if alone else None)
+    reach = Reach(conversation_id, turn.state.session_id if turn.alone else None)
     told = await room.finder.told(
         brought.text,
         brought.files,
@@ -90,7 +114,37 @@ async def material(services: Services, text: str, turn_id: str, state: SessionSt
         most_tokens=most // ATTACHED_SHARE,
         found_tokens=most // FOUND_SHARE,
     )
-    return Material(brought.text, told, notices, brought.files, reach)
+    is_unsure = any(file.why == "unsure" for file in brought.spoken)
+    return Material(brought.text, told, notices, is_unsure, brought.files, reach)
+
+
+async def _brought(services: Services, text: str, turn: FileTurn) -> Brought:
+    """The files that a text names, here and read; who waits sees that it goes on. Raises as `material` does."""
+    language = str((await services.people.choices(turn.target.user_id)).get(LANGUAGE) or "")
+    is_private = not is_group(turn.state.conversation_id)
+    mode = mode_for(services.settings.continuity_streaming, private=is_private)
+    async with services.previews.live(turn.target, turn.turn_id, mode if mode == "draft" else "off", None) as live:
+
+        def progress(until_s: float, seconds: int) -> None:
+            if until_s < seconds:
+                live.grow(replies.say("hearing", done=round(until_s / 60), total=round(seconds / 60)))
+
+        session_id, is_kept_apart = turn.state.session_id, turn.state.private
+        by = HeardBy(language, progress)
+        place = FilePlace(turn.state.conversation_id, turn.turn_id, session_id, is_kept_apart, by)
+        with services.waiting.on(turn.turn_id):  # who dies while a file comes is not to blame
+            return await services.files.shelf.bring(text, place)
+
+
+async def _heard(room: FileRoom, spoken: Sequence[StoredFile], conversation_id: str) -> list[OutgoingMessage]:
+    """The lines that show what was heard; the first in a chat says how it is put right, and each that is doubtful."""
+    before = [file for file in await room.shelf.all(conversation_id) if file.is_spoken and file not in spoken]
+    found: list[OutgoingMessage] = []
+    for file in spoken:
+        key = "heard_unsure" if file.why == "unsure" else "heard" if before or found else "heard_first"
+        text = replies.say(key, text=replies.shorten(await room.readings.spoken(file), HEARD_CHARS))
+        found.append(OutgoingMessage(text, kind=f"heard {file.number}"))
+    return found
 
 
 async def pictures_for(services: Services, found: Material, packet: ConversationContextPacket) -> tuple[Picture, ...]:
@@ -98,8 +152,8 @@ async def pictures_for(services: Services, found: Material, packet: Conversation
 
     Raises `StorageUnavailable`.
     """
-    shelf, reach = services.files.shelf, found.reach
-    if reach is None or not shelf.limits.sees:
+    shelf, readings, reach = services.files.shelf, services.files.readings, found.reach
+    if reach is None or not readings.sees:
         return ()
     files = [file for file in found.files if file.is_picture]
     if not files:
@@ -108,7 +162,7 @@ async def pictures_for(services: Services, found: Material, packet: Conversation
         numbers = list(dict.fromkeys(int(each) for text in spoken_of for each in PICTURE_NUMBER.findall(text)))
         known = [await shelf.find(reach.conversation_id, number) for number in numbers[-AGAIN:]]
         files = [file for file in known if file and file.is_picture and reach.has(file)]
-    shown = [await shelf.picture(file) for file in files[:MOST_PICTURES]]
+    shown = [await readings.picture(file) for file in files[:MOST_PICTURES]]
     return tuple(Picture("image/jpeg", data) for data in shown if data)
 
 

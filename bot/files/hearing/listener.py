@@ -1,0 +1,50 @@
+"""Who listens to recordings: the port, and how long one may be."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from bot.files.hearing.transcript import Transcript
+
+LONGEST_S: Final = 2 * 3600
+"""A recording that plays longer is refused: at the slowest, listening takes as long as it plays."""
+LONGEST: Final = "2 h"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file with speech in it."""
+
+    path: Path
+    media_type: str
+    seconds: int = 0
+    """How long it plays, as Telegram says; 0 = nobody says."""
+    language: str = ""
+    """Code of the language that the person chose to be spoken to in; "" = find out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a recording that was listened to."""
+
+    transcript: Transcript
+    until_s: float
+    """How far that is."""
+
+
+class Listener(Protocol):
+    """Turns recordings into text."""
+
+    resumes: bool
+    """Whether it can begin behind the pieces that it was done with before."""
+
+    def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[Piece]:
+        """What is heard, piece by piece, without the first `done`. Raises `NotHeard`, `NoSpeech`, `OSError`."""
+        ...
+
+    async def close(self) -> None:
+        """End what runs for it."""
+        ...

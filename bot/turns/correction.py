@@ -1,0 +1,28 @@
+"""A reply to what was heard: its words stand for those of the voice message, as if that had been edited."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.intake.updates import Envelope
+from bot.turns.services import Services
+from memory.foreign import has_foreign
+
+
+async def correction(services: Services, reply: Envelope) -> Envelope | None:
+    """Return the edit that a message amounts to, None when it is a message like any other.
+
+    What was heard is replaced before the edit is worked on: after a crash that is done once more, and changes nothing.
+    Raises `StorageUnavailable`.
+    """
+    if reply.kind != "text" or reply.replies_to is None or reply.files or has_foreign(reply.text):
+        return None
+    where = {"bot_id": reply.bot_id, "conversation_id": reply.conversation_id, "message_id": reply.replies_to}
+    row = await services.db.read_one("heard_of_message", **where)
+    number = int(row["kind"].rpartition(" ")[2]) if row else None
+    file = await services.files.shelf.find(reply.conversation_id, number) if number is not None else None
+    if file is None or not file.is_spoken or file.user_id != reply.user_id:
+        return None
+    await services.db.write(*services.files.readings.corrected(file, reply.text))
+    line = replace(file, reason="corrected").line()
+    return replace(reply, kind="edit", message_id=file.message_id, text=f"{line}\n{reply.text}")
