@@ -19,13 +19,13 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
-from bot.turns.correction import correction
 from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of, reads_ahead
+from bot.turns.steps.correction import correction
 from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
