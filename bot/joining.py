@@ -271,7 +271,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         merge_window_s=settings.continuity_merge_window_ms / 1000,
         joins_bursts=settings.by_model,
         halts=lambda envelope: (
-            envelope.kind == "text" and turns.is_answering(envelope.conversation_id) and is_stop(envelope.text)
+            envelope.kind == "text" and turns.answers.is_answering(envelope.conversation_id) and is_stop(envelope.text)
         ),
     )
     turns.until_waiting = lanes.until_waiting

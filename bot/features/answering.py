@@ -16,7 +16,8 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.parked import decided, resume
 from bot.turns.services import Services
-from bot.turns.turn import AskedAgain, Turns
+from bot.turns.steps.work import AskedAgain
+from bot.turns.turn import Turns
 from memory.ports import Statement
 
 RETRIES: Final = 10
@@ -41,7 +42,7 @@ class Answering:
 
     async def stop(self, envelope: Envelope) -> None:
         """Stop the answer that is being made; it says so itself."""
-        stopped = self._turns.stop(envelope.conversation_id)
+        stopped = self._turns.answers.stop(envelope.conversation_id)
         await self._services.committer.done(
             [envelope], [] if stopped else [OutgoingMessage(replies.say("nothing_to_stop"))]
         )

@@ -13,7 +13,7 @@ SOURCES = sorted(path for room in ("bot", "memory") for path in (ROOT / room).rg
 MAX_LINES, MAX_FILES = 350, 15
 LONG = {
     "bot/app.py", "bot/features/continuity/gate.py", "bot/intake/updates.py", "bot/joining.py", "bot/settings.py",
-    "bot/turns/sharing/workers.py", "bot/turns/turn.py", "memory/ledger/apply.py", "memory/opening.py",
+    "bot/turns/sharing/workers.py", "memory/ledger/apply.py", "memory/opening.py",
     "memory/search/retriever.py", "memory/sessions/recorder.py", "memory/storage/checkpoint.py",
     "memory/storage/store.py", "memory/types.py",
 }  # fmt: skip

@@ -15,7 +15,8 @@ from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
-from bot.turns.turn import AskedAgain, Turns
+from bot.turns.steps.work import AskedAgain
+from bot.turns.turn import Turns
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Preference
 from memory.errors import Conflict
@@ -219,7 +220,7 @@ class Continuity:
         current = await services.memory.recorder.current(envelope.conversation_id)
         if current is not None and not current.turn_count and not current.isolated:
             row = await services.memory.store.session(current.session_id)
-            answering = self._turns.is_answering(envelope.conversation_id)
+            answering = self._turns.answers.is_answering(envelope.conversation_id)
             if row is not None and row.user_id == envelope.user_id and not answering:
                 return current
         return await services.committer.until_stored(

@@ -188,7 +188,7 @@ class Forgetting:
     async def _yes(self, tap: Tap) -> None:
         """Let the tap take its turn in the lane. A crash before that: the tap is replayed like any other update."""
         if tap.payload.get("what") in STOPPING:
-            self._turns.stop(tap.envelope.conversation_id)
+            self._turns.answers.stop(tap.envelope.conversation_id)
         self._lanes.submit(tap.envelope, partial(self._forget_now, tap))
 
     async def _forget_now(self, tap: Tap, envelope: Envelope) -> None:

@@ -17,7 +17,8 @@ from bot.tools.tool import CallContext, Place, Tool
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
-from bot.turns.turn import AskedAgain, Turns
+from bot.turns.steps.work import AskedAgain
+from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict
 from memory.ports import Statement

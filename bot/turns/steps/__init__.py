@@ -1,1 +1,1 @@
-"""The steps of a turn: its files, its notices, its figures."""
+"""The steps of a turn: its question with files and notices, its answer, the one transaction that ends it."""

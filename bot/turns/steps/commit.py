@@ -1,0 +1,118 @@
+"""The one transaction of a turn (P4): the turn, its parts, the end of its updates, its figures, its prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import structlog
+
+from bot.answers import prompts
+from bot.delivery.outbox import OutgoingMessage
+from bot.people.choices import plain_name
+from bot.people.spending import Spending, booked
+from bot.tools.call import heard
+from bot.turns.services import Services
+from bot.turns.steps.attachments import described
+from bot.turns.steps.gate import TurnGate
+from bot.turns.steps.notices import with_footnotes
+from bot.turns.steps.took import Took
+from bot.turns.steps.work import Made, TurnWork, besides, reply_to
+from memory import faults
+from memory.ports import Statement
+from memory.types import ConversationTurn
+
+log = structlog.get_logger(__name__)
+
+HEAD_START_S: Final = 0.01
+"""So much ahead of what is done behind it a reply is sent on its way."""
+
+
+class Commit:
+    """Stores turns."""
+
+    def __init__(self, services: Services, gate: TurnGate, spending: Spending) -> None:
+        self._services = services
+        self._gate = gate
+        self._spending = spending
+
+    async def store(self, work: TurnWork, made: Made, took: Took, shown_id: int | None) -> None:
+        """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4.
+
+        `shown_id` is the message in which the answer was shown as it grew.
+        """
+        services, batch, ask, answer = self._services, work.batch, made.ask, made.answer
+        near = await self._spending.near(ask.user_id, ask.today, answer.uses)
+        message = OutgoingMessage(
+            with_footnotes(answer, is_near=bool(near)),
+            markdown=True,
+            kind="reply",
+            reply_to_message_id=reply_to(batch),
+            edits_message_id=shown_id,
+            buttons=answer.buttons,
+        )
+        behind = await self._gate.behind(batch[0], ask.state, ask.turn_id)
+        ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
+        ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
+        ends += described(work.said.material, answer)
+        name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
+        ends += await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
+        figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
+        ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
+
+        async def record(*rows: Statement) -> ConversationTurn:
+            stored = await made.pending.record(
+                answer.text,
+                *ends,
+                *answer.effects,
+                *rows,
+                tool_calls=answer.tool_calls,
+                authored=answer.authored,
+                action_name=answer.action_name,
+                job_refs=answer.job_refs,
+                model=answer.model,
+                input_tokens=answer.input_tokens,
+                output_tokens=answer.output_tokens,
+                change=answer.change,
+                operations=answer.operations,
+                hand=answer.hand,
+            )
+            faults.point("turn_committed")
+            return stored
+
+        with services.meters.timed("commit"):
+            messages = [message, *besides(work.said), *answer.messages, *behind.messages]
+            turn = await services.committer.say(work.target, messages, record, turn_id=ask.turn_id)
+        if answer.job_refs or answer.operations:
+            services.reminders.look()
+        services.meters.turns.inc()
+        services.meters.gave(ask.packet)
+        line = partial(
+            log.info,
+            "turn stored",
+            session_id=turn.session_id,
+            seq=turn.seq,
+            model=answer.model,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            prompt_tokens=ask.packet.prompt_tokens,
+            instructions_tokens=ask.packet.instructions_tokens,
+            tools_tokens=ask.packet.tools_tokens,
+            update_ids=[envelope.update_id for envelope in batch],
+        )
+        asyncio.get_running_loop().call_later(HEAD_START_S, line)
+
+    async def _prompt(self, made: Made, took: Took) -> list[Statement]:
+        """Return what writes down what the model was given, so that it can be looked up; nothing when that is off.
+
+        Nothing either of an answer from before: its prompt may hold what was forgotten since (P13).
+        """
+        services = self._services
+        if not services.settings.continuity_prompts_days or took.is_second_try:
+            return []
+        ask, responder = replace(made.ask, packet=made.answer.packet or made.ask.packet), services.responder
+        originals = await services.memory.assembler.history(ask.state)
+        texts = (responder.instructions(ask), responder.tools(ask.tools))
+        return prompts.keep(ask, made.answer.steps, texts, originals, services.clock.now_ms())

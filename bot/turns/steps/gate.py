@@ -1,0 +1,52 @@
+"""The gate before a turn: what is answered now, and what of earlier sessions comes along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bot.delivery.outbox import OutgoingMessage
+from bot.intake.updates import Envelope
+from memory.ports import Statement
+from memory.types import SessionState
+
+
+class Behind(Protocol):
+    """What is said under an answer, and what is stored with it."""
+
+    @property
+    def messages(self) -> Sequence[OutgoingMessage]:
+        """The messages behind the answer."""
+        ...
+
+    @property
+    def effects(self) -> Sequence[Statement]:
+        """Committed with the turn."""
+        ...
+
+
+class TurnGate(Protocol):
+    """Decides what is answered now, and what is carried forward into it."""
+
+    async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> Sequence[Envelope]:
+        """Return what is answered now, as this turn; nothing when the messages wait for the user's word.
+
+        Raises `Postponed` when others have to be answered before.
+        """
+        ...
+
+    async def carries(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether what other sessions of the conversation noted may reach the model in this one."""
+        ...
+
+    async def is_shown(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        ...
+
+    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> Behind:
+        """Return what is said under the first answer of a session that context was carried into."""
+        ...
+
+    async def joins(self, edit: Envelope) -> bool:
+        """Let an edit wait together with the message that it edits; False when that does not wait."""
+        ...

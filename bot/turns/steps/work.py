@@ -1,0 +1,93 @@
+"""One turn at work: the messages that it answers, what they say together, and the answer that completes it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
+
+from bot import replies
+from bot.answers.responder import Answer, Ask
+from bot.delivery.outbox import OutgoingMessage, Target
+from bot.intake.updates import Envelope
+from bot.tools.call import CallRow
+from bot.turns.steps.attachments import NOTHING, Material
+from memory.context.transcript import clip_ends, clip_to_tokens
+from memory.pending import PendingTurn
+from memory.ports import Statement, TokenCounter
+from memory.types import SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """What is answered when it is not the text of the updates themselves: /retry, [Answer again]."""
+
+    text: str
+    third_party: bool = False
+    whole_chars: int = 0
+    """How long it was before its middle was left out; 0 when nothing was."""
+    repeats: tuple[str, ...] = ()
+    """The turns that answered this before."""
+    calls: tuple[CallRow, ...] = ()
+    """Calls of tools that a tap has decided, whose results are answered."""
+    material: Material = NOTHING
+    """What its files say, and what the person has to know of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWork:
+    """One turn to be made."""
+
+    batch: Sequence[Envelope]
+    turn_id: str
+    said: AskedAgain
+    effects: Sequence[Statement] = ()
+    """Committed with the end of the updates."""
+    state: SessionState | None = None
+    """Of the session, when it was read just now and nothing has happened since."""
+    claimed: Awaitable[None] | None = None
+    """The claim of the updates, when it is still being stored."""
+
+    @property
+    def target(self) -> Target:
+        """Where it is answered."""
+        return Target.of(self.batch[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An answer, and the turn that it completes."""
+
+    pending: PendingTurn
+    ask: Ask
+    answer: Answer
+
+
+def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
+    """Return what was said with its middle left out when it is too long for one turn; the text itself says so."""
+    text = clip_to_tokens(said.text, max_tokens, counter, clip_ends)
+    return said if text == said.text else replace(said, text=text, whole_chars=said.whole_chars or len(said.text))
+
+
+def whole_chars(batch: Sequence[Envelope]) -> int:
+    """Return how long these messages were together, 0 when none of them was cut as it came in."""
+    if not any(envelope.whole_chars for envelope in batch):
+        return 0
+    return sum(envelope.whole_chars or len(envelope.text) for envelope in batch)
+
+
+def sent_at_ms(envelope: Envelope) -> int | None:
+    """When a message was sent; None of one that was edited or is answered again, which begins now."""
+    return None if envelope.kind == "edit" or envelope.again else envelope.sent_at_ms or None
+
+
+def besides(said: AskedAgain) -> list[OutgoingMessage]:
+    """What the person has to know besides the answer."""
+    if not said.whole_chars:
+        return list(said.material.notices)
+    read, whole = replies.number(len(said.text)), replies.number(said.whole_chars)
+    return [OutgoingMessage(replies.say("too_long", read=read, whole=whole)), *said.material.notices]
+
+
+def reply_to(batch: Sequence[Envelope]) -> int | None:
+    """Quote the message in groups, where answers of several people cross."""
+    return None if batch[-1].private else batch[-1].message_id
