@@ -11,7 +11,7 @@ import pytest
 from loopback.model import Gate, ModelFault
 from story import PERSON, answered, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
 
-from bot.turns.turn import Turns
+from bot.turns.steps.commit import Commit
 from memory.context.transcript import EDITED
 
 pytestmark = pytest.mark.acceptance
@@ -73,14 +73,14 @@ async def test_an_answer_is_kept_when_a_part_of_its_messages_was_finished_meanwh
     """Two messages become one turn, and one is finished elsewhere: the answer, once paid for, is still given."""
     bot = await bot_here()
     services = bot.app.services
-    commit = Turns._commit
+    store = Commit.store
 
-    async def somebody_was_first(self, batch, *rest):
-        monkeypatch.setattr(Turns, "_commit", commit)
-        await services.db.write(services.inbox.done(batch[0]))
-        await commit(self, batch, *rest)
+    async def somebody_was_first(self, work, *rest):
+        monkeypatch.setattr(Commit, "store", store)
+        await services.db.write(services.inbox.done(work.batch[0]))
+        await store(self, work, *rest)
 
-    monkeypatch.setattr(Turns, "_commit", somebody_was_first)
+    monkeypatch.setattr(Commit, "store", somebody_was_first)
     api.people.pastes(PERSON, "x" * 4000 + " " + "y" * 4000)
     await api.until(lambda: stored_turns(bot), 30)
     await bot.settled()

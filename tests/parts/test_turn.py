@@ -14,7 +14,7 @@ from bot.answers.responder import Answer, NoAnswer
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import MAX_TEXT_CHARS, Envelope
 from bot.people.names import read_names
-from bot.turns.turn import Turns
+from bot.turns.steps.question import read_together
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
@@ -261,16 +261,12 @@ async def test_a_pile_is_read_in_a_thread(pieces, in_thread):
     """The texts are joined and counted where nobody waits for it; what is short takes no hop to a thread."""
     counted_in = set()
     counter = SimpleNamespace(count=lambda _: counted_in.add(threading.get_ident()) or 1)
-    settings = SimpleNamespace(
-        continuity_message_tokens=100, continuity_context_tokens=300,
-        continuity_turns_per_minute_per_user=None, continuity_daily_tokens_per_user=None,
-        continuity_daily_cost_per_user=None,
-    )  # fmt: skip
-    services = SimpleNamespace(settings=settings, memory=SimpleNamespace(counter=counter), db=None)
+    settings = SimpleNamespace(continuity_message_tokens=100, continuity_context_tokens=300)
+    services = SimpleNamespace(settings=settings, memory=SimpleNamespace(counter=counter))
     piece = Envelope(1, 1, "tg:1:7:0", 7, None, private=True, kind="text", text="x" * 4096)
     batch = [replace(piece, update_id=n, message_id=n) for n in range(pieces)]
 
-    await Turns(services, None)._said(batch)
+    await read_together(services, batch)
 
     assert counted_in.isdisjoint({threading.get_ident()}) is in_thread
 
