@@ -261,7 +261,7 @@ async def test_a_pile_is_read_in_a_thread(pieces, in_thread):
     """The texts are joined and counted where nobody waits for it; what is short takes no hop to a thread."""
     counted_in = set()
     counter = SimpleNamespace(count=lambda _: counted_in.add(threading.get_ident()) or 1)
-    settings = SimpleNamespace(continuity_message_tokens=100, continuity_context_tokens=300)
+    settings = SimpleNamespace(message_tokens=100)
     services = SimpleNamespace(settings=settings, memory=SimpleNamespace(counter=counter))
     piece = Envelope(1, 1, "tg:1:7:0", 7, None, private=True, kind="text", text="x" * 4096)
     batch = [replace(piece, update_id=n, message_id=n) for n in range(pieces)]
