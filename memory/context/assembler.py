@@ -38,6 +38,7 @@ from memory.ledger.views import Scope
 from memory.ports import TokenCounter
 from memory.search.query import Query
 from memory.storage.store import Store
+from memory.text import asks_at_the_end
 from memory.types import (
     ConversationContextPacket,
     ConversationTurn,
@@ -303,7 +304,8 @@ class Assembler:
         )
         found = [item for item in await self._searcher.search(query) if item.source == "turn"]
         here = [item for item in found if not alone or item.session_id == state.session_id]
-        return [item for item in relevant(here, message) if not stands_in(item, shown)]
+        answers = bool(shown) and asks_at_the_end(shown[-1].assistant_text)
+        return [item for item in relevant(here, message, answers=answers) if not stands_in(item, shown)]
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""

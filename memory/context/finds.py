@@ -25,11 +25,12 @@ LATER_SHARE: Final = 0.02
 """What a find behind them has to hold itself."""
 LEAST_WORDS: Final = 3
 """Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
-SHORT_WORDS: Final = 12
-"""A longer message that does not ask tells something rather than look for it."""
+SHORT_WORDS: Final = 8
+"""Fewer that do not ask, behind a question, answer it."""
+SHORT: Final = 12
 BEST_OF_TELLING: Final = 3
 HALF: Final = 0.5
-"""To such a message so many finds are told, each of at least half the share of the closest."""
+"""To a message that does not ask so many finds are told, each of at least half the share of the closest."""
 WORKED_ON: Final = "text that was worked on"
 """Marks what was pasted, drafted, translated or played: the person need not mean it."""
 CLOSEST_NOTES: Final = 3
@@ -40,17 +41,18 @@ NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
 
 
-def relevant(found: Sequence[RetrievedItem], message: str) -> list[RetrievedItem]:
+def relevant(found: Sequence[RetrievedItem], message: str, *, answers: bool = False) -> list[RetrievedItem]:
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
     A long message, or one of words that everybody says, shares little of what it says with anything before; a question
-    for something shares much with the place where it was said.
+    for something shares much with the place where it was said. `answers` says that the message follows a question.
     """
     closest = max((item.share for item in found), default=0.0)
     asks = has_question_mark(message)
-    if closest < FLOOR or (not asks and len(split_words(message)) < LEAST_WORDS):
+    least = SHORT_WORDS if answers else LEAST_WORDS
+    if closest < FLOOR or (not asks and len(split_words(message)) < least):
         return []
-    if asks or len(message.split()) <= SHORT_WORDS:
+    if asks or len(message.split()) <= SHORT:
         return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 
