@@ -15,7 +15,7 @@ from memory.context.budget import Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, title_of
-from memory.context.finds import MAX_FINDS, bearing, relevant, stands_in, with_bearing, with_notes
+from memory.context.finds import MAX_FINDS, bearing, beside_notes, relevant, stands_in, with_bearing, with_notes
 from memory.context.notes_block import (
     NO_BLOCK,
     NOTHING_SINCE,
@@ -154,7 +154,7 @@ class Assembler:
         notes = bearing(message, remembered.ledger, scope, (remembered.block, remembered.since))
         news = with_bearing(notes, remembered.since, now_ms, zone)
         found = with_notes(
-            found,
+            beside_notes(found, message, (*remembered.block.lines.values(), *news.changed)),
             remembered.ledger,
             scope,
             (remembered.block, news),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from memory.context.notes_block import Block, Since, newest_form
+from memory.context.repeats import tells, untold
 from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
@@ -29,6 +30,8 @@ SHORT_WORDS: Final = 8
 """Fewer that do not ask, behind a question, answer it."""
 SHORT: Final = 12
 BEST_OF_TELLING: Final = 3
+BESIDE_NOTES: Final = 4
+"""Finds of a message that a note in the prompt speaks of."""
 HALF: Final = 0.5
 """To a message that does not ask so many finds are told, each of at least half the share of the closest."""
 WORKED_ON: Final = "text that was worked on"
@@ -55,6 +58,13 @@ def relevant(found: Sequence[RetrievedItem], message: str, *, answers: bool = Fa
     if asks or len(message.split()) <= SHORT:
         return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
+
+
+def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[str]) -> list[RetrievedItem]:
+    """The finds of a message that notes speak of: the closest alone, since the notes are what stands now."""
+    if not found or not any(tells(line, message) for line in lines):
+        return list(found)
+    return list(found[:BESIDE_NOTES])
 
 
 def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
@@ -103,7 +113,8 @@ def with_notes(
 
     `changed` tells when notes were last given other words or another day, by id. A note that the prompt tells
     elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its number and how it
-    ended: `done: #12`. What was found in a `worked_on` turn is called so.
+    ended: `done: #12`. What was found in a `worked_on` turn is called so. A message whose notes tell all that it said
+    is left out.
     """
     if not found:
         return []
@@ -111,7 +122,10 @@ def with_notes(
     block, since = known
     told = {*block.lines, *since.numbers}
     joined: list[RetrievedItem] = []
+    said = [*block.lines.values(), *since.changed]
     for item in found:
+        if item.ref in of_turn and not untold(item.text.splitlines(), said):
+            continue
         words = [WORKED_ON] if item.ref in worked_on else []
         for note, was_other in of_turn.get(item.ref, ())[:NOTES_OF_A_FIND]:
             is_later = was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref)

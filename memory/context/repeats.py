@@ -26,6 +26,12 @@ def untold(lines: Sequence[str], notes: Iterable[str]) -> list[str]:
     return [line for line in lines if not _is_told(_DATED.sub("", line), words, numbers)]
 
 
+def tells(note: str, message: str) -> bool:
+    """Whether a note holds half of a message's words or more, the little ones aside."""
+    words = _keys(message)
+    return bool(words) and 2 * len(words & _keys(note)) >= len(words)
+
+
 def _is_told(line: str, told: frozenset[str], numbers: set[str]) -> bool:
     words = _keys(line.split(":", 1)[-1])
     is_long = len(words) >= LEAST_WORDS

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.types import USER, Note
+from memory.ledger.types import TO_DO, USER, Note
 from memory.ledger.views import is_past, is_snoozed
 from memory.zones import zone_of
 
@@ -43,7 +43,8 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         found.append("rings no more")
     found += [f"moved: the date {each.original_local}" for each in note.occurrences if each.state == "moved"]
     if note.is_open and (rang := series.last(note, "rang")):
-        found.append(f"rang {when(series.moment_of(note, rang), zone)}, not called done")
+        waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
+        found.append(f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else ""))
     elif note.is_open and (done := series.last(note, "done")):
         found.append(f"done for {when(series.moment_of(note, done), zone, exact=False)}")
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:

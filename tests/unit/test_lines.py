@@ -6,6 +6,7 @@ from typing import Any
 
 from bot import replies
 from bot.lines import note_line
+from memory.ledger.lines import model_line
 from memory.ledger.types import Note, Occurrence
 from memory.testing import START_MS
 
@@ -138,3 +139,15 @@ def test_a_story_is_named_where_nothing_else_names_it():
     assert line(scene) == "The ship lies off Tortuga (The captain)"
     assert line(scene, in_story=True) == "The ship lies off Tortuga"
     assert line(scene.model_copy(update={"about": "roleplay"})) == "The ship lies off Tortuga"
+
+
+def test_what_is_still_to_come_is_not_called_undone():
+    """An event that a reminder came before waits for nobody."""
+    rang = {
+        "rings_from": "2023-11-14T09:00",
+        "occurrences": (Occurrence(original_local="2023-11-14T09:00", state="rang"),),
+    }
+    event = a_note(kind="event", due_at_ms=START_MS + 3 * DAY_MS, **rang)
+
+    assert "not called done" not in model_line(event, START_MS, "UTC")
+    assert "not called done" in model_line(a_note(kind="task", **rang), START_MS, "UTC")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.context.repeats import untold
+from memory.context.repeats import tells, untold
 
 NOTES = [
     "#9 task: Finir la déclaration de TVA (faite aux deux tiers) (due Thu 24 Dec)",
@@ -35,3 +35,8 @@ def test_what_a_note_tells_is_not_told_again(line):
 def test_what_differs_or_is_short_stays(line):
     """Another number is another fact; of two words nobody can tell."""
     assert untold([line], NOTES) == [line]
+
+
+def test_a_message_that_a_note_speaks_of():
+    assert tells(NOTES[0], "et la déclaration de tva ?")
+    assert not tells(NOTES[2], "did the carpenter call about the stool legs")
