@@ -203,14 +203,8 @@ class Turns:
             lambda: services.memory.session(first.conversation_id, first.user_id)
         )
 
-    async def _no_answer(
-        self, work: TurnWork, ask: Ask, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer
-    ) -> None:
+    async def _no_answer(self, work: TurnWork, ask: Ask, reason: NoAnswer, live: LiveAnswer | LocalAnswer) -> None:
         batch, turn_id = work.batch, work.turn_id
-        if reason is None:
-            message = OutgoingMessage(replies.say("stopped"), edits_message_id=live.message_id)
-            await self._services.committer.done(batch, [message], *work.effects, turn_id=turn_id)
-            return
         log.warning("no answer", reason=reason.reason)
         notes = await set_without_model(self._services, ask)
         what = "\n".join(note_line(note, ask.now_ms, ask.time_zone) for note in notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate, ModelFault
-from story import PERSON, answered, bot_lines, rows, stored_turns
+from story import PERSON, answered, bot_lines, reply, rows, stored_turns
 
 pytestmark = pytest.mark.acceptance
 
@@ -57,8 +57,8 @@ async def test_sigterm_in_the_middle_of_a_stream_loses_nothing(api, model, bot_p
 
 
 async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_here):
-    """/stop does not wait behind the running answer; nothing of that answer is kept."""
-    bot = await bot_here()
+    """/stop does not wait behind the running answer; nothing of that answer is kept, but what was asked is."""
+    await bot_here()
     model.gate = Gate()
     api.people.says(PERSON, "count to a million")
     await model.until(lambda: model.requests)
@@ -67,8 +67,13 @@ async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_here):
     api.people.says(PERSON, "/stop")
     await api.until(lambda: bot_lines(api))
 
-    assert [line.text for line in bot_lines(api)] == ["Stopped. I didn't keep any of that answer."]
-    assert stored_turns(bot) == []
+    stopped = "Stopped. I didn't keep any of that answer."
+    assert [line.text for line in bot_lines(api)] == [stopped]
+    model.gate = None
+    await reply(api, "to ten is enough")
+    asked, answered_with, _ = (text for _, text in model.requests[-1].messages[-3:])
+    assert asked.endswith("count to a million")
+    assert answered_with == stopped
 
 
 async def test_a_group_sees_the_answer_grow_in_one_message(api, model, bot_process):

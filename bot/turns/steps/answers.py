@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot import replies
-from bot.answers.responder import Answer, Ask, NoAnswer
+from bot.answers.responder import Answer, Ask, NoAnswer, own_words
 from bot.care.care import care
 from bot.delivery.local import LocalAnswer
 from bot.delivery.streaming import LiveAnswer
@@ -37,8 +37,10 @@ class Answers:
         """Return True while an answer is being made."""
         return conversation_id in self._running
 
-    async def respond(self, work: TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
-        """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all.
+    async def respond(self, work: TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer:
+        """Return the answer, or why there is none; of one that was stopped only that. Distress is answered before all.
+
+        What was asked is stored all the same: "shorter, please" behind it is understood.
 
         A model that was told of it goes on with it: the same words a second time would send the person away.
         """
@@ -62,7 +64,7 @@ class Answers:
         except asyncio.CancelledError:
             if key not in self._stopped:
                 raise
-            return None
+            return own_words(replies.say("stopped"), "stopped")
         finally:
             self._running.pop(key, None)
             self._stopped.discard(key)
