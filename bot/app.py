@@ -1,4 +1,4 @@
-"""One bot from start to stop: it opens, joins, recovers, receives, and ends in order; `joining.py` builds its parts."""
+"""One bot from start to stop: it opens, joins, recovers, receives, and ends in order; `joining/` builds its parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import structlog
 from telegram import BotCommand
 from telegram.error import TelegramError
 
-from bot import garbage, replies
+from bot import replies
 from bot.answers import prompts
 from bot.answers.responder import Responder
 from bot.delivery.connection import StartError, until_reached
@@ -24,15 +24,15 @@ from bot.intake.inbox import NewRow
 from bot.intake.polling import POLL_TIMEOUT_S
 from bot.intake.raw_json import write_json
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, read_update
-from bot.joining import Joined, Process, connect, join, open_storage
-from bot.meters import Meters
+from bot.joining.joining import Joined, Process, connect, join, open_storage
+from bot.meters.meters import Meters
+from bot.meters.tracing import Tracer, open_tracer
 from bot.ops.workspace import Workspace
 from bot.pauses import FULL, Pauses
-from bot.process import systemd
+from bot.process import garbage, systemd
 from bot.process.watch import LoopWatch
 from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
-from bot.tracing import Tracer, open_tracer
 from bot.turns.parked import decided, resume
 from bot.turns.recovery import StartReport
 from bot.turns.services import Services

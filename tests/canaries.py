@@ -12,8 +12,8 @@ import httpx
 import structlog
 from pydantic import SecretStr
 
-from bot.logs import set_up
 from bot.playground.bot_api.world import PLAYGROUND_TOKEN
+from bot.process.logs import set_up
 
 MODEL_KEY = "sk-loopback"
 HTTP_TOKEN = "a-token-for-the-tests"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from bot.answers.cost import Usage, spent_of
 from bot.answers.loop import ModelLoop, Progress
+from bot.meters.spent import Purpose, Spend, Spent
 from bot.settings import Prices
-from bot.spent import Purpose, Spend, Spent
 
 
 @dataclass(slots=True)

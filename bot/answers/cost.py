@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bot.meters.spent import NANODOLLARS, Purpose, Spent
 from bot.settings import Prices
-from bot.spent import NANODOLLARS, Purpose, Spent
 
 _NANODOLLARS_PER_TOKEN = NANODOLLARS / 1_000_000
 """At one dollar a million tokens."""

@@ -12,8 +12,8 @@ from bot.answers.cost import Usage, spent_of
 from bot.answers.loop import reply_to
 from bot.answers.wires.port import GrowingReply, WireRequest, own_words
 from bot.answers.wires.providers import wire_to
+from bot.meters.spent import Spend, nobody_asks
 from bot.settings import NO_PRICES, Prices
-from bot.spent import Spend, nobody_asks
 from memory.context.fence import fence
 from memory.context.transcript import NO_REPLY, PromptMessage
 from memory.keeper.contract import TOOL, Again, ContractBroken, KeeperAnswer, KeeperRequest, Keeping

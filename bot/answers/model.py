@@ -16,7 +16,7 @@ from bot.answers.loop import Progress
 from bot.answers.one_model import Means, OneModel, apology, reason_of
 from bot.answers.responder import Answer, Ask, NoAnswer, Show
 from bot.answers.tools.calls import schemas
-from bot.model_names import ModelNames, NamedModel
+from bot.settings.model_names import ModelNames, NamedModel
 from bot.tools.tool import Tool
 
 log = structlog.get_logger(__name__)

@@ -17,10 +17,10 @@ from bot.answers.outcome import Prompted, storable
 from bot.answers.responder import Answer, Ask
 from bot.answers.tools.toolbox import Tools
 from bot.answers.wires.providers import wire_to
-from bot.meters import Meters
-from bot.model_names import NamedModel
+from bot.meters.meters import Meters
 from bot.pauses import FULL, Pauses
 from bot.settings import NO_PRICES, Prices
+from bot.settings.model_names import NamedModel
 from memory.context.packet_text import prompt
 
 ATTEMPTS = 3

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button, OutgoingMessage
+from bot.meters.spent import Spent
 from bot.people.spending import day_of
-from bot.spent import Spent
 from bot.tools.call import CallRow
 from bot.tools.tool import Place, Tool
 from memory.context.transcript import PromptMessage

@@ -9,8 +9,8 @@ from bot.answers.cost import Usage, spent_of
 from bot.answers.loop import reply_to
 from bot.answers.wires.port import WireRequest, own_words
 from bot.answers.wires.providers import wire_to
+from bot.meters.spent import Spent
 from bot.settings import NO_PRICES, Prices
-from bot.spent import Spent
 from memory.context.fence import fence
 from memory.context.transcript import PromptMessage, to_messages
 from memory.types import ConversationTurn

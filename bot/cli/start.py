@@ -56,13 +56,13 @@ def run() -> None:
     require_model(settings)
     import asyncio  # noqa: PLC0415 - --help needs no loop
 
-    from bot import garbage  # noqa: PLC0415 - as below
+    from bot.process import garbage  # noqa: PLC0415 - as below
 
     garbage.hold_off()
     from bot.app import run as run_app  # noqa: PLC0415
     from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
-    from bot.logs import set_up  # noqa: PLC0415
     from bot.people.personas import PersonaError  # noqa: PLC0415
+    from bot.process.logs import set_up  # noqa: PLC0415
     from bot.settings import SettingsError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 

@@ -25,9 +25,9 @@ from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from bot.pauses import FULL, Pauses
-from memory import faults
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Database, Statement, unobserved
+from memory.process import faults
 
 log = structlog.get_logger(__name__)
 

@@ -18,8 +18,8 @@ from bot.files.store import Blobs, Incoming
 from bot.intake.telegram_request import proxy_of, trusted
 from bot.pauses import Pauses
 from bot.settings import TELEGRAM_URL
-from memory import faults
 from memory.errors import StorageUnavailable, reason
+from memory.process import faults
 
 PIECE_BYTES: Final = 256 * 1024
 SILENT_S: Final = 20.0

@@ -27,8 +27,8 @@ from bot.files.rows import StoredFile, failed, index_rows, passage_rows, typed
 from bot.files.store import Blobs, Missing
 from bot.files.types import FileType, type_of
 from bot.intake.media import HEARD
-from memory import faults
 from memory.ports import Database, Statement, unobserved
+from memory.process import faults
 from memory.search.languages import Languages
 
 ROWS_AT_ONCE: Final = 100

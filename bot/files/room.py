@@ -17,9 +17,9 @@ from bot.files.readings import Readings
 from bot.files.shelf import FileShelf, Limits
 from bot.files.store import Blobs, FolderBlobs, TableBlobs
 from bot.files.tools import FileTools
-from bot.model_names import read_sound_model
 from bot.pauses import Pauses
 from bot.settings import Settings
+from bot.settings.model_names import read_sound_model
 from memory.opening import ConversationMemory
 from memory.ports import Database
 from memory.search.retriever import WEIGHTS

@@ -24,10 +24,10 @@ from bot.files.rows import StoredFile, read_row, typed
 from bot.files.store import Blobs, Incoming, Missing
 from bot.files.types import type_of
 from bot.intake.media import NamedFile, named_files
-from memory import faults
 from memory.errors import StorageUnavailable
 from memory.foreign import foreign
 from memory.ports import Database, Statement
+from memory.process import faults
 
 MOST_LISTED: Final = 500
 

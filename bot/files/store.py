@@ -20,9 +20,9 @@ from io import BufferedRandom, BufferedReader
 from pathlib import Path
 from typing import Final
 
-from memory import faults
 from memory.errors import StorageUnavailable, reason
 from memory.ports import Database, Statement
+from memory.process import faults
 from memory.storage.folders import make_folder, sync_folder
 
 CHUNK_BYTES: Final = 256 * 1024

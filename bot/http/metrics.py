@@ -9,7 +9,7 @@ from fastapi.responses import PlainTextResponse, Response
 
 from bot.http.problems import responses
 from bot.http.served import Served
-from bot.meters import CONTENT_TYPE
+from bot.meters.meters import CONTENT_TYPE
 from bot.ops.runs.workers import read_workers
 from memory.ports import Row
 

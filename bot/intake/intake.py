@@ -14,8 +14,8 @@ from bot.intake.local import is_local
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
 from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
-from memory import faults
 from memory.errors import StorageError, Unstorable
+from memory.process import faults
 
 log = structlog.get_logger(__name__)
 

@@ -16,7 +16,7 @@ from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
 from bot.settings import SettingsError
-from memory.shielded import Shielded
+from memory.process.shielded import Shielded
 
 CONNECT_S = 10.0
 KEPT_S = 30.0

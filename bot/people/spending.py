@@ -10,8 +10,8 @@ from datetime import datetime
 
 import structlog
 
+from bot.meters.spent import NANODOLLARS, Spend, Spent
 from bot.settings import Settings
-from bot.spent import NANODOLLARS, Spend, Spent
 from memory.errors import StorageError
 from memory.ports import Clock, Database, Ids, Statement
 from memory.zones import zone_of

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
-from bot.logs import set_up
 from bot.playground.moved_clock import MovedClock, follow
+from bot.process.logs import set_up
 from bot.process.watch import LoopWatch
 from bot.settings import Settings
 

@@ -18,11 +18,11 @@ from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import PersonalChoices
 from bot.reminders.ringing import Due, due_of, messages_for, target_of
-from memory import faults
 from memory.errors import Conflict, StorageError
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Operation, Refusal
 from memory.ports import Clock, Database, Statement, unobserved
+from memory.process import faults
 
 LOOK_EVERY_S: Final = 60
 """How often the table is looked at anyway: a clock that was set, a machine that slept, a disk that was full."""

@@ -4,7 +4,7 @@ How a tool is added:
 
 1. Make a `Tool` (`bot.tools.tool`): name, description, JSON schema of its arguments, `run`. Say `reads_only` when it
    changes nothing anywhere, `idempotent` when a second call with the same `CallContext.call_id` changes nothing more.
-2. Offer it: a `Source` is an async function from a `Place` (person and chat) to its tools there; `joining.py` hands
+2. Offer it: a `Source` is an async function from a `Place` (person and chat) to its tools there; `joining/` hands
    the sources to the `Shelf`. What a source returns for one place changes rarely and keeps its order: a provider caches
    the list as the beginning of the prompt.
 3. Nothing else. Arguments are checked against the schema's names and types before `run`; the call is a row of

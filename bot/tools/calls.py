@@ -17,9 +17,9 @@ from bot.tools import questions, results
 from bot.tools.call import CallRow, call_of, did_like
 from bot.tools.choices import ToolChoices
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
-from memory import faults
 from memory.errors import Conflict
 from memory.ports import Clock, Database, Statement, unobserved
+from memory.process import faults
 
 log = structlog.get_logger(__name__)
 

@@ -27,10 +27,10 @@ from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.steps.correction import correction
 from bot.turns.turn import Turns
-from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.keeper.edited import says_the_same
 from memory.ports import Row, Statement
+from memory.process import faults
 from memory.storage.ahead import apart, let_go
 from memory.types import PRIVATE, ConversationTurn
 

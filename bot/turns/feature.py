@@ -1,4 +1,4 @@
-"""A feature: commands by name, button actions by name. `joining.py` joins them, dispatch and buttons call them."""
+"""A feature: commands by name, button actions by name. `joining/` joins them, dispatch and buttons call them."""
 
 from __future__ import annotations
 

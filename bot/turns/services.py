@@ -1,4 +1,4 @@
-"""What the features work with; built once in `joining.py` and handed in."""
+"""What the features work with; built once in `joining/` and handed in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.files.room import FileRoom
 from bot.intake.inbox import Inbox
 from bot.intake.media import own_words
 from bot.intake.updates import Envelope, Me, conversation_key
-from bot.meters import Meters
+from bot.meters.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas

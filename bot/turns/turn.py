@@ -32,10 +32,10 @@ from bot.turns.steps.notices import set_without_model
 from bot.turns.steps.question import begin, bounded_for, read_together
 from bot.turns.steps.took import Took, of_model
 from bot.turns.steps.work import AskedAgain, Made, TurnWork, reply_to
-from memory import faults
 from memory.context.compaction.compactor import nobody_waits
 from memory.errors import Outdated
 from memory.ports import Statement
+from memory.process import faults
 from memory.types import SessionState
 
 log = structlog.get_logger(__name__)

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from memory.mapped import mapped_file
+from memory.process.mapped import mapped_file
 
 ENCODING = "o200k_base"
 RANKS_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"

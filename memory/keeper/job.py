@@ -12,7 +12,6 @@ from typing import Final
 
 from memory.clock import RandomIds
 from memory.errors import Conflict, StorageUnavailable
-from memory.faults import point
 from memory.keeper import queue
 from memory.keeper.asking import MODEL_LIMIT_S, Asked, Asking
 from memory.keeper.backlog import BacklogReader
@@ -28,9 +27,10 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.ledger.types import Actor, Refusal
 from memory.ports import Clock, Ids, Statement, unobserved
-from memory.shielded import Shielded
+from memory.process.faults import point
+from memory.process.shielded import Shielded
+from memory.process.turn_taking import TurnTaking
 from memory.storage.store import Store
-from memory.turn_taking import TurnTaking
 from memory.types import ConversationTurn
 
 LOOK_EVERY_S: Final = 5.0

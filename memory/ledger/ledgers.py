@@ -17,7 +17,7 @@ from memory.ledger.apply import apply_all, rebuilt, undo
 from memory.ledger.restoring import MOST_CHANGES, NotesCopy, notes_of_others, notes_of_session, restored
 from memory.ledger.types import Actor, Applied, Ledger, Note, NoteChange, Operation, Outcome
 from memory.ports import Database, Statement
-from memory.turn_taking import TurnTaking
+from memory.process.turn_taking import TurnTaking
 
 AT_HAND: Final = 256
 """Ledgers that are kept in memory."""

@@ -14,12 +14,12 @@ from typing import Protocol
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Conflict, StorageUnavailable
-from memory.faults import point
 from memory.keeper.job import Keeper
 from memory.ledger.ledgers import Ledgers
 from memory.ports import Clock, Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
+from memory.process.faults import point
 from memory.search.searcher import merge_index
 from memory.sessions.fold import Fold
 from memory.sessions.recorder import Recorder

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from memory.faults import point
 from memory.keeper.job import Keeper
 from memory.keeper.queue import revoke
 from memory.ports import Clock, Statement, TokenCounter
 from memory.privacy import erasure
 from memory.privacy.notes import NotesPlanner
 from memory.privacy.plan import refolded
+from memory.process.faults import point
 from memory.search.languages import Languages
 from memory.search.searcher import unindex_turn
 from memory.sessions.evidence import state_of_row

@@ -24,7 +24,7 @@ from threading import Lock
 from typing import IO, Any, BinaryIO, cast
 from unicodedata import normalize
 
-from memory.mapped import mapped_file
+from memory.process.mapped import mapped_file
 
 _PACKAGE = "py3langid"
 _LOCAL_HEADER = struct.Struct("<26xHH")

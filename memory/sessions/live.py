@@ -6,10 +6,10 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable
 
+from memory.process.turn_taking import TurnTaking
 from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator
 from memory.storage.store import LoggedTurn
-from memory.turn_taking import TurnTaking
 from memory.types import ConversationTurn, SessionState, SessionStatus
 
 log = logging.getLogger(__name__)

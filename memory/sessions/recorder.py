@@ -12,12 +12,13 @@ from typing import TypeVar
 import orjson
 
 from memory.errors import Conflict, ContinuityError, Outdated, StorageUnavailable, UnknownSession
-from memory.faults import point
 from memory.ledger.fill import filled
 from memory.ledger.ledgers import Ledgers, Writing
 from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
 from memory.ports import Clock, Ids, Statement, TokenCounter, unobserved
+from memory.process.faults import point
+from memory.process.turn_taking import TurnTaking
 from memory.search.languages import Languages
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions
@@ -36,7 +37,6 @@ from memory.storage.store import (
     update_session,
 )
 from memory.text import clean
-from memory.turn_taking import TurnTaking
 from memory.types import (
     CARE,
     PRIVATE,

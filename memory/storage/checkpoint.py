@@ -26,8 +26,8 @@ from memory.errors import (
     StorageUnavailable,
     reason,
 )
-from memory.faults import point
 from memory.ports import Clock
+from memory.process.faults import point
 from memory.storage.folders import make_folder, sync_folder, synced
 from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
 

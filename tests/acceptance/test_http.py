@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.tracing import tracer_of
+from bot.meters.tracing import tracer_of
 from memory.testing import ManualClock
 
 DAY_S = 24 * 3600

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.meters.spent import Spent
 from bot.ops.runs.status import reading_in_words
 from bot.people.spending import UseLog
-from bot.spent import Spent
 from bot.tables import BOT_TABLES
 from memory.clock import RandomIds
 from memory.errors import StorageUnavailable

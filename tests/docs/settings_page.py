@@ -20,7 +20,7 @@ Every setting is an environment variable, or a line of the file `.env` in the fo
 environment wins over `.env`; an empty value is the default; a name in lower case works too. A wrong value stops the
 start with exit code 2 and a sentence that names the variable. `.venv/bin/continuity-bot doctor` checks them all.
 
-This page is made from `bot/settings.py` by `.venv/bin/python tests/docs/settings_page.py`; a test compares the two.
+This page is made from `bot/settings/fields.py` by `.venv/bin/python tests/docs/settings_page.py`; a test compares them.
 
 | variable | default | what it is |
 |---|---|---|

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from pages import ROOT
 
-from bot.meters import Meters
+from bot.meters.meters import Meters
 from bot.process.watch import LONGEST_BEAT_S
 from bot.settings import Settings
 

@@ -20,7 +20,7 @@ from settings_page import page as settings_page
 
 from bot import cli
 from bot.settings import Settings
-from memory.mapped import cache_folder
+from memory.process.mapped import cache_folder
 
 COMMAND = re.compile(r"continuity-bot\b([^|;&#]*)")
 TEST = re.compile(r"tests/[\w/-]+(?:\.py)?(?:::\w+)?")

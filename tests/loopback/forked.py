@@ -120,7 +120,9 @@ def _child(
     for descriptor, path in enumerate(streams):
         os.dup2(os.open(path, _WRITES if descriptor else os.O_RDONLY, 0o600), descriptor)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    importlib.reload(sys.modules.get("memory.faults") or importlib.import_module("memory.faults"))  # armed by env
+    importlib.reload(
+        sys.modules.get("memory.process.faults") or importlib.import_module("memory.process.faults")
+    )  # armed by env
     work(*arguments)
 
 

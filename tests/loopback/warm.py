@@ -24,10 +24,10 @@ import bot.answers.wires.any_provider
 import bot.app
 import bot.cli
 import bot.http.server
-import bot.logs
 import bot.offline.responder
 import bot.ops.checks.doctor
 import bot.ops.workspace
+import bot.process.logs
 import memory.testing
 from bot.care.care import distress_in
 from bot.intake.telegram_request import trusted

@@ -16,12 +16,12 @@ from bot.answers.responder import Answer, Ask, Show
 from bot.delivery.rate_limit import RateLimits
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.updates import Me
-from bot.joining import Process, TelegramLink, join, open_storage
-from bot.meters import Meters
+from bot.joining.joining import Process, TelegramLink, join, open_storage
+from bot.meters.meters import Meters
+from bot.meters.tracing import NoTracer
 from bot.pauses import Pauses
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
-from bot.tracing import NoTracer
 from bot.turns.recovery import Recovery, StartReport
 from memory.clock import RandomIds
 from memory.errors import StorageUnavailable

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from bot.answers.cost import Usage, spent_of
-from bot.meters import Meters
+from bot.meters.meters import Meters
+from bot.meters.spent import Spent
 from bot.settings import Settings
-from bot.spent import Spent
 
 
 def usage(**fields) -> Usage:

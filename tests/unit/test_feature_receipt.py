@@ -8,8 +8,8 @@ import pytest
 from bot import replies
 from bot.features import exporting
 from bot.features.receipt import bar, compaction_text, receipt_text, tier_line
+from bot.meters.spent import Spent
 from bot.people.spending import booked, day_of
-from bot.spent import Spent
 from memory.storage.store import Compaction
 from memory.testing import START_MS
 from memory.types import CompactionMark, TierReceipt

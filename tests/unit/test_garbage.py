@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from bot import garbage
+from bot.process import garbage
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import stamina
 import structlog
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
-from bot.logs import LEFT_OUT, error_in_words, redact, set_up
+from bot.process.logs import LEFT_OUT, error_in_words, redact, set_up
 from memory.errors import StorageUnavailable
 
 CANARY = "a canary sings"

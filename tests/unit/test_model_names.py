@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from bot.answers.fit import fitted
 from bot.answers.responder import Ask
-from bot.model_names import NamedModel, model_names, read_model, wrong_models
 from bot.settings import Settings
+from bot.settings.model_names import NamedModel, model_names, read_model, wrong_models
 from memory.testing import make_state, make_turn
 from memory.types import ConversationContextPacket, TierReceipt
 

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from memory.shielded import Shielded
+from memory.process.shielded import Shielded
 
 
 async def left_alone(work):

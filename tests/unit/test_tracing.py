@@ -10,8 +10,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot import tracing
-from bot.meters import Meters
+from bot.meters import tracing
+from bot.meters.meters import Meters
 
 
 @pytest.fixture
@@ -75,7 +75,10 @@ def test_without_the_extra_it_is_not_looked_for_twice(monkeypatch):
 
 def test_what_is_not_wanted_is_not_imported():
     """A bot that is not traced does not load OpenTelemetry for it."""
-    code = "import sys, bot.meters, bot.tracing; bot.tracing.open_tracer(); print('opentelemetry' in sys.modules)"
+    code = (
+        "import sys, bot.meters.meters; from bot.meters.tracing import open_tracer; open_tracer(); "
+        "print('opentelemetry' in sys.modules)"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
 
     assert found.stdout == "False\n"

@@ -7,8 +7,8 @@ from typing import Final
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.intake.updates import Envelope
-from bot.model_names import ModelNames, NamedModel
 from bot.people.choices import MODEL
+from bot.settings.model_names import ModelNames, NamedModel
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 

@@ -10,8 +10,8 @@ from bot import replies
 from bot.dates import day_text
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
+from bot.meters.spent import NANODOLLARS
 from bot.people.spending import DayBudget, Spending, UsedThatDay, day_budget, day_of
-from bot.spent import NANODOLLARS
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 

@@ -19,9 +19,9 @@ from bot.turns.lanes import Lanes
 from bot.turns.services import Services
 from bot.turns.steps.work import AskedAgain
 from bot.turns.turn import Turns
-from memory import faults
 from memory.errors import Conflict
 from memory.ports import Statement
+from memory.process import faults
 
 TAKEN: Final = "tool_taken"
 

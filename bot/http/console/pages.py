@@ -13,6 +13,7 @@ import orjson
 from bot.http.console import charts
 from bot.http.served import Served
 from bot.intake.local import is_local
+from bot.meters.spent import NANODOLLARS
 from bot.ops.copies.checkpoints import verify
 from bot.ops.format import moment
 from bot.ops.records.notes import find_note, history, read_notes
@@ -24,7 +25,6 @@ from bot.ops.runs.status import Boot, read_boot, read_status, report_in_words
 from bot.ops.runs.workers import read_workers
 from bot.ops.workspace import OpsError
 from bot.replies import ago
-from bot.spent import NANODOLLARS
 from memory.continuity.types import Mode, ScoredArc
 from memory.keeper.session_lines import session_lines
 from memory.ports import Row

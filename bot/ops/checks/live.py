@@ -18,10 +18,10 @@ from bot.answers.loop import reply_to
 from bot.answers.wires.port import GrowingReply, Round, Wire, WireRequest
 from bot.answers.wires.providers import wire_to
 from bot.intake.telegram_request import TelegramRequest
+from bot.meters.spent import NANODOLLARS
 from bot.ops.checks.check import Check
 from bot.ops.checks.setup import PROVIDER_KEYS
 from bot.settings import OFFLINE, Settings
-from bot.spent import NANODOLLARS
 from memory.clock import SystemClock
 from memory.context.transcript import PromptMessage
 from memory.types import ToolCall

@@ -17,7 +17,7 @@ from bot.ops.workspace import OpsError
 from bot.settings import Settings
 from bot.tables import QUERY_FILES
 from memory.errors import StorageError, reason
-from memory.faults import point
+from memory.process.faults import point
 from memory.storage.checkpoint import BEFORE_RESTORE
 from memory.storage.folders import make_folder, sync_folder
 from memory.storage.sqlite.database import SqliteDatabase

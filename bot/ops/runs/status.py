@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
+from bot.meters.spent import NANODOLLARS
 from bot.ops.runs.failures import FailedMessages, in_words, read_failures
 from bot.ops.runs.workers import in_words as worker_in_words
 from bot.ops.runs.workers import read_workers
 from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
-from bot.spent import NANODOLLARS
 from memory.storage.place import shown
 
 REPORT_WORDS = {

@@ -7,10 +7,10 @@ from datetime import tzinfo
 
 from rich.console import Console
 
+from bot.meters.spent import NANODOLLARS
 from bot.ops.format import moment
 from bot.ops.runs.history import Day, Start
 from bot.ops.screens.lines import columns, said
-from bot.spent import NANODOLLARS
 
 BAR_CHARS = 12
 

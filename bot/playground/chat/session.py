@@ -11,11 +11,11 @@ from pydantic import SecretStr
 
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
-from bot.logs import set_up
 from bot.playground.chat.terminal import PLAYGROUND_USER_ID
 from bot.playground.chat.terminal import chat as converse
 from bot.playground.folder import held
 from bot.playground.moved_clock import MovedClock, follow
+from bot.process.logs import set_up
 from bot.settings import Settings
 
 CHAT_LIMITS = RateLimits(private_gap_s=0.0)

@@ -20,8 +20,8 @@ from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import with_footnotes
 from bot.turns.steps.took import Took
 from bot.turns.steps.work import Made, TurnWork, besides, reply_to
-from memory import faults
 from memory.ports import Statement
+from memory.process import faults
 from memory.types import ConversationTurn
 
 log = structlog.get_logger(__name__)

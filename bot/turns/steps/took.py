@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bot.answers.responder import Answer
-from bot.meters import Stopwatch
-from bot.tracing import Attribute
+from bot.meters.meters import Stopwatch
+from bot.meters.tracing import Attribute
 from memory.ports import Statement
 
 

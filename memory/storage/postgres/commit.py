@@ -12,8 +12,8 @@ import psycopg
 from psycopg import AsyncCursor
 
 from memory.errors import Conflict, Fenced, StorageError, StorageUnavailable
-from memory.faults import point, without
 from memory.ports import Result, Statement
+from memory.process.faults import point, without
 from memory.storage.named_queries import named
 from memory.storage.postgres.connection import FOREIGN, is_gone, translate
 from memory.storage.postgres.pool import LOOK_AGAIN_S, Connection, Pool, Severed

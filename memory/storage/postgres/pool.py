@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from memory.errors import StorageError, StorageUnavailable
-from memory.shielded import Shielded
+from memory.process.shielded import Shielded
 from memory.storage.condition import Condition
 from memory.storage.place import shown
 from memory.storage.postgres.connection import (

@@ -13,8 +13,8 @@ from typing import Final
 from psycopg import AsyncConnection, sql
 
 from memory.errors import StorageError
-from memory.faults import without
 from memory.ports import Lock, Result, Statement
+from memory.process.faults import without
 from memory.storage.named_queries import named
 from memory.storage.postgres.commit import now_ms
 from memory.storage.postgres.connection import FOREIGN, connect_string, options

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 import psycopg
 
 from memory.errors import Locked
-from memory.faults import point
+from memory.process.faults import point
 from memory.storage.place import shown
 from memory.storage.postgres.connection import connect_string, options, placeholders, translate
 

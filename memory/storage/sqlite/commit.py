@@ -13,8 +13,8 @@ from threading import Thread
 from typing import Any
 
 from memory.errors import Conflict, StorageError, StorageUnavailable
-from memory.faults import point
 from memory.ports import Result, Statement, unobserved
+from memory.process.faults import point
 from memory.storage.condition import Condition
 from memory.storage.named_queries import named
 from memory.storage.sqlite.connection import FOREIGN, as_dict, connect_writer, translate

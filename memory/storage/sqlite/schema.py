@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-from memory.faults import point
+from memory.process.faults import point
 from memory.storage.sqlite.connection import connect_writer, require_file, translate
 from memory.storage.sqlite.rows import guarded, keep, kept, seal
 

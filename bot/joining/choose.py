@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.answers.responder import Responder
-from bot.meters import Meters
+from bot.meters.meters import Meters
+from bot.meters.spent import Spend, nobody_asks
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
-from bot.spent import Spend, nobody_asks
 from bot.tools.calls import Calls
 from bot.tools.many import fitted
 from bot.tools.mcp.config import read as read_config

@@ -12,7 +12,6 @@ from typing import Any
 from telegram import Bot
 
 from bot.answers.responder import Responder
-from bot.choose import make_responder, make_shelf, reading_model, summary_writer
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError, make_bot, until_reached
 from bot.delivery.message_ids import HighestMessageIds
@@ -49,7 +48,8 @@ from bot.intake.inbox import Inbox
 from bot.intake.intake import Intake, Refuse
 from bot.intake.polling import Poller
 from bot.intake.updates import Envelope, Me, is_group
-from bot.meters import Meters
+from bot.joining.choose import make_responder, make_shelf, reading_model, summary_writer
+from bot.meters.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas

@@ -13,8 +13,8 @@ from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from bot.spent import NANODOLLARS, Spent
-from bot.tracing import NoTracer, Span, Tracer
+from bot.meters.spent import NANODOLLARS, Spent
+from bot.meters.tracing import NoTracer, Span, Tracer
 from memory.types import ConversationContextPacket
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -1,0 +1,1 @@
+"""The composition root: the parts of one bot, built and joined."""
