@@ -9,7 +9,7 @@ from bot import replies
 from bot.dates import MORNING_HOUR, day_text, every_text, hour_text, local, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
-from memory.ledger.views import is_past, is_snoozed, story_of
+from memory.ledger.views import is_past, is_snoozed, story_of, waits_for_word
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
@@ -48,7 +48,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         if tells_day(note.text, rings_at_ms, zone, replies.spoken()):
             told.add(local(rings_at_ms, zone).date())
         found.append(_rings(note, now_ms, zone, told))
-    elif (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
+    elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
         found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:

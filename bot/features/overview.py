@@ -114,7 +114,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
         title = bare(coming[0].text)
         lines.append(replies.say("status_jobs", count=len(coming), when=when, title=title))
-    rang = [bare(note.text) for note in ringing(ledger, now_ms) if waits_for_word(note)]
+    rang = [bare(note.text) for note in ringing(ledger) if waits_for_word(note)]
     if rang:
         lines.append(replies.say("status_late", titles=replies.shorten(", ".join(rang), LATE_CHARS)))
     elif not coming:

@@ -18,6 +18,7 @@ from bot.turns.feature import Tap
 from bot.turns.listing import shown_now
 from bot.turns.services import Services
 from memory.errors import Conflict, StorageError
+from memory.keeper.job import NOTHING_UNREAD, Unread
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Applied, Ledger, Note, Operation
 from memory.ports import Statement
@@ -49,13 +50,16 @@ class View:
 
 
 async def show(services: Services, envelope: Envelope, view: View) -> None:
-    """Say a list and finish the update; what the keeper has not read yet is read behind it, and the list edited."""
+    """Say a list and finish the update; what the keeper has not read yet is read behind it, and the list edited.
+
+    That something is unread is said where the list may lack it: of what the model noted itself it lacks nothing.
+    """
     unread = await unread_of(services, envelope.conversation_id)
     message, notes = await _made(services, envelope, view)
-    if unread:
-        message = replace(message, text=f"{message.text}\n\n{replies.counted(unread, 'unread')}")
+    if unread.untold:
+        message = replace(message, text=f"{message.text}\n\n{replies.counted(unread.untold, 'unread')}")
     parts = await _say(services, envelope, message, view.items(notes), services.inbox.done(envelope))
-    if unread:
+    if unread.turns:
         services.behind(_read_and_show(services, envelope, view, parts[-1]), "reads")
 
 
@@ -131,15 +135,15 @@ async def find_note(services: Services, tap: Tap) -> Note | None:
 # --- what is not read yet -------------------------------------------------------------------------------------------
 
 
-async def unread_of(services: Services, conversation_id: str) -> int:
-    """How many messages the keeper has not read yet; 0 when none keeps notes here. Never raises."""
+async def unread_of(services: Services, conversation_id: str) -> Unread:
+    """What the keeper has not read yet; nothing when none keeps notes here. Never raises."""
     keeper = getattr(services.memory, "keeper", None)
     if keeper is None or not keeper.is_on:
-        return 0
+        return NOTHING_UNREAD
     try:
-        return int(await keeper.unread(conversation_id))
+        return await services.memory.keeper.unread(conversation_id)
     except StorageError:
-        return 0
+        return NOTHING_UNREAD
 
 
 async def _read_and_show(services: Services, envelope: Envelope, view: View, part: Part) -> None:
@@ -151,6 +155,8 @@ async def _read_and_show(services: Services, envelope: Envelope, view: View, par
         if row is None or row["message_id"] is None or await _is_tapped(services, part):
             return
         message, notes = await _made(services, envelope, view)
+        if message.text == part.text:  # nothing was noted, and nothing was said of it
+            return
         message = replace(message, edits_message_id=row["message_id"])
         await _say(services, envelope, message, view.items(notes))
     except (StorageError, Conflict) as exc:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from memory.clock import RandomIds
 from memory.errors import Conflict, StorageUnavailable
@@ -20,7 +20,7 @@ from memory.keeper.edited import settled
 from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingOutcome, ReadingQueue, WaitingReading
-from memory.keeper.request import CHUNK_TURNS, chunk, has_content, is_shown
+from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown
 from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
@@ -46,6 +46,17 @@ LEASE_LOOK_S: Final = 0.25
 """How often it is looked whether another process has read."""
 
 log = logging.getLogger(__name__)
+
+
+class Unread(NamedTuple):
+    """How many turns with something to note nobody has read yet."""
+
+    turns: int = 0
+    untold: int = 0
+    """Those of them of which nothing is noted: without what the model noted as it answered, and without small talk."""
+
+
+NOTHING_UNREAD: Final = Unread()
 
 
 class Keeper:
@@ -136,11 +147,13 @@ class Keeper:
         except Exception as exc:  # noqa: BLE001 - what stands is shown
             log.warning("what is unread is read later: %s", type(exc).__name__)
 
-    async def unread(self, conversation_id: str) -> int:
-        """How many turns with something to note nobody has read yet. Raises `StorageUnavailable`."""
+    async def unread(self, conversation_id: str) -> Unread:
+        """The turns with something to note that nobody has read yet. Raises `StorageUnavailable`."""
         if not self.is_on:
-            return 0
-        return sum([len(await self._unread_of(each)) for each in await self.queue.here(conversation_id)])
+            return NOTHING_UNREAD
+        turns = [turn for each in await self.queue.here(conversation_id) for turn in await self._unread_of(each)]
+        untold = [turn for turn in turns if not has_noted(turn)]
+        return Unread(len(turns), len(untold) if has_content(untold) else 0)
 
     async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
         turns = await self._store.turns_between(waiting.session_id, waiting.read_through_seq + 1, waiting.last_seq)

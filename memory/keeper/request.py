@@ -38,6 +38,8 @@ FENCED: Final = "<data-"
 """So begins what a tool brought from elsewhere: nobody's words here, and nothing to note by itself."""
 LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
+NOTES: Final = frozenset({"note", "change", "end", "remind", "forget"})
+"""Tools with which the model notes at once what a message says."""
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
@@ -76,6 +78,11 @@ def has_content(turns: Iterable[ConversationTurn]) -> bool:
             return True
         words += sum(max(1, len(word) // 2) if _UNSPACED.match(word) else 1 for word in _WORD.findall(text))
     return words >= CONTENT_WORDS
+
+
+def has_noted(turn: ConversationTurn) -> bool:
+    """Whether the model noted what a turn says as it answered."""
+    return any(call.name in NOTES for call in turn.tool_calls)
 
 
 def chunk(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:

@@ -123,10 +123,10 @@ def _is_near(note: Note, now_ms: int) -> bool:
 
 
 def is_reminder(note: Note, now_ms: int) -> bool:
-    """Whether a note rings still, or rang and nobody said that it is done; an event that has been needs no word."""
+    """Whether a note rings still, or rang and nobody said that it is done; of an event, until it has been."""
     if note.rings_at_ms is not None:
         return note.rings
-    return note.rings and waits_for_word(note) and not is_over(note, now_ms)
+    return note.rings and series.last(note, "rang") is not None and not is_over(note, now_ms)
 
 
 def day_it_is_for(note: Note) -> int | None:
@@ -145,16 +145,16 @@ def to_ring(notes: Iterable[Note]) -> list[Note]:
     return sorted(found, key=lambda note: (note.rings_at_ms or 0, note.number))
 
 
-def ringing(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """What /reminders lists: what rang last and was not called done, then what rings still, the earliest first."""
+def ringing(notes: Iterable[Note]) -> list[Note]:
+    """What /reminders lists: what rang and was not called done, then what rings still, the earliest first."""
     stand = standing(notes)
-    rang = [note for note in stand if note.rings_at_ms is None and is_reminder(note, now_ms)]
+    rang = [note for note in stand if note.rings_at_ms is None and waits_for_word(note)]
     return [*rang, *to_ring(stand)]
 
 
 def waits_for_word(note: Note) -> bool:
-    """Whether it rang and nobody has said yet that it is done."""
-    return series.last(note, "rang") is not None
+    """Whether it rang and nobody has said yet that it is done; an event is no matter of anybody's doing."""
+    return note.kind != "event" and series.last(note, "rang") is not None
 
 
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:

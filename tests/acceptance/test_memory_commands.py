@@ -8,6 +8,8 @@ import json
 import pytest
 from story import FRIEND, GROUP_WORD, PERSON, answered, bot_lines, noted, reply, rows, shows, stored_turns, tap
 
+from memory.keeper.job import Unread
+
 pytestmark = pytest.mark.acceptance
 GERMAN_WORD = "Damit ihr es wisst"
 
@@ -102,7 +104,7 @@ async def test_words_in_another_order_find_note_and_message_together(api, model,
 
 
 async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_here):
-    """The list comes at once and says how many messages are unread; then it shows what the keeper noted."""
+    """The list comes at once and says how many messages it may lack; then it shows what the keeper noted."""
     bot = await bot_here()
     await reply(api, "hello")
     gate = asyncio.Event()
@@ -110,8 +112,8 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
     class Keeper:
         is_on = True
 
-        async def unread(self, _: str) -> int:
-            return 0 if gate.is_set() else 3
+        async def unread(self, _: str) -> Unread:
+            return Unread() if gate.is_set() else Unread(4, 3)
 
         async def read_now(self, _: str) -> None:
             await gate.wait()
@@ -122,12 +124,12 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
 
     bot.app.services.memory.keeper = Keeper()
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("I'm still writing down 3 messages; the list follows in a moment")
+    assert listed.text.endswith("(3 messages still to read)")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "still writing down" not in edited.text
+    assert "still to read" not in edited.text
     done = await tap(api, "Done", "Nothing's open")
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")

@@ -17,6 +17,7 @@ from memory.ledger.types import Actor, Add, Change, End
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.testing import make_exchange, open_memory
+from memory.types import ToolCall
 
 HERE = "tg:1:1:0"
 SURGERY = "My mother has her knee surgery on Friday at 8, I'm worried."
@@ -177,13 +178,22 @@ async def test_the_end_of_a_session_is_read_at_once(memory, model, say):
 async def test_small_talk_costs_nothing(memory, model, say):
     """Fewer than eight words without a number or a tool call: only the mark moves."""
     session_id = await say("hey", "haha yes")
-    assert await memory.keeper.unread(HERE) == 0
+    assert (await memory.keeper.unread(HERE)).turns == 0
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
 
     assert model.requests == []
     assert (await session_lines(memory.db, HERE))[session_id].read_through_seq == 2
     assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_what_the_model_noted_itself_is_read_but_lacks_on_no_list(memory, say):
+    """A message that was answered with a note is unread, yet not missing; nor is what holds nothing to note."""
+    await say(SURGERY, tool_calls=(ToolCall(call_id="1", name="note"),))
+    await say("haha yes")
+    assert await memory.keeper.unread(HERE) == (2, 0)
+    await say(PLUMBER, tool_calls=(ToolCall(call_id="2", name="search"),))
+    assert await memory.keeper.unread(HERE) == (3, 2)
 
 
 async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost(memory, model, say, answers):
@@ -202,7 +212,7 @@ async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost
     await reading
 
     assert await texts(memory) == ["Mother's knee surgery"]
-    assert await memory.keeper.unread(HERE) == 1
+    assert (await memory.keeper.unread(HERE)).turns == 1
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
     assert await texts(memory) == ["Mother's knee surgery", "Call the plumber"]
@@ -376,11 +386,11 @@ async def test_two_who_ask_at_once_cause_one_reading(memory, model, say, answers
     """/loops and /memory, tapped together."""
     answers.append(RIGHT)
     await say(SURGERY)
-    assert await memory.keeper.unread(HERE) == 1
+    assert (await memory.keeper.unread(HERE)).turns == 1
     await asyncio.gather(memory.keeper.read_now(HERE), memory.keeper.read_now(HERE), memory.keeper.read_due())
 
     assert len(model.requests) == 1
-    assert await memory.keeper.unread(HERE) == 0
+    assert (await memory.keeper.unread(HERE)).turns == 0
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("overloaded"), TimeoutError()])
@@ -399,7 +409,7 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
 
     assert len(model.requests) == 2
     assert [error for error, *_ in await logged(memory, session_id)] == [type(failure).__name__] * 2
-    assert await memory.keeper.unread(HERE) == 1
+    assert (await memory.keeper.unread(HERE)).turns == 1
     assert session_id not in await session_lines(memory.db, HERE)
     await say(PLUMBER)
     memory.clock.advance(ms=QUIET_MS)
@@ -441,7 +451,7 @@ async def test_reading_takes_a_quarter_of_the_talk_at_most(memory, model, say):
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
     assert model.requests == []
-    assert await memory.keeper.unread(HERE) == 1
+    assert (await memory.keeper.unread(HERE)).turns == 1
     await say(PLUMBER, tokens=1000)
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()

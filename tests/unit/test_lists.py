@@ -204,16 +204,18 @@ def test_reminders_stand_under_their_days_behind_what_rang():
     ]
 
 
-def test_an_event_that_rang_and_has_been_waits_for_no_word():
-    """The technician came at ten: nobody has to call that done, it is over."""
-    fields = {"due_at_ms": START_MS - HOUR_MS, "due_exact": True, "rings_from": "2023-11-14T08:00", "time_zone": "UTC"}
+def test_an_event_that_rang_waits_for_no_word():
+    """The technician comes at ten: until then it stands on /loops, then it is over; nobody has to call it done."""
+    fields = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "rings_from": "2023-11-14T08:00", "time_zone": "UTC"}
     ledger = ledger_of(("event", "The technician comes", fields))
     ring = Ring(number=1, occurrence="2023-11-14T08:00", rings_at_ms=series.at_ms_of("2023-11-14T08:00", "UTC"))
     ledger, _ = apply_all(ledger, [ring], BY)
 
-    assert to_do(ledger, START_MS) == []
-    assert ringing(ledger, START_MS) == []
-    assert [name for name, _ in by_heading(ledger, START_MS)] == ["over"]
+    assert "1. The technician comes (at 23:13)" in page(loop_list(ledger, START_MS, "UTC")).text
+    assert ringing(ledger) == []
+    assert "not called done" not in model_line(ledger.notes[1], START_MS, "UTC")
+    assert to_do(ledger, START_MS + DAY_MS) == []
+    assert [name for name, _ in by_heading(ledger, START_MS + DAY_MS)] == ["over"]
 
 
 # --- what a tap does ------------------------------------------------------------------------------------------------
