@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot import replies
 from bot.dates import day_text, when_text
@@ -12,6 +12,7 @@ from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
+from memory.context.standing import forgotten_words, standing_now
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import best_first, by_heading, is_story, ringing, standing, to_do, to_ring, waits_for_word
@@ -146,7 +147,8 @@ class Overview:
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         title = line.title or await self._beginning(state, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
-        summed = Summed(state.session_id, state.turn_count, title, line.standing, before)
+        told = [await self._standing(each, ledger) for each in (line, before)]
+        summed = Summed(state.session_id, state.turn_count, title, told[0], replace(before, standing=told[1]))
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
@@ -164,6 +166,13 @@ class Overview:
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
+
+    async def _standing(self, line: SessionLine, ledger: Ledger) -> str:
+        """Where a session stands, without what the notes contradict since."""
+        if not line.standing:
+            return ""
+        changes = await self._services.memory.ledgers.after(ledger.conversation_id, line.written_at_ms)
+        return standing_now(line, ledger, changes, forgotten_words(ledger))
 
     async def _before(self, state: SessionState) -> str:
         """The id of the session that was talked in before; "" for none."""

@@ -105,7 +105,7 @@ class Assembler:
         self._ledgers = ledgers
         self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
         self._blocks: OrderedDict[tuple[str, NotesMark, str, frozenset[int]], Block] = OrderedDict()
-        self._earlier = EarlierSessions(store)
+        self._earlier = EarlierSessions(store, ledgers)
         self._near: set[str] = set()
 
     async def packet(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.context.notes_block import newest_form
+from memory.context.standing import forgotten_words, standing_now
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
+from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment
 from memory.ledger.types import Ledger
 from memory.storage.store import SessionRow, Store
@@ -22,21 +23,22 @@ MAX_SESSIONS: Final = 8
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
-MAX_CHANGED: Final = 4
-"""At most so many notes are named that have changed since a session."""
 CACHED_SESSIONS: Final = 256
 
 
 class EarlierSessions:
     """Tells of earlier sessions; how one began is read once."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, ledgers: Ledgers) -> None:
         self._store = store
+        self._ledgers = ledgers
         self._began: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory (P13)."""
         self._began.clear()
+        self._standings.clear()
 
     async def told(
         self,
@@ -50,35 +52,40 @@ class EarlierSessions:
     ) -> tuple[list[str], list[str]]:
         """Return a line for each earlier session, of the day and from before it; nothing for a session `alone`.
 
-        `ledger` tells what has changed since.
+        What of them the `ledger` contradicts is left out; a session in which the keeper found nothing, too.
         """
         if alone:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
-        today, before = by_day(others, midnight_of(now_ms, time_zone))
-        return (
-            await self._lines(today, lines, ledger, now_ms, time_zone),
-            await self._lines(before, lines, ledger, now_ms, time_zone),
-        )
+        told = [lines[row.session_id] for row in others if row.session_id in lines]
+        standings = await self._standing([line for line in told if line.standing], ledger)
+        texts = {row: await self._told(row, lines.get(row.session_id), standings, ledger.epoch) for row in others}
+        today, before = by_day([row for row in others if texts[row]], midnight_of(now_ms, time_zone))
+        said = {row: f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}" for row, text in texts.items()}
+        return [said[row] for row in today], [said[row] for row in before]
 
-    async def _lines(
-        self, rows: Sequence[SessionRow], lines: Mapping[str, SessionLine], ledger: Ledger, now_ms: int, time_zone: str
-    ) -> list[str]:
-        return [
-            f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}"
-            f"{await self._told(row, lines.get(row.session_id), ledger)}"
-            for row in rows
-        ]
+    async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger) -> Mapping[str, str]:
+        """Where sessions stand by the ledger, reckoned once as long as neither changes."""
+        if not lines:
+            return {}
+        forgotten = forgotten_words(await self._ledgers.read(ledger.conversation_id))
+        key = (ledger.conversation_id, ledger.version, ledger.epoch, *forgotten, *lines)
+        if key not in self._standings:
+            changes = await self._ledgers.after(ledger.conversation_id, min(line.written_at_ms for line in lines))
+            self._standings[key] = {line.session_id: standing_now(line, ledger, changes, forgotten) for line in lines}
+            while len(self._standings) > CACHED_SESSIONS:
+                self._standings.popitem(last=False)
+        return self._standings[key]
 
-    async def _told(self, row: SessionRow, line: SessionLine | None, ledger: Ledger) -> str:
-        """Return where it stands, else its title, else its first words."""
+    async def _told(self, row: SessionRow, line: SessionLine | None, standings: Mapping[str, str], epoch: str) -> str:
+        """Return where it stands, else its title, else how it began as long as no keeper has read it."""
         title = f", {one_line(line.title)}" if line and line.title else ""
-        if line and line.standing:
-            return f"{title}: {one_line(clip(line.standing, STANDING_CHARS))}{changed_since(line, ledger)}"
-        if title:
+        if standing := standings.get(row.session_id, ""):
+            return f"{title}: {one_line(clip(standing, STANDING_CHARS))}"
+        if title or (line and line.read_through_seq):
             return title
-        began = await self._first_words(row, ledger.epoch)
+        began = await self._first_words(row, epoch)
         return f": began with “{began}”" if began else ""
 
     async def _first_words(self, row: SessionRow, epoch: str) -> str:
@@ -90,19 +97,6 @@ class EarlierSessions:
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
         return self._began[key]
-
-
-def changed_since(line: SessionLine, ledger: Ledger) -> str:
-    """What of a session's standing is over or was replaced in another one: ` (since then: #12 done, now #14)`."""
-    changed: dict[int, str] = {}
-    for note in ledger:
-        if not set(line.turn_ids).isdisjoint(note.turn_ids):
-            newest = newest_form(note, ledger)
-            if not newest.is_open:
-                changed[newest.number] = f"#{newest.number} {newest.status}"
-            elif newest is not note and newest.session_id != line.session_id:
-                changed[newest.number] = f"now #{newest.number}"
-    return f" (since then: {', '.join(list(changed.values())[:MAX_CHANGED])})" if changed else ""
 
 
 def title_of(

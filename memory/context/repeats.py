@@ -22,7 +22,7 @@ def untold(lines: Sequence[str], notes: Iterable[str]) -> list[str]:
     Words are compared by their beginning, so that their ending and accents do not matter.
     """
     text = "\n".join(notes)
-    words, numbers = _keys(text), set(_DIGITS.findall(text))
+    words, numbers = word_keys(text), set(_DIGITS.findall(text))
     return [line for line in lines if not _is_told(_DATED.sub("", line), words, numbers)]
 
 
@@ -33,11 +33,12 @@ def tells(note: str, message: str) -> bool:
 
 
 def _is_told(line: str, told: frozenset[str], numbers: set[str]) -> bool:
-    words = _keys(line.split(":", 1)[-1])
+    words = word_keys(line.split(":", 1)[-1])
     is_long = len(words) >= LEAST_WORDS
     return is_long and len(words & told) >= TOLD_SHARE * len(words) and numbers.issuperset(_DIGITS.findall(line))
 
 
-def _keys(text: str) -> frozenset[str]:
+def word_keys(text: str) -> frozenset[str]:
+    """How the words of a text begin, the little ones and numbers aside: two texts are compared by them."""
     words = (folded(word).replace("œ", "oe") for word in split_words(text) if word not in little_words())
     return frozenset(word[: max(4, len(word) - 2)] for word in words if not _DIGITS.search(word))

@@ -222,7 +222,7 @@ class Keeper:
 
     async def _move_on(self, line: SessionLine, seq: int) -> None:
         """Count turns as read in which there was nothing to note."""
-        moved = replace(line, read_through_seq=seq, written_at_ms=self._clock.now_ms())
+        moved = replace(line, read_through_seq=seq, written_at_ms=line.written_at_ms or self._clock.now_ms())
         async with self._storing.of(line.conversation_id):
             await self._store.db.write(put_session_line(moved), queue.end_reading(line.session_id, seq))
 

@@ -126,7 +126,7 @@ def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -
     """The session's line as this reading leaves it: what is not believed, or is missing, stays as it was."""
     check = ChangeCheck(request, answer.worked_on)
     cited = answer.standing_turns or _new(request)
-    line = replace(before, read_through_seq=request.turns[-1].seq, written_at_ms=request.now_ms)
+    line = replace(before, read_through_seq=request.turns[-1].seq)
     title, standing = cut(answer.title, TITLE_MAX_CHARS), cut(answer.standing, STANDING_MAX_CHARS)
     of_title, of_standing = check.line(title, cited), check.line(standing, cited)
     turn_ids: list[str] = []
@@ -134,10 +134,11 @@ def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -
         line = replace(line, title=title)
         turn_ids += of_title
     if standing and not isinstance(of_standing, str):
-        line = replace(line, standing=standing)
+        line = replace(line, standing=standing, written_at_ms=request.now_ms)
         turn_ids += of_standing
     if line.title == before.title or line.standing == before.standing:
         turn_ids = [*before.turn_ids, *turn_ids]
+    line = replace(line, written_at_ms=line.written_at_ms or request.now_ms)
     worked_on = [turn.turn_id for n, turn in request.numbered.items() if n in answer.worked_on]
     return replace(
         line,

@@ -25,6 +25,7 @@ class SessionLine:
     read_through_seq: int = 0
     version: int = 0
     written_at_ms: int = 0
+    """When it was worded: what the notes say since may be something else."""
     worked_on: tuple[str, ...] = ()
     """The turns with text that was pasted, drafted, translated or played."""
 

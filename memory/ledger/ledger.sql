@@ -101,6 +101,11 @@ FROM note_changes WHERE conversation_id = :conversation_id AND cause = :cause OR
 SELECT note_id, after_json, at_ms FROM note_changes
 WHERE conversation_id = :conversation_id AND verb = 'change' AND at_ms > :at_ms;
 
+-- name: note_changes_after
+-- What was done after a moment, in its order.
+SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms
+FROM note_changes WHERE conversation_id = :conversation_id AND at_ms > :at_ms ORDER BY version;
+
 -- name: note_changes_of
 -- The history of one note.
 SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms

@@ -240,6 +240,11 @@ class Ledgers:
         rows = await self._db.read("note_changes_since", conversation_id=conversation_id, version=version)
         return [store.read_change(row) for row in rows]
 
+    async def after(self, conversation_id: str, at_ms: int) -> list[NoteChange]:
+        """What was done after a moment, in its order."""
+        rows = await self._db.read("note_changes_after", conversation_id=conversation_id, at_ms=at_ms)
+        return [store.read_change(row) for row in rows]
+
     async def caused_by(self, conversation_id: str, cause: str) -> list[NoteChange]:
         """What came with one turn, tap or reading."""
         rows = await self._db.read("note_changes_by_cause", conversation_id=conversation_id, cause=cause)

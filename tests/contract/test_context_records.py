@@ -112,9 +112,9 @@ def assembler(store, searcher=None, budget=BUDGET, *, shared=False):
     return Assembler(store, searcher, budget, COUNTER, Ledgers(store.db, shared=shared))
 
 
-async def note(store, *operations, hand="person", cause="tap"):
+async def note(store, *operations, hand="person", cause="tap", at_ms=NOW_MS):
     """Change the conversation's ledger as another part of the program does."""
-    return await Ledgers(store.db).change("tg:1:1:0", operations, Actor(hand, NOW_MS, cause))
+    return await Ledgers(store.db).change("tg:1:1:0", operations, Actor(hand, at_ms, cause))
 
 
 def compactor(store, write_summary=None, **overrides):
@@ -445,28 +445,32 @@ async def test_a_find_in_text_that_was_worked_on_is_called_so(store, desk):
     assert [item.note for item in packet.retrieved] == ["text that was worked on", ""]
 
 
+STANDING = "The grout will be green. They still have to buy paint rollers. The tiler comes in March."
+
+
 async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, desk):
-    """First words are the last resort; what of the standing is over, or was replaced elsewhere, is named."""
+    """First words are the last resort; a sentence of it that speaks of what is over or replaced is left out."""
     for n in range(3):
         await desk.session(f"s_{n}", [f"words {n}"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
     on = {"turn_ids": ("s_0_1",), "session_id": "s_0", "subject": "grout"}
     await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=on))
-    await note(store, Add(kind="task", text="Buy it", note_id="n_2", fields=on | {"subject": ""}))
+    await note(store, Add(kind="task", text="Buy paint rollers", note_id="n_2", fields=on | {"subject": ""}))
+    line = SessionLine("s_0", "tg:1:1:0", "Tiles", STANDING, turn_ids=("s_0_1",), written_at_ms=NOW_MS)
     await store.db.write(
-        put_session_line(SessionLine("s_0", "tg:1:1:0", title="Tiles", standing="Green it is.", turn_ids=("s_0_1",))),
+        put_session_line(line),
         put_session_line(SessionLine("s_1", "tg:1:1:0", title="Boats")),
     )
     state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
     first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
-    await note(store, Add(kind="decision", text="Beige grout", note_id="n_3", fields={"subject": "grout"}))
-    await note(store, End(number=2))
+    beige = Add(kind="decision", text="Beige grout", note_id="n_3", fields={"subject": "grout"})
+    await note(store, beige, End(number=2), at_ms=NOW_MS + 1)
     later = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
     frozen = await assembler(store).packet(marked(state, first.notes_mark), "hi", now_ms=NOW_MS)
 
     assert [line.split(" ", 5)[5] for line in first.today.splitlines()] == [
-        "Tiles: Green it is.", "Boats", "began with “words 2”",
+        f"Tiles: {STANDING}", "Boats", "began with “words 2”",
     ]  # fmt: skip
-    assert later.today.splitlines()[0].endswith("Green it is. (since then: now #3, #2 done)")
+    assert later.today.splitlines()[0].endswith("Tiles: The tiler comes in March.")
     assert stable_text(frozen) == stable_text(first)
 
 

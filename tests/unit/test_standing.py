@@ -1,0 +1,58 @@
+"""Where a session stands, by what the notes say since."""
+
+from __future__ import annotations
+
+from memory.context.standing import forgotten_words, sentences, standing_now
+from memory.keeper.session_lines import SessionLine
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Operation
+from memory.testing import START_MS
+
+MOVED = "L'orthodontiste de Noé est mercredi 2 décembre."
+LEANING = "Elle penche pour réparer le four plutôt que le louer."
+STAYS = "M. Bouvet a envoyé un devis de 1 840 €."
+GATE = "Le code du portail chez sa mère est 4421."
+LINE = SessionLine("s", "c", "Four", f"{MOVED} {LEANING} {STAYS} {GATE}", written_at_ms=START_MS)
+NOTES = (
+    Add(kind="event", text="Rendez-vous de Noé chez l'orthodontiste", note_id="n_1", fields={"due_at_ms": START_MS}),
+    Add(kind="question", text="Four : réparer ou louer ?", note_id="n_2"),
+    Add(kind="fact", text="Code du portail chez sa mère : 4421", note_id="n_3"),
+)
+
+
+def told(*operations: Operation, at_ms: int = START_MS + 1) -> str:
+    """The standing after operations that came later than it."""
+    ledger, _ = apply_all(Ledger("c"), NOTES, Actor("model", START_MS))
+    after, outcomes = apply_all(ledger, operations, Actor("person", at_ms))
+    changes = [change for outcome in outcomes for change in outcome.changes]
+    return standing_now(LINE, after, changes, forgotten_words(after))
+
+
+def test_a_standing_that_nothing_contradicts_is_told_whole():
+    """Also when a note of it rings since: that says nothing else."""
+    assert told() == LINE.standing
+    assert told(Change(number=2, fields={"weight": 0.9})) == LINE.standing
+
+
+def test_a_sentence_about_what_was_moved_or_ended_is_left_out():
+    """The notes tell how it stands now; the rest of the standing holds."""
+    assert told(Change(number=1, fields={"due_at_ms": START_MS + 86_400_000})) == f"{LEANING} {STAYS} {GATE}"
+    assert told(End(number=2)) == f"{MOVED} {STAYS} {GATE}"
+
+
+def test_what_was_done_before_it_was_worded_contradicts_nothing():
+    """Whoever worded it knew."""
+    assert told(End(number=2), at_ms=START_MS) == LINE.standing
+
+
+def test_what_was_forgotten_is_told_by_no_standing():
+    """The messages may stay: the fact is used no more."""
+    forgotten = [Change(number=3, fields={"confidence": 0.0}), End(number=3, how="dropped")]
+
+    assert GATE not in told(*forgotten)
+    assert GATE not in told(*forgotten, at_ms=START_MS)
+
+
+def test_a_stop_behind_a_letter_ends_no_sentence():
+    """M. Bouvet is one name."""
+    assert sentences("M. Bouvet comes. Then what? Tea.") == ["M. Bouvet comes.", "Then what?", "Tea."]
