@@ -11,7 +11,7 @@ from bot.dates import days_from, heading
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import day_it_is_for, is_snoozed
+from memory.ledger.views import day_it_is_for, is_snoozed, story_of
 
 PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
@@ -63,6 +63,17 @@ def by_day(notes: Sequence[Note], now_ms: int, zone: str) -> list[Group]:
         found.setdefault(day, []).append(note)
     ordered = sorted(found.items(), key=lambda item: (item[0] is None, item[0] or 0))
     return [Group(heading(day_of(each[0], now_ms), now_ms, zone, language), each) for _, each in ordered]
+
+
+def by_story(notes: Sequence[Note]) -> list[Group]:
+    """What is made up under its stories; those without a name under one heading."""
+    stories: dict[str, list[Note]] = {}
+    for note in notes:
+        stories.setdefault(story_of(note), []).append(note)
+    return [
+        Group(replies.say("memory_heads.story", name=story) if story else replies.say("memory_heads.stories"), found)
+        for story, found in stories.items()
+    ]
 
 
 def day_of(note: Note, now_ms: int) -> int | None:

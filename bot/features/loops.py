@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot import replies
 from bot.dates import days_from, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Listing, Row, by_day, day_of, told_day
+from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
@@ -15,7 +15,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import open_loop, to_do
+from memory.ledger.views import is_story, open_loop, to_do
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.types import OpenLoop
@@ -33,8 +33,11 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
         return OutgoingMessage(replies.say("loops_none"))
     return Listing(
         head=replies.say("loops_head"),
-        groups=by_day(open_now, now_ms, zone),
-        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone)),
+        groups=[
+            *by_day([note for note in open_now if not is_story(note)], now_ms, zone),
+            *by_story([note for note in open_now if is_story(note)]),
+        ],
+        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone), in_story=is_story(note)),
         button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),
         turns_page="loops_page",
         foot=replies.say("loops_foot"),

@@ -8,14 +8,14 @@ from typing import Any
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Group, Listing
+from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import Heading, best_first, by_heading, standing, story_of
+from memory.ledger.views import Heading, best_first, by_heading, standing
 from memory.privacy.erasure import telling_words
 from memory.search.query import Query
 from memory.text import folded
@@ -39,15 +39,7 @@ def memory_list(ledger: Ledger, now_ms: int, zone: str, *, private: bool = True)
 
 def _groups(name: Heading, notes: Sequence[Note], *, private: bool) -> list[Group]:
     """The notes under their heading; each story that has a name under one of its own."""
-    if name != "stories":
-        return [Group(_head(name, private=private), notes)]
-    stories: dict[str, list[Note]] = {}
-    for note in notes:
-        stories.setdefault(story_of(note), []).append(note)
-    return [
-        Group(replies.say("memory_heads.story", name=story) if story else replies.say("memory_heads.stories"), found)
-        for story, found in stories.items()
-    ]
+    return by_story(notes) if name == "stories" else [Group(_head(name, private=private), notes)]
 
 
 def _head(name: Heading, *, private: bool) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from memory.ledger import series
-from memory.ledger.types import NAMELESS, TO_DO, Kind, Note
+from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Kind, Note
 from memory.types import OpenLoop
 from memory.zones import zone_of
 
@@ -18,6 +18,12 @@ FADES_MS: Final = 4 * DAY_MS
 HALF_LIFE_DAYS: Final = 21.0
 """After so long what nobody spoke of counts half."""
 SOON_MS: Final = 7 * DAY_MS
+SCENE_WEIGHT: Final = 0.6
+"""A story that weighs as much is the scene in which the person stands; what weighs less are its threads.
+
+With scenes .93 of what is open stood on the lists of 18 people, .87 without (`benchmarks.quality.plugins:returning`,
+notes without a mistake).
+"""
 
 Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over"]
 HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
@@ -94,7 +100,7 @@ def is_snoozed(note: Note, now_ms: int) -> bool:
 
 
 def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """What waits for somebody to act, as /loops lists it: by its time, then what has none, the weightiest first."""
+    """What waits for somebody to act, as /loops lists it: by its time, then what has none; scenes of stories last."""
     found = [note for note in standing(notes) if is_to_do(note, now_ms)]
     return sorted(found, key=lambda note: _by_time(note, now_ms))
 
@@ -102,9 +108,18 @@ def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
 def is_to_do(note: Note, now_ms: int) -> bool:
     """Whether a note waits for somebody: a task, promise or question, what rings, a project whose day comes near.
 
-    What is made up waits for nobody.
+    Of what is made up only the scene that somebody has to go on with.
     """
-    return not is_story(note) and (note.kind in TO_DO or is_reminder(note, now_ms) or _is_near(note, now_ms))
+    if is_story(note):
+        return _is_scene(note)
+    return note.kind in TO_DO or is_reminder(note, now_ms) or _is_near(note, now_ms)
+
+
+def _is_scene(note: Note) -> bool:
+    """Whether a story waits for its next move; one with a day, or a thread of it, waits for nobody."""
+    if note.kind != "story" or note.due_at_ms is not None:
+        return False
+    return note.owner == ASSISTANT or (note.owner == USER and note.weight >= SCENE_WEIGHT)
 
 
 def is_story(note: Note) -> bool:
@@ -134,9 +149,9 @@ def day_it_is_for(note: Note) -> int | None:
     return note.due_at_ms if note.due_at_ms is not None else note.rings_at_ms
 
 
-def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, int, float, int]:
+def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, bool, int, float, int]:
     at_ms = day_it_is_for(note)
-    return (is_snoozed(note, now_ms), at_ms is None, at_ms or 0, -note.weight, note.number)
+    return (is_story(note), is_snoozed(note, now_ms), at_ms is None, at_ms or 0, -note.weight, note.number)
 
 
 def to_ring(notes: Iterable[Note]) -> list[Note]:
@@ -158,8 +173,11 @@ def waits_for_word(note: Note) -> bool:
 
 
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
-    """What is remembered, as /memory shows it: by heading, best first; what is to do stands on /loops alone."""
-    kept = [note for note in standing(notes) if not is_to_do(note, now_ms)]
+    """What is remembered, as /memory shows it: by heading, best first; what is to do stands on /loops alone.
+
+    A story stands whole: its scene is where it goes on, too.
+    """
+    kept = [note for note in standing(notes) if is_story(note) or not is_to_do(note, now_ms)]
     real = [note for note in kept if not is_story(note)]
     over = [note for note in real if is_over(note, now_ms)]
     parts: list[tuple[Heading, list[Note]]] = [

@@ -134,22 +134,29 @@ def test_memory_stands_under_its_headings():
     assert len(shown.buttons) == 2
 
 
-def test_what_is_made_up_stands_under_its_story_and_is_never_open():
-    """Neither the scene in which somebody stands, nor what is to do in it, nor a fact of it is one of the world."""
+def test_what_is_made_up_stands_under_its_story():
+    """Neither what is to do in it is a to-do, nor a fact of it one of the world; the scene to go on with comes last."""
     ledger = ledger_of(
         ("story", "The riders stand at the gate", {"about": "Harrow", "owner": "user", "weight": 0.9}),
         ("task", "Bar the gate", {"about": "Harrow", "owner": "user"}),
         ("fact", "The well is poisoned", {"about": "Harrow"}),
         ("story", "The slow train stands at Penny Ferry", {"owner": "assistant", "about": "a story"}),
         ("project", "The kitchen", {}),
+        task("Call the tiler"),
     )
     shown = page(memory_list(ledger, START_MS, "UTC")).text
+    loops = page(loop_list(ledger, START_MS, "UTC")).text
 
-    assert to_do(ledger, START_MS) == []
     assert [line for line in shown.splitlines()[1:] if line and not line[0].isdigit()] == [
         "What's going on", "Story: Harrow", "Stories",
     ]  # fmt: skip
-    assert "(Harrow)" not in shown
+    assert all(text in shown for text in ("riders", "Bar the gate", "poisoned", "slow train"))
+    assert [line for line in loops.splitlines()[1:-1] if line] == [
+        "No date", "1. Call the tiler",
+        "Story: Harrow", "2. The riders stand at the gate",
+        "Stories", "3. The slow train stands at Penny Ferry",
+    ]  # fmt: skip
+    assert "(Harrow)" not in shown + loops
 
 
 def test_what_has_been_stands_under_a_heading_of_its_own_and_fades_from_prompts():
