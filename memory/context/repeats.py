@@ -28,8 +28,8 @@ def untold(lines: Sequence[str], notes: Iterable[str]) -> list[str]:
 
 def tells(note: str, message: str) -> bool:
     """Whether a note holds half of a message's words or more, the little ones aside."""
-    words = _keys(message)
-    return bool(words) and 2 * len(words & _keys(note)) >= len(words)
+    words = word_keys(message)
+    return bool(words) and 2 * len(words & word_keys(note)) >= len(words)
 
 
 def _is_told(line: str, told: frozenset[str], numbers: set[str]) -> bool:
