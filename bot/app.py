@@ -281,6 +281,7 @@ class App:
             Statement("inbox_purge_done", before),
             Statement("buttons_purge", before),
             Statement("tool_calls_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
+            Statement("task_runs_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
             Statement("files_purge", before),
             *prompts.purge(prompts_before_ms, now_ms - FIGURES_KEPT_MS),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import orjson
@@ -19,6 +20,7 @@ BOT_QUERY_FILES = (
     _HERE / "workers.postgres.sql",
     _HERE / "tools" / "queries.sql",
     _HERE / "files" / "queries.sql",
+    _HERE / "tasks" / "queries.sql",
     _HERE / "ops" / "queries.sql",
     _HERE / "http" / "console" / "queries.sql",
 )
@@ -64,8 +66,23 @@ async def erase_name(db: Database, going: Erasure) -> list[Statement]:
 
 
 async def erase(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of messages, of a name, and of files with all that was read from them (P13)."""
-    return [*await erase_messages(db, going), *await erase_name(db, going), *await erase_files(db, going)]
+    """Return what lets go of messages, a name, files with what was read from them, tasks without notes (P13)."""
+    here = {"conversation_id": going.conversation_id}
+    tasks = [Statement(name, here) for name in ("erase_task_calls", "erase_tasks", "erase_task_runs")]
+    others = [*await erase_name(db, going), *await erase_files(db, going), *tasks]
+    return [*await erase_messages(db, going), *others]
 
 
-BOT_TABLES = Extension(queries=BOT_QUERY_FILES, migrations=BOT_MIGRATIONS, erase=erase, count=count_files)
+async def turns_of_notes(db: Database, note_ids: Collection[str]) -> Sequence[str]:
+    """Return the turns that go with these notes: the runs of those that are tasks, with their results."""
+    found = [await db.read("task_turns_of", note_id=note_id) for note_id in sorted(note_ids)]
+    return [row["turn_id"] for rows in found for row in rows]
+
+
+BOT_TABLES = Extension(
+    queries=BOT_QUERY_FILES,
+    migrations=BOT_MIGRATIONS,
+    erase=erase,
+    count=count_files,
+    turns_of_notes=turns_of_notes,
+)

@@ -17,14 +17,16 @@ class Bill:
 
     spend: Spend
     prices: Prices
+    by_clock: bool = False
+    """For a run of a task: all of it counts as that."""
     uses: list[Spent] = field(default_factory=list)
 
     async def add(self, model: str, loop: ModelLoop, progress: Progress) -> None:
         """Add what an attempt took: the answer, and what it took to go on with the results of tools."""
-        parts: dict[Purpose, Usage] = {
-            "answer": progress.usage.less(progress.tool_usage),
-            "tools": progress.tool_usage,
-        }
+        answer = progress.usage.less(progress.tool_usage)
+        parts: dict[Purpose, Usage] = {"answer": answer, "tools": progress.tool_usage}
+        if self.by_clock:
+            parts = {"task": progress.usage}
         for purpose, usage in parts.items():
             if usage.input_tokens or usage.output_tokens:
                 await loop.price(usage)

@@ -27,6 +27,11 @@ class Usage:
     cost: Decimal | None = None
     """In dollars, by the price list; None when it knows no price."""
 
+    @property
+    def tokens(self) -> int:
+        """All that went in and came out."""
+        return self.input_tokens + self.output_tokens
+
     def add(self, other: Usage) -> None:
         """Add the tokens of one more request; a cost that its provider told is added, too."""
         self.input_tokens += other.input_tokens

@@ -94,8 +94,10 @@ class ModelLoop:
         self.sees: bool | None = None
         """Whether it sees pictures; None until it was shown one."""
 
-    async def run(self, prompted: Prompted, toolbox: Toolbox, progress: Progress) -> Outcome:
-        """Return the answer, once the model calls no tool any more. Raises `ModelError`."""
+    async def run(
+        self, prompted: Prompted, toolbox: Toolbox, progress: Progress, most_tokens: int | None = None
+    ) -> Outcome:
+        """Return the answer, once the model calls no tool any more. Raises `ModelError`, also at too many tokens."""
         run = Run(toolbox, progress)
         before = run.begin(toolbox.earlier)
         asked = WireRequest(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered(), before)
@@ -107,6 +109,8 @@ class ModelLoop:
                 return await self._outcome(run, reply, blind=bool(prompted.pictures) and not asked.pictures)
             calls = await self._called(reply, run)
             run.said += reply.shown if reply.paused else ""
+            if most_tokens is not None and progress.usage.tokens >= most_tokens:
+                raise ModelError("Tokens", "why_task_tokens", "a run of a task took all the tokens that it may")
             asked = replace(asked, rounds=(*asked.rounds, Round(reply, calls)))
         raise ModelError("Endless", "why_endless", "too many requests for one answer")
 

@@ -63,9 +63,9 @@ class ModelResponder:
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return a model's whole answer. Raises NoAnswer after the retries, when cut off, or when refused."""
         chosen, footnotes = self._chosen(ask)
-        progress, bill = Progress(show), Bill(self._means.meters.spend, self._means.prices)
+        progress, bill = Progress(show), Bill(self._means.meters.spend, self._means.prices, ask.by_clock)
         other = self._names.fallback
-        if other is None or other.model == chosen.model:
+        if other is None or other.model == chosen.model or ask.by_clock:  # the other one may be dearer
             return _noted(await self._asked(chosen, ask, progress, bill), footnotes)
         try:
             answer = await self._begun(chosen, ask, progress, bill)

@@ -38,6 +38,8 @@ class Means:
     """A model that is silent this long has failed."""
     prices: Prices = field(default_factory=lambda: NO_PRICES)
     pauses: Pauses = FULL
+    task_tokens: int | None = None
+    """What a run of a task may take; None = no limit."""
 
 
 class OneModel:
@@ -81,14 +83,15 @@ class OneModel:
         """Return the answer of one attempt; what its tools changed is in the answer, to be committed with the turn."""
         toolbox = self._means.tools.begin(ask)
         prompted = Prompted(instructions(ask), prompt(ask.packet, ask.text), ask.pictures)
-        timeout_s = self._means.timeout_s
+        timeout_s, most_tokens = self._means.timeout_s, self._means.task_tokens if ask.by_clock else None
         try:
             async with asyncio.timeout(LONGEST_S), asyncio.timeout(timeout_s) as silence:
                 progress.alive = lambda: silence.reschedule(_from_now(timeout_s))
-                outcome = storable(await loop.run(prompted, toolbox, progress))
+                outcome = storable(await loop.run(prompted, toolbox, progress, most_tokens))
         finally:
             await bill.add(self.named.model, loop, progress)
         uses = tuple(bill.uses)
+        blind = (replies.say("footnote_blind", model=self.named.name),) if outcome.blind else ()
         return Answer(
             text=outcome.text,
             tool_calls=outcome.tool_calls,
@@ -104,7 +107,7 @@ class OneModel:
             cost_nanodollars=total_cost(uses),
             uses=uses,
             packet=ask.packet,
-            footnotes=(replies.say("footnote_blind", model=self.named.name),) if outcome.blind else (),
+            footnotes=(*toolbox.footnotes, *blind),
         )
 
 

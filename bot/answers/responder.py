@@ -73,6 +73,8 @@ class Ask:
     """What came with the message for a model that sees."""
     model: str = ""
     """The name of the model that the person chose; "" for the operator's default."""
+    by_clock: bool = False
+    """True for a run of a task, which nobody typed: it costs no more than was said, and makes no task."""
 
     @property
     def today(self) -> str:

@@ -22,7 +22,7 @@ from bot.features.loops import loop_list
 from bot.features.memories import memory_list
 from bot.files.export import exported
 from bot.intake.updates import Envelope
-from bot.people.export import about_person, tool_calls
+from bot.people.export import about_person, tasks, tool_calls
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.ledger.types import Ledger
@@ -99,6 +99,7 @@ class Exporting:
         if not document["sessions"] and not document["jobs"]:
             return replies.say("export_nothing")
         document["tool_calls"] = await tool_calls(services.db, envelope.conversation_id)
+        document["tasks"] = await tasks(services.db, envelope.conversation_id)
         document["files"] = await exported(services.db, envelope.conversation_id, None)
         document["person"] = await about_person(services.db, envelope.user_id)
         zone, now_ms = (

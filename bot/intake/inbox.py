@@ -65,7 +65,7 @@ class Inbox:
         now_ms = self._clock.now_ms()
         try:
             files = [statement for row in rows for statement in row.files]
-            results = await self._db.write(*(self._insert(me, row, now_ms) for row in rows), *files)
+            results = await self._db.write(*(self.insert(me, row, now_ms) for row in rows), *files)
         except StorageError as exc:
             if not isinstance(exc, Unstorable):  # its fault, not the database's
                 self.storage_error = str(exc)
@@ -78,7 +78,8 @@ class Inbox:
             for result in results[: len(rows)]
         ]
 
-    def _insert(self, me: Me, row: NewRow, now_ms: int) -> Statement:
+    def insert(self, me: Me, row: NewRow, now_ms: int) -> Statement:
+        """Return what writes one update down; one that is known already changes nothing."""
         self._position += 1
         values = {
             "bot_id": me.bot_id,

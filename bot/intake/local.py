@@ -21,6 +21,11 @@ def local_update_id(session: str, key: str) -> int:
     return _id("message", f"{session}\n{key}")
 
 
+def task_update_id(run_id: str) -> int:
+    """Return the identity of a run of a task in the inbox: one date is one update."""
+    return _id("task", run_id)
+
+
 def is_local(chat_id: int) -> bool:
     """Return True for a chat (or a message) that is not on Telegram."""
     return FIRST_LOCAL_ID <= chat_id < 2 * FIRST_LOCAL_ID

@@ -14,7 +14,7 @@ from memory.context.transcript import clip_ends
 from memory.foreign import foreign, has_foreign
 from memory.text import clean
 
-Kind = Literal["text", "edit", "command", "tap", "media", "membership", "unreadable"]
+Kind = Literal["text", "edit", "command", "tap", "media", "membership", "task", "unreadable"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
 
@@ -110,6 +110,8 @@ class Envelope:
     """The message of ours that it replies to."""
     album: str = ""
     """Telegram's id of the album that the message belongs to; "" for none."""
+    run_id: str = ""
+    """The run of a task that the clock began (`bot.tasks`)."""
 
     @property
     def urgent(self) -> bool:
@@ -148,6 +150,8 @@ def read_update(raw: object, me: Me) -> Envelope | None:
     local = as_object(as_object(raw).get("local_message"))
     if local and not kind:
         return _read_local(as_object(raw), local, me)
+    if not kind and as_object(as_object(raw).get("task")):
+        return _read_task(as_object(raw), as_object(as_object(raw)["task"]), me)
     if update_id is None:
         return None
     if kind == "callback_query":
@@ -453,6 +457,25 @@ def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> E
         digest=as_digest(message.get("digest")),
         message_id=update_id,
         sent_at_ms=as_id(message.get("at_ms")) or 0,
+    )
+
+
+def _read_task(raw: Mapping[str, Any], task: Mapping[str, Any], me: Me) -> Envelope | None:
+    """Return the envelope of a run of a task (`bot.tasks.starts`)."""
+    update_id, chat_id, user_id = raw.get("update_id"), as_id(task.get("chat_id")), as_id(task.get("user_id"))
+    if not (isinstance(update_id, int) and is_local(update_id)) or chat_id is None or not as_name(task.get("run_id")):
+        return None
+    thread_id = as_id(task.get("thread_id"))
+    return Envelope(
+        bot_id=me.bot_id,
+        update_id=update_id,
+        conversation_id=conversation_key(me.bot_id, chat_id, thread_id),
+        chat_id=chat_id,
+        thread_id=thread_id,
+        private=chat_id > 0,
+        kind="task",
+        user_id=user_id,
+        run_id=as_name(task.get("run_id")),
     )
 
 

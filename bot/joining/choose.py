@@ -13,6 +13,7 @@ from bot.meters.spent import Spend, nobody_asks
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
+from bot.tasks.task import read_quiet_hours
 from bot.tools.calls import Calls
 from bot.tools.many import fitted
 from bot.tools.mcp.config import read as read_config
@@ -49,9 +50,12 @@ def make_responder(
     from bot.answers.one_model import Means  # noqa: PLC0415
     from bot.answers.tools.toolbox import Tools  # noqa: PLC0415
 
-    tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls)
+    quiet = read_quiet_hours(settings.continuity_quiet_hours)
+    tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls, quiet)
     timeout_s = settings.continuity_model_timeout_s
-    model = ModelResponder(settings.models, Means(tools, meters, timeout_s, settings.prices, pauses))
+    model = ModelResponder(
+        settings.models, Means(tools, meters, timeout_s, settings.prices, pauses, settings.continuity_task_tokens)
+    )
     if not memory.keeper.is_on:
         return model
     from bot.offline.handover import Handover  # noqa: PLC0415 - only with a keeper
@@ -71,6 +75,8 @@ def make_shelf(
     choices, results = calls.choices, Results(calls.db, settings.continuity_tool_output_max_chars)
     if not settings.by_model:
         return Shelf((), choices, results)
+    from bot.answers.tools.scheduling import offered as of_tasks  # noqa: PLC0415 - only with a model
+
     own, servers = own_tools(settings), mcp_servers(settings, calls, behind)
 
     async def of_operator(_: Place) -> Sequence[Tool]:
@@ -80,8 +86,8 @@ def make_shelf(
         return fitted(tools, settings.continuity_tools_tokens, count)
 
     if servers is None:
-        return Shelf((of_files, of_operator), choices, results, fit=fit)
-    sources = (of_files, of_operator, servers.offered)
+        return Shelf((of_tasks, of_files, of_operator), choices, results, fit=fit)
+    sources = (of_tasks, of_files, of_operator, servers.offered)
     return Shelf(sources, choices, results, fit=fit, troubles=servers.troubles, close=servers.close)
 
 

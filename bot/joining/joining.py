@@ -38,6 +38,8 @@ from bot.features.overview import Overview
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
+from bot.features.tasks.commands import Tasks
+from bot.features.tasks.running import TaskRunning
 from bot.features.tools.listing import ToolList
 from bot.features.tools.taps import ToolTaps
 from bot.features.undo import Undoing
@@ -57,6 +59,9 @@ from bot.people.spending import ReadingPurse, Spending, UseLog, day_budget
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
+from bot.tasks.rows import TaskRows
+from bot.tasks.starts import TaskStarts
+from bot.tasks.task import read_quiet_hours
 from bot.tools.calls import Calls
 from bot.tools.mcp.config import ConfigError
 from bot.tools.own import ToolsError
@@ -263,7 +268,9 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     pace = RateLimiter(process.limits)
     services = await _services(process, stored, line, pace)
     _measure(process.meters, memory, services.delivery)
-    continuity_gate = ContinuityGate(services, lambda envelope: sharing.submit(envelope))  # noqa: PLW0108 - built later
+    submit: Callable[[Envelope], None] = lambda envelope: sharing.submit(envelope)  # noqa: E731, PLW0108 - built later
+    continuity_gate = ContinuityGate(services, submit)
+    services.reminders.on_run = submit
     turns = Turns(services, continuity_gate)
     lanes: Lanes = Lanes(
         lambda batch, do=None: dispatch.work(batch, do),
@@ -277,8 +284,9 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     turns.until_waiting = lanes.until_waiting
     idle = Idle(services, lambda: lanes.idle)
     features = _features(bot, memory, services, continuity_gate=continuity_gate, turns=turns, lanes=lanes)
+    features.append(Tasks(services, submit))
     buttons = Buttons(bot, services, actions_of(features), process.behind)
-    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), buttons)
+    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), buttons, TaskRunning(services, turns).run)
     strangers = Strangers(bot, services, stored.gate, stored.message_ids, process.announce)
     strangers.on_paired = line.moves.on_new = lambda: sharing.tell(PEOPLE)
     sharing = _sharing(process, stored, line, services, lanes=lanes, pace=pace, recover=continuity_gate.recover)
@@ -426,7 +434,11 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
     await delivery.open(line.me.bot_id)
     patience_s = settings.continuity_storage_patience_s
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
-    reminders = ReminderScheduler(db, clock, committer, memory.ledgers, people=stored.people, bot_id=line.me.bot_id)
+    quiet = read_quiet_hours(settings.continuity_quiet_hours)
+    tasks = TaskStarts(TaskRows(db), stored.inbox, line.me, quiet)
+    reminders = ReminderScheduler(
+        db, clock, committer, memory.ledgers, tasks, people=stored.people, bot_id=line.me.bot_id
+    )
     calls = Calls(
         db,
         clock,
@@ -455,6 +467,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         waiting=stored.waiting,
         people=stored.people,
         reminders=reminders,
+        tasks=tasks,
         files=files,
         personas=stored.personas,
         calls=calls,

@@ -27,3 +27,14 @@ async def tool_calls(db: Database, conversation_id: str) -> list[dict[str, Any]]
     """Return the calls of tools that were made in a conversation, with all that they returned, as JSON values."""
     rows = await db.read("exported_tool_calls", conversation_id=conversation_id)
     return [{**row, "arguments_json": orjson.loads(row["arguments_json"])} for row in rows]
+
+
+async def tasks(db: Database, conversation_id: str) -> list[dict[str, Any]]:
+    """Return the tasks of a conversation, each with what became of its dates, as JSON values."""
+    runs = [dict(row) for row in await db.read("exported_task_runs", conversation_id=conversation_id)]
+    found = []
+    for row in await db.read("exported_tasks", conversation_id=conversation_id):
+        first = orjson.loads(row["first_json"]) if row["first_json"] else None
+        mine = [run for run in runs if run["note_id"] == row["note_id"]]
+        found.append({**row, "first_json": first, "runs": mine})
+    return found

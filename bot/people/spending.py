@@ -10,6 +10,7 @@ from datetime import datetime
 
 import structlog
 
+from bot import replies
 from bot.meters.spent import NANODOLLARS, Spend, Spent
 from bot.settings import Settings
 from memory.errors import StorageError
@@ -81,6 +82,16 @@ def day_budget(settings: Settings) -> DayBudget:
     dollars = settings.continuity_daily_cost_per_user
     nanodollars = None if dollars is None else max(1, round(dollars * NANODOLLARS))
     return DayBudget(settings.continuity_daily_tokens_per_user, nanodollars)
+
+
+def money(nanodollars: int) -> str:
+    """Return US dollars as people write them, a part of a cent with four digits."""
+    dollars = nanodollars / NANODOLLARS
+    written = f"{dollars:,.2f}" if dollars >= 1 / 100 or not nanodollars else f"{dollars:.4f}"
+    thousands = replies.say("thousands")
+    if thousands != ",":
+        written = written.replace(",", " ").replace(".", ",").replace(" ", thousands)
+    return replies.say("usage_money", amount=written)
 
 
 class TurnRate:

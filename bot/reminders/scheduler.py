@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -16,10 +17,13 @@ import structlog
 from bot import replies
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
+from bot.intake.updates import Envelope
 from bot.people.choices import PersonalChoices
 from bot.reminders.ringing import Due, due_of, messages_for, target_of
+from bot.tasks.starts import Step, TaskStarts
+from bot.tasks.task import Task
 from memory.errors import Conflict, StorageError
-from memory.ledger.ledgers import Ledgers
+from memory.ledger.ledgers import Ledgers, Writing
 from memory.ledger.types import Actor, Operation, Refusal
 from memory.ports import Clock, Database, Statement, unobserved
 from memory.process import faults
@@ -42,6 +46,7 @@ class ReminderScheduler:
         clock: Clock,
         committer: Committer,
         ledgers: Ledgers,
+        tasks: TaskStarts,
         *,
         people: PersonalChoices,
         bot_id: int,
@@ -51,6 +56,7 @@ class ReminderScheduler:
         self._clock = clock
         self._committer = committer
         self._ledgers = ledgers
+        self._tasks = tasks
         self._here = {"prefix": f"tg:{bot_id}:%"}
         self.besides: Callable[[], Awaitable[None]] | None = None
         """What else is looked at whenever the table is."""
@@ -61,6 +67,8 @@ class ReminderScheduler:
         """Told when a note may ring at another time: the process that delivers may be another one."""
         self.on_change: Callable[[str], None] = unobserved
         """Told the conversation whose notes were changed here: the process that holds its chat may be another one."""
+        self.on_run: Callable[[Envelope], None] = unobserved
+        """Given the update of a run of a task that was written down."""
 
     def start(self) -> None:
         """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
@@ -124,12 +132,48 @@ class ReminderScheduler:
         if not due:  # what is at hand was changed by another process
             self._ledgers.evict(lambda each: each == conversation_id)
             return
+        due = await self._begun(due, now_ms)
         due.sort(key=lambda each: (each.note.user_id or 0, each.at_ms, each.note.number))
         for user_id, group in groupby(due, key=lambda each: each.note.user_id):
             with replies.speaking(await self._people.language(conversation_id, user_id)):
                 messages = messages_for(list(group), now_ms)
             for message, dates in messages:
                 await self._deliver(conversation_id, user_id, message, dates)
+
+    async def _begun(self, due: Sequence[Due], now_ms: int) -> list[Due]:
+        """Begin the runs of those that are tasks, and return the others."""
+        tasks = await self._tasks.rows.of(due[0].note.conversation_id)
+        for each in due:
+            if (task := tasks.get(each.note.note_id)) is not None:
+                await self._begin(task, each, now_ms)
+        return [each for each in due if each.note.note_id not in tasks]
+
+    async def _begin(self, task: Task, due: Due, now_ms: int) -> None:
+        """Write a run down, as an update in the inbox, and that its note rang, as one.
+
+        What a crash leaves behind: before the commit the date is due and comes at the next start; after it the update
+        is `received`, and the next start works on it like on a message. Never both, from however many processes.
+        """
+        faults.point("task_due")
+        step = await self._tasks.step(task, due.note, (due.occurrence, due.at_ms), now_ms)
+        if await self._stored(task.conversation_id, step, now_ms):
+            faults.point("task_begun")
+
+    async def _stored(self, conversation_id: str, step: Step, now_ms: int) -> bool:
+        """Store what becomes of a date, and hand on its update; False when somebody else was first."""
+        try:
+            async with self._ledgers.writing(conversation_id) as writing:
+                _ring(writing, step.operations, Actor("operator", now_ms, "ring"))
+                results = await self._db.write(*step.statements, *writing.statements)
+                writing.stored()
+        except Conflict:
+            self._ledgers.evict(lambda each: each == conversation_id)
+            return False
+        self.on_change(conversation_id)
+        if step.envelope is not None:
+            behind = next((row["behind"] for row in results[0].rows), None)
+            self.on_run(replace(step.envelope, behind=behind))
+        return True
 
     async def _deliver(
         self, conversation_id: str, user_id: int | None, message: OutgoingMessage, due: Sequence[Due]
@@ -169,8 +213,7 @@ class ReminderScheduler:
 
         async def store(*rows: Statement) -> bool:
             async with self._ledgers.writing(conversation_id) as writing:
-                if any(isinstance(outcome, Refusal) for outcome in writing.apply(operations, by)):
-                    raise Conflict("a note was changed meanwhile")
+                _ring(writing, operations, by)
                 await self._db.write(*rows, *writing.statements)
                 writing.stored()
             return True
@@ -182,3 +225,9 @@ class ReminderScheduler:
             return False
         self.on_change(conversation_id)
         return True
+
+
+def _ring(writing: Writing, operations: Sequence[Operation], by: Actor) -> None:
+    """Apply all of them. Raises `Conflict` when somebody changed a note meanwhile."""
+    if any(isinstance(outcome, Refusal) for outcome in writing.apply(operations, by)):
+        raise Conflict("a note was changed meanwhile")

@@ -8,7 +8,7 @@ from pydantic import SecretStr, ValidationInfo, field_validator
 
 from bot.settings.fields import Fields
 from bot.settings.model_names import SOUND_FORMS, SPEECH_FORMS, read_sound_model, wrong_models
-from bot.settings.shapes import HOST_SHAPE, PRICE_SHAPE, TOKEN_SHAPE, is_http, is_network, parts, shown
+from bot.settings.shapes import HOST_SHAPE, HOURS_SHAPE, PRICE_SHAPE, TOKEN_SHAPE, is_http, is_network, parts, shown
 from memory.storage.place import is_server
 from memory.zones import known_zone
 
@@ -30,6 +30,14 @@ class CheckedFields(Fields):
         wrong = [part for part in parts(value) if part != "*" and not re.fullmatch(r"[0-9]{1,16}", part)]
         if wrong:
             msg = f"takes numeric Telegram ids separated by commas, or *; not {', '.join(map(shown, wrong))}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("continuity_quiet_hours")
+    @classmethod
+    def _hours(cls, value: str) -> str:
+        if value.strip() and not HOURS_SHAPE.fullmatch(value.strip()):
+            msg = f"takes hours such as 22:00-07:00, not {shown(value)}"
             raise ValueError(msg)
         return value
 

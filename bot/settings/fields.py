@@ -164,6 +164,12 @@ class Fields(BaseSettings):
     continuity_prompts_days: int = Field(
         30, ge=0, le=3650, description="How long you can look up what the model saw; 0 = not at all."
     )
+    continuity_quiet_hours: str = Field(
+        "", description="Tasks wait until these hours are over, by each task's clock: 22:00-07:00; empty = none."
+    )
+    continuity_task_tokens: int = Field(
+        30_000, ge=500, le=MAX_TOKENS, description="What one run of a task may take; it then ends without an answer."
+    )
     continuity_daily_tokens_per_user: int | None = Field(None, ge=1, le=10**12, description="Empty = no limit.")
     continuity_daily_cost_per_user: float | None = Field(
         None, gt=0, le=10**6, description="US dollars, of models with a known price. Empty = no limit."

@@ -58,14 +58,18 @@ class Shelf:
                     found.setdefault(tool.name, tool)
         return tuple(found.values())
 
-    async def offered(self, place: Place) -> tuple[Tool, ...]:
-        """Return what the model is offered in this place. Raises `StorageUnavailable`."""
-        tools = await self.all(place)
+    async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
+        """Return what the model is offered in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
+        tools = tuple(tool for tool in await self.all(place) if not (by_clock and tool.with_turn))
         if not tools:
             return ()
         choices = await self.choices.of(place)
         tools = tuple(tool for tool in tools if _is_on(tool, choices) and (tool.runs_unasked or can_be_asked(place)))
-        return (*self._fit(tools), *self._results.tools()) if tools else ()
+        return (*self._fit(tools), *self._results.tools()) if _has_results(tools) else tools
+
+
+def _has_results(tools: Sequence[Tool]) -> bool:
+    return any(not tool.with_turn for tool in tools)
 
 
 def _is_on(tool: Tool, choices: Choices) -> bool:

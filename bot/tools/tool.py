@@ -79,6 +79,8 @@ class Tool:
     """Does what has to be done before a call may have an effect: starts a server. Raises `NotDone`."""
     hidden: bool = False
     """It's not in the prompt: `find_tools` finds it, and `use_tool` calls it."""
+    with_turn: bool = False
+    """It changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
     """What its server says of it besides."""
 

@@ -57,11 +57,19 @@ def unknown_command(said: str, known: Collection[str]) -> str:
 class Dispatch:
     """The work function of the lanes."""
 
-    def __init__(self, services: Services, turns: Turns, commands: Mapping[str, Command], taps: Buttons) -> None:
+    def __init__(
+        self,
+        services: Services,
+        turns: Turns,
+        commands: Mapping[str, Command],
+        taps: Buttons,
+        run_task: Command,
+    ) -> None:
         self._services = services
         self._turns = turns
         self._commands = commands
         self._taps = taps
+        self._run_task = run_task
         self._group_word = GroupWord(services)
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
@@ -200,6 +208,8 @@ class Dispatch:
             await self._command(head)
         elif head.kind == "tap":
             await self._taps.run(head)
+        elif head.kind == "task":
+            await self._run_task(head)
         elif head.kind == "media":
             named = f"media_names.{head.text}"
             other = replies.say("media_other", what=head.text.replace("_", " "))

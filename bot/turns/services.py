@@ -19,6 +19,7 @@ from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
+from bot.tasks.starts import TaskStarts
 from bot.tools.calls import Calls
 from bot.tools.shelf import Shelf
 from bot.turns.model_waits import ModelWaits
@@ -49,6 +50,7 @@ class Services:
     waiting: ModelWaits
     people: PersonalChoices
     reminders: ReminderScheduler
+    tasks: TaskStarts
     files: FileRoom
     personas: Personas
     calls: Calls

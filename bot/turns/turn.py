@@ -205,6 +205,9 @@ class Turns:
 
     async def _no_answer(self, work: TurnWork, ask: Ask, reason: NoAnswer, live: LiveAnswer | LocalAnswer) -> None:
         batch, turn_id = work.batch, work.turn_id
+        if work.said.by_clock is not None:
+            await work.said.by_clock.unanswered(reason, live.message_id)
+            return
         log.warning("no answer", reason=reason.reason)
         notes = await set_without_model(self._services, ask)
         what = "\n".join(note_line(note, ask.now_ms, ask.time_zone) for note in notes)

@@ -123,6 +123,7 @@ class ForgetPlanner:
         plan = ForgetPlan()
         asked = asked_for(ledger, request.note_ids, request.user_id)
         named = {*request.turn_ids, *(each for note in asked if request.messages_too for each in note.turn_ids)}
+        named |= await self._came_of(ledger, {note.note_id for note in asked}, named, request.session_ids)
         touched = await self._sessions_of(named)
         for row in await self.sessions(request.conversation_id):
             wanted = request.everything or row.session_id in request.session_ids
@@ -139,6 +140,15 @@ class ForgetPlanner:
         await self._clear_states(plan, gone_notes)
         await self._drop_elsewhere(plan, request)
         return plan
+
+    async def _came_of(
+        self, ledger: Ledger, asked: Collection[str], turn_ids: Collection[str], session_ids: Collection[str]
+    ) -> set[str]:
+        """Return the turns that came by themselves of the notes that go: asked for, or resting on what does."""
+        gone = set(asked) | {note.note_id for note in ledger if note.session_id in session_ids}
+        gone |= {note.note_id for note in ledger if not set(turn_ids).isdisjoint(note.turn_ids)}
+        found = [await each.turns_of_notes(self._db, gone) for each in self._extensions if each.turns_of_notes]
+        return {turn_id for turn_ids in found for turn_id in turn_ids}
 
     async def _sessions_of(self, turn_ids: Collection[str]) -> set[str]:
         found = [await self._store.turn(turn_id) for turn_id in turn_ids]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,9 @@ Erase = Callable[[Database, Erasure], Awaitable[Sequence[Statement]]]
 Count = Callable[[Database, Erasure], Awaitable[Mapping[str, int]]]
 """Return how much of what people themselves brought goes with it, by what it is called. Reads only."""
 
+TurnsOfNotes = Callable[[Database, Collection[str]], Awaitable[Sequence[str]]]
+"""Return the turns that came of these notes by themselves, and go with them. Reads only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extension:
@@ -41,3 +44,5 @@ class Extension:
     """Asked whenever something is forgotten."""
     count: Count | None = None
     """Asked with it: what people are told of."""
+    turns_of_notes: TurnsOfNotes | None = None
+    """Asked before it, about the notes that go."""

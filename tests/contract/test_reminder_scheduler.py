@@ -36,7 +36,7 @@ class Table:
 async def test_a_look_that_fails_ends_nothing_and_is_not_repeated_without_a_pause(error):
     """After a failure the scheduler rests; a new reminder makes it look again, and so on until the stop."""
     table = Table(error)
-    scheduler = ReminderScheduler(table, ManualClock(), committer=None, ledgers=None, people=None, bot_id=1)
+    scheduler = ReminderScheduler(table, ManualClock(), committer=None, ledgers=None, tasks=None, people=None, bot_id=1)
     scheduler.start()
     try:
         for times in (1, 2, 3):

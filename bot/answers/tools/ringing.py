@@ -58,7 +58,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         again = "To change it call with numbers; for two times a day one rule does (BYHOUR=8,20)."
         own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
-    ring = await _ring(desk, wish)
+    ring = await ring_time(desk, wish)
     rings = {"rings_from": ring.local, "repeats": ring.rule}
     if known is not None:
         return desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings))) + ring.remark
@@ -92,7 +92,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
             f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring; for all "
             f"of them give repeats too ({note.repeats}, or once)."
         )
-    ring = await _ring(desk, wish, note)
+    ring = await ring_time(desk, wish, note)
     fields = {"text": wish.text} if wish.text.strip() else {}
     fields |= {"rings_from": ring.local, "repeats": ring.rule}
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
@@ -103,7 +103,7 @@ def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {"time_zone": desk.zone, "turn_ids": (desk.ask.turn_id,)}
 
 
-async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> RingTime:
+async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTime:
     """When it rings first and again. Raises `Refused`."""
     rule = read_rule(wish.repeats)
     if rule is None:

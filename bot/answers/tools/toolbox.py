@@ -16,11 +16,13 @@ from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
+from bot.answers.tools.scheduling import ScheduleTool
 from bot.answers.tools.settings import SettingsTool
 from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy, fields_of
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import PersonalChoices, plain_name
+from bot.tasks.task import QuietHours
 from bot.tools.calls import Calls
 from bot.tools.many import USE
 from bot.tools.turn_calls import CallingTurn, TurnCalls
@@ -55,6 +57,8 @@ class Tools:
     output_max_chars: int
     calls: Calls
     """Makes calls of tools beyond the notes."""
+    quiet: QuietHours | None = None
+    """The hours in which no task runs."""
 
     def begin(self, ask: Ask) -> Toolbox:
         """An empty toolbox: each attempt at an answer starts with its own."""
@@ -82,6 +86,7 @@ class Toolbox:
         self._desk = desk
         self._calls = 0
         self._settings = SettingsTool(desk, tools.people)
+        self._scheduling = ScheduleTool(desk, tools.calls.db, tools.quiet)
         self._further = {tool.name: tool for tool in desk.ask.tools}
         self._turn_calls = turn_calls
         self._forgotten: tuple[str, ...] = ()
@@ -99,7 +104,12 @@ class Toolbox:
     @property
     def effects(self) -> tuple[Statement, ...]:
         """What is to be committed with the turn besides; none of it can fail the turn."""
-        return (*self._settings.effects, *self._turn_calls.effects)
+        return (*self._settings.effects, *self._scheduling.effects, *self._turn_calls.effects)
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What the person is told under the answer."""
+        return self._scheduling.footnotes
 
     @property
     def earlier(self) -> tuple[ToolCall, ...]:
@@ -115,7 +125,8 @@ class Toolbox:
     def buttons(self) -> Rows:
         """[Undo] where something was done to the notes, and what deletes the messages behind what was forgotten."""
         undo = undo_buttons(self._desk.ask.turn_id) if self.operations else ()
-        return (*undo, *forget_buttons(self._forgotten, self._gone, self._details))
+        forgotten = forget_buttons(self._forgotten, self._gone, self._details)
+        return (*self._scheduling.buttons, *undo, *forgotten)
 
     # --- for the model ----------------------------------------------------------------------------------------------
 
@@ -135,6 +146,8 @@ class Toolbox:
             given = calls.given(name, arguments, list(self._further))
             return str(await getattr(self, name)(**given))
         given = calls.further(tool, arguments)
+        if tool.with_turn:
+            return await self._once(lambda: self._scheduling.schedule(given))
         self._calls += 1
         if self._calls > MAX_CALLS:
             return ENOUGH

@@ -10,8 +10,7 @@ from bot import replies
 from bot.dates import day_text
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
-from bot.meters.spent import NANODOLLARS
-from bot.people.spending import DayBudget, Spending, UsedThatDay, day_budget, day_of
+from bot.people.spending import DayBudget, Spending, UsedThatDay, day_budget, day_of, money
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 
@@ -58,16 +57,6 @@ def _sum(used: Iterable[UsedThatDay]) -> str:
     if unpriced == tokens:
         return told
     return f"{told}, {money(sum(one.cost_nanodollars for one in each))}{' + ?' if unpriced else ''}"
-
-
-def money(nanodollars: int) -> str:
-    """Return US dollars as people write them, a part of a cent with four digits."""
-    dollars = nanodollars / NANODOLLARS
-    written = f"{dollars:,.2f}" if dollars >= 1 / 100 or not nanodollars else f"{dollars:.4f}"
-    thousands = replies.say("thousands")
-    if thousands != ",":
-        written = written.replace(",", " ").replace(".", ",").replace(" ", thousands)
-    return replies.say("usage_money", amount=written)
 
 
 def _day(day: str, now_ms: int, zone: str) -> str:

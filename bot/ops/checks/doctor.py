@@ -296,6 +296,7 @@ async def _of_bot(workspace: Workspace) -> list[Check]:
     ages = [now_ms - inbox[state]["oldest_at_ms"] for state in ("received", "claimed") if state in inbox]
     paired = await workspace.memory.db.read_one("ops_paired")
     latest = await workspace.memory.db.read_one("ops_latest_turn")
+    tasks = await workspace.memory.db.read_one("task_totals")
     stopped = bool(boots and boots[0].stopped_at_ms is not None)
     return [
         work.lock(
@@ -311,6 +312,7 @@ async def _of_bot(workspace: Workspace) -> list[Check]:
             max(ages, default=None),
             runs=holder is not None,
         ),
+        *work.tasks(tasks["n"] if tasks else 0, (tasks and tasks["paused"]) or 0, by_model=settings.by_model),
     ]
 
 

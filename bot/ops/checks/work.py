@@ -68,3 +68,16 @@ def traffic(inbox: Mapping[str, int], outbox: Mapping[str, int], oldest_ms: int 
         says = f"{plural(failed, 'message part')} refused by Telegram for good"
         checks.append(Check("outbox", "warn", says, "see the log for the reason"))
     return checks or [Check("inbox", "ok", "nothing was given up on and nothing is stuck")]
+
+
+def tasks(number: int, paused: int, *, by_model: bool) -> list[Check]:
+    """Judge what is done by the clock; nothing where there is none."""
+    if not number:
+        return []
+    if not by_model:
+        do = "set CONTINUITY_MODEL, or let people stop them with /tasks"
+        return [Check("tasks", "warn", f"{plural(number, 'task')} cannot run without a language model", do)]
+    if paused:
+        do = "look at the log for why; people go on with /tasks"
+        return [Check("tasks", "warn", f"{paused} of {plural(number, 'task')} paused after failures", do)]
+    return [Check("tasks", "ok", f"{plural(number, 'task')} by the clock")]

@@ -43,7 +43,7 @@ class Commit:
 
         `shown_id` is the message in which the answer was shown as it grew.
         """
-        services, batch, ask, answer = self._services, work.batch, made.ask, made.answer
+        services, batch, ask, answer, clock = self._services, work.batch, made.ask, made.answer, work.said.by_clock
         near = await self._spending.near(ask.user_id, ask.today, answer.uses)
         message = OutgoingMessage(
             with_footnotes(answer, is_near=bool(near)),
@@ -51,7 +51,7 @@ class Commit:
             kind="reply",
             reply_to_message_id=reply_to(batch),
             edits_message_id=shown_id,
-            buttons=answer.buttons,
+            buttons=(*answer.buttons, *(clock.buttons if clock else ())),
         )
         behind = await self._gate.behind(batch[0], ask.state, ask.turn_id)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
@@ -76,7 +76,7 @@ class Commit:
                 input_tokens=answer.input_tokens,
                 output_tokens=answer.output_tokens,
                 change=answer.change,
-                operations=answer.operations,
+                operations=(*answer.operations, *(clock.operations if clock else ())),
                 hand=answer.hand,
             )
             faults.point("turn_committed")

@@ -44,14 +44,14 @@ def bounded_for(services: Services, said: AskedAgain) -> AskedAgain:
 
 async def begin(services: Services, gate: TurnGate, work: TurnWork, state: SessionState) -> tuple[PendingTurn, Ask]:
     """Return the turn that waits for its answer, and what is asked of whoever answers."""
-    batch, said, first = work.batch, work.said, work.batch[0]
+    batch, said, first, clock = work.batch, work.said, work.batch[0], work.said.by_clock
     choices = await services.people.choices(first.user_id)
     own, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
     zone = own if first.private else await services.people.clock(first.conversation_id, first.user_id)
     count, responder = services.memory.counter.count, services.responder
     name = plain_name(choices.get(CALLED) or first.user_name)
     place = Place(first.conversation_id, first.user_id, first.private)
-    tools = await services.shelf.offered(place)
+    tools = await services.shelf.offered(place, by_clock=clock is not None)
     tools_tokens = count(responder.tools())
     carries = await gate.carries(first, state)
     scope = Scope(persona=services.personas.persona_in(choices).name, session_id=None if carries else state.session_id)
@@ -104,9 +104,10 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         news=await services.calls.untold(place, said.calls) if tools else (),
         model=str(choices.get(MODEL) or ""),
         pictures=await pictures_for(services, said.material, pending.packet),
+        by_clock=clock is not None,
     )
     counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
-    said_before = await notices(services, ask)
+    said_before = (*(clock.notices if clock else ()), *await notices(services, ask))
     if said_before or tools:
         pending.packet = pending.packet.model_copy(update={"notices": said_before, "tools_tokens": counted})
     return pending, replace(ask, packet=pending.packet)

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot import replies
-from bot.answers.responder import Answer, Ask
-from bot.delivery.outbox import OutgoingMessage, Target
+from bot.answers.responder import Answer, Ask, NoAnswer
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.tools.call import CallRow
 from bot.turns.steps.attachments import NOTHING, Material
 from memory.context.transcript import clip_ends, clip_to_tokens
+from memory.ledger.types import Operation
 from memory.pending import PendingTurn
 from memory.ports import Statement, TokenCounter
 from memory.types import SessionState
 
 
 @dataclass(frozen=True, slots=True)
+class ByClock:
+    """What belongs to a turn that nobody typed: a run of a task."""
+
+    notices: tuple[str, ...]
+    """What the model is told before it."""
+    unanswered: Callable[[NoAnswer, int | None], Awaitable[None]]
+    """Finishes the update when no answer could be had, in place of the message that grew."""
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    """They hang under the answer."""
+    operations: tuple[Operation, ...] = ()
+    """What the end of the run does to its note."""
+
+
+@dataclass(frozen=True, slots=True)
 class AskedAgain:
-    """What is answered when it is not the text of the updates themselves: /retry, [Answer again]."""
+    """What is answered when it is not the text of the updates themselves: /retry, [Answer again], a run of a task."""
 
     text: str
     third_party: bool = False
@@ -31,6 +46,8 @@ class AskedAgain:
     """Calls of tools that a tap has decided, whose results are answered."""
     material: Material = NOTHING
     """What its files say, and what the person has to know of them."""
+    by_clock: ByClock | None = None
+    """For a run of a task."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,138 @@
+"""The tool `schedule`: a note that rings and whose text is work for the model, told with what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from bot import replies
+from bot.answers.answer_buttons import Rows
+from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.ringing import Wish, ring_time
+from bot.dates import every_text, when_text
+from bot.delivery.outbox import Button
+from bot.lines import bare
+from bot.people.spending import money
+from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
+from bot.tools.shelf import can_be_asked
+from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
+from memory.ledger.types import ASSISTANT, Add, Note
+from memory.ports import Database, Statement
+
+SCHEDULE: Final = "schedule"
+TRY_TASK: Final = "task_try"
+MOST_TASKS: Final = 20
+"""Of one conversation: whoever wants more has something else in mind."""
+LATELY_MS: Final = 30 * 86_400_000
+"""Answers of so long tell what one to come will cost."""
+_TEXT: Final = {"type": "string"}
+_PARAMETERS: Final = {
+    "type": "object",
+    "properties": {
+        "text": _TEXT | {"description": "The work, complete in itself."},
+        "at": _TEXT | {"description": "As in remind."},
+        "repeats": _TEXT | {"description": "As in remind."},
+        "missed": _TEXT | {"description": "If I was off: once (late, the default), skip, or the last hour, 10:00."},
+        "first": {
+            "type": "object",
+            "description": "A reading tool called first; the same result as last time ends it at no cost.",
+            "properties": {"tool": _TEXT, "arguments": {"type": "object"}},
+            "required": ["tool", "arguments"],
+        },
+    },
+    "required": ["text", "at"],
+}
+_WORDS: Final = (
+    "Work for you at a time: text is put to you then, and your answer sent (remind sends its text as it is). Move, "
+    "skip, change, end it by its number."
+)
+TOLD: Final = "A line under your answer tells when, by which clock and what it costs: don't repeat that."
+
+
+async def _with_the_turn(_: Mapping[str, Any], __: CallContext) -> ToolResult:
+    raise NotDone("it is done with the turn")
+
+
+TOOL: Final = Tool(SCHEDULE, _WORDS, _PARAMETERS, _with_the_turn, reads_only=True, trusted=True, with_turn=True)
+
+
+async def offered(place: Place) -> Sequence[Tool]:
+    """The tool, where there is somebody who can stop what it makes."""
+    return (TOOL,) if can_be_asked(place) else ()
+
+
+class ScheduleTool:
+    """What one turn scheduled."""
+
+    def __init__(self, desk: Desk, db: Database, quiet: QuietHours | None) -> None:
+        self._desk = desk
+        self._db = db
+        self._quiet = quiet
+        self.effects: tuple[Statement, ...] = ()
+        """To be committed with the turn; none of it can fail the turn."""
+        self.footnotes: tuple[str, ...] = ()
+        self.buttons: Rows = ()
+
+    async def schedule(self, given: Mapping[str, Any]) -> str:
+        """Make a task, and say how its note stands now. Raises `Refused`, `StorageUnavailable`."""
+        desk, ask = self._desk, self._desk.ask
+        text, at, repeats = (str(given.get(name) or "") for name in ("text", "at", "repeats"))
+        missed, first = read_missed(str(given.get("missed") or "")), _first(given.get("first"), ask.tools)
+        if missed is None:
+            raise Refused(f"Not done: missed is {ONCE}, {SKIP}, or an hour such as 10:00.")
+        if len(await self._db.read("tasks_of", conversation_id=ask.conversation_id)) >= MOST_TASKS:
+            raise Refused(f"Not done: there are {MOST_TASKS} tasks here already; /tasks shows them.")
+        ring = await ring_time(desk, Wish(text=text, at=at, repeats=repeats))
+        note_id = desk.note_id(SCHEDULE, text, at, repeats)
+        fields = desk.origin() | {"rings_from": ring.local, "repeats": ring.rule, "owner": ASSISTANT}
+        said = desk.done("Scheduled", Add(kind="task", text=text, note_id=note_id, fields=fields))
+        note = desk.notes.ledger.by_id(note_id)
+        if note is None:
+            return said
+        task = Task(note_id, ask.conversation_id, ask.user_id, ask.turn_id, missed, first, created_at_ms=ask.now_ms)
+        self.effects += (task.put(),)
+        self.footnotes += (confirmation(note, task, ask.now_ms, await self._cost(), self._quiet),)
+        self.buttons += ((Button(replies.say("task_try"), TRY_TASK, {"note_id": note_id}),),)
+        return f"{said}{ring.remark} {TOLD}"
+
+    async def _cost(self) -> str:
+        """What it costs each time, as far as answers of late tell."""
+        ask = self._desk.ask
+        where = {"conversation_id": ask.conversation_id, "since_ms": ask.now_ms - LATELY_MS}
+        row = await self._db.read_one("task_figures", **where)
+        if row is None or not row["n"]:
+            return replies.say("task_cost_unknown")
+        if row["cost_nanodollars"] is None:
+            return replies.say("task_cost_tokens", tokens=replies.counted(round(row["tokens"]), "token"))
+        return replies.say("task_cost", amount=money(round(row["cost_nanodollars"])))
+
+
+def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHours | None) -> str:
+    """What the person is told of a task: when, by which clock, what happens to a missed date, what it costs."""
+    language, at_ms = replies.spoken(), note.rings_at_ms or now_ms
+    when = f"{when_text(at_ms, now_ms, note.time_zone, language)} ({note.time_zone})"
+    title = bare(note.text)
+    if note.repeats:
+        said = [
+            replies.say("task_set_series", every=every_text(note.repeats, language, now_ms), when=when, title=title)
+        ]
+    else:
+        said = [replies.say("task_set", when=when, title=title)]
+    if quiet is not None and quiet.until_ms(at_ms, note.time_zone) is not None:
+        said.append(replies.say("task_set_quiet"))
+    if task.missed != ONCE:
+        key = "task_set_skip" if task.missed == SKIP else "task_set_until"
+        said.append(replies.say(key, hour=task.missed))
+    return " ".join([*said, cost])
+
+
+def _first(given: Any, tools: Sequence[Tool]) -> str:
+    """A call that is made before the model is asked, as JSON; "" for none. Raises `Refused`."""
+    if not given:
+        return ""
+    name = given.get("tool") if isinstance(given, dict) else None
+    if not any(tool.name == name and tool.runs_unasked and not tool.with_turn for tool in tools):
+        raise Refused("Not done: first names one of your tools that only reads and is used without asking.")
+    return orjson.dumps({"tool": name, "arguments": given.get("arguments") or {}}, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,0 +1,142 @@
+"""/tasks, and the buttons of tasks: open, try now, not next time, pause, go on, stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from bot import replies
+from bot.answers.answer_buttons import UNDO_NOTE
+from bot.answers.tools.scheduling import TRY_TASK
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.features.shown import Made, View, change, find_note, show, turn_page
+from bot.features.tasks.texts import GO_ON, OPEN, PAGE, PAUSE, SKIP_NEXT, STOP, Board, task_list, task_page
+from bot.intake.updates import Envelope
+from bot.lines import bare
+from bot.tasks.starts import new_run
+from bot.tasks.task import BY_PERSON, Task
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+from memory.ledger import series
+from memory.ledger.apply import apply
+from memory.ledger.types import Actor, Applied, End, Move, Note
+from memory.ports import Statement
+
+
+class Tasks:
+    """Shows tasks and changes them; what a tap does is one transaction with its use and what is said."""
+
+    def __init__(self, services: Services, submit: Callable[[Envelope], None]) -> None:
+        """`submit` hands a run that is written down to whoever works on its chat."""
+        self._services = services
+        self._submit = submit
+        self.commands: dict[str, Command] = {"tasks": self.show}
+        self.actions: dict[str, Action] = {
+            OPEN: self._open,
+            PAGE: self._page,
+            TRY_TASK: self._try,
+            SKIP_NEXT: self._skip,
+            PAUSE: partial(self._rest, BY_PERSON),
+            GO_ON: partial(self._rest, ""),
+            STOP: self._stop,
+        }
+
+    async def show(self, envelope: Envelope) -> None:
+        """Say what is done by the clock here; without a model, that it needs one."""
+        made = await self._made(envelope.conversation_id)
+        await show(self._services, envelope, View("job", made))
+
+    async def _made(self, conversation_id: str) -> Made:
+        rows = self._services.tasks.rows
+        board = Board(await rows.of(conversation_id), await rows.latest(conversation_id))
+        if not self._services.settings.by_model and not board.tasks:
+            return lambda _ledger, _zone: OutgoingMessage(replies.say("tasks_no_model"))
+        return lambda ledger, zone: task_list(board, ledger, self._services.clock.now_ms(), zone)
+
+    # --- buttons ----------------------------------------------------------------------------------------------------
+
+    async def _page(self, tap: Tap) -> bool:
+        made = await self._made(tap.envelope.conversation_id)
+        return await turn_page(self._services, tap, View("job", made))
+
+    async def _open(self, tap: Tap) -> bool:
+        found = await self._found(tap)
+        if found is not None:
+            await self._shown(tap, await self._task_page(tap, *found))
+        return found is not None
+
+    async def _try(self, tap: Tap) -> bool:
+        """Begin a run now, as an update of its own: whatever dies, it is worked on once."""
+        found = await self._found(tap)
+        if found is None:
+            return False
+        services, (_, task) = self._services, found
+        now_ms = services.clock.now_ms()
+        run = new_run(task, f"tap {tap.envelope.button_id}", now_ms, now_ms)
+        step = services.tasks.begin(task, run, now_ms)
+        await services.committer.done([tap.envelope], [], *step.statements)
+        if step.envelope is not None:
+            self._submit(step.envelope)
+        return True
+
+    async def _skip(self, tap: Tap) -> bool:
+        """Leave the next date out."""
+        found = await self._found(tap)
+        coming = series.next_ring(found[0]) if found else None
+        if found is None or coming is None:
+            return False
+        note, task = found
+        operation = Move(number=note.number, occurrence=coming[0])
+        after = await self._after(tap, operation)
+        message = await self._task_page(tap, after or note, task)
+        await change(self._services, tap, [operation], replace(message, edits_message_id=tap.envelope.message_id))
+        return True
+
+    async def _rest(self, why: str, tap: Tap) -> bool:
+        """Pause it, or let it go on."""
+        found = await self._found(tap)
+        if found is None:
+            return False
+        note, task = found
+        after = replace(task, paused_why=why, failures=0)
+        await self._shown(tap, await self._task_page(tap, note, after), task.marked(paused_why=why))
+        return True
+
+    async def _stop(self, tap: Tap) -> bool:
+        """End it for good; [Undo] lets it stand again."""
+        found = await self._found(tap)
+        if found is None:
+            return False
+        note, _ = found
+        undo = Button(replies.say("undo"), UNDO_NOTE, {"cause": tap.envelope.button_id})
+        message = OutgoingMessage(replies.say("task_stopped", title=bare(note.text)), buttons=((undo,),))
+        await change(self._services, tap, [End(number=note.number, how="dropped")], message)
+        return False
+
+    # --- how --------------------------------------------------------------------------------------------------------
+
+    async def _found(self, tap: Tap) -> tuple[Note, Task] | None:
+        """The note behind a button and its task; when one is gone, that is said."""
+        note = await find_note(self._services, tap)
+        task = await self._services.tasks.rows.find(note.note_id) if note else None
+        if note is not None and task is None:
+            gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=tap.envelope.message_id)
+            await self._services.committer.done([tap.envelope], [gone], tap.use)
+        return (note, task) if note and task else None
+
+    async def _after(self, tap: Tap, operation: Move) -> Note | None:
+        services = self._services
+        ledger = await services.memory.ledgers.read(tap.envelope.conversation_id)
+        outcome = apply(ledger, operation, Actor("person", services.clock.now_ms(), tap.envelope.button_id))
+        return outcome.note if isinstance(outcome, Applied) else None
+
+    async def _task_page(self, tap: Tap, note: Note, task: Task) -> OutgoingMessage:
+        services, envelope = self._services, tap.envelope
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+        runs = await services.tasks.rows.runs(note.note_id)
+        return task_page(note, task, runs, services.clock.now_ms(), zone)
+
+    async def _shown(self, tap: Tap, message: OutgoingMessage, *effects: Statement) -> None:
+        edit = replace(message, edits_message_id=tap.envelope.message_id)
+        await self._services.committer.done([tap.envelope], [edit], tap.use, *effects)

@@ -1,0 +1,138 @@
+"""What is said of tasks and their runs, with the buttons. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot import replies
+from bot.answers.tools.scheduling import TRY_TASK
+from bot.dates import when_text
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.features.lists import Group, Listing
+from bot.lines import bare, note_line
+from bot.tasks.task import BY_PERSON, ONCE, SKIP, Task, TaskRun
+from memory.context.fence import fence
+from memory.ledger import lines, series
+from memory.ledger.types import End, Ledger, Note, Operation
+from memory.ledger.views import standing
+from memory.text import shorten
+
+OPEN, PAGE, SKIP_NEXT, PAUSE, GO_ON, STOP = (
+    "task_open", "task_page", "task_skip", "task_pause", "task_go_on", "task_stop"
+)  # fmt: skip
+RESULT_CHARS = 1_500
+"""Of the last result so much is handed over to the next run."""
+RESULT_TITLE = "What you answered at the run before:"
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The tasks of a conversation with how each went last."""
+
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    latest: Mapping[str, TaskRun] = field(default_factory=dict)
+
+    def notes(self, ledger: Ledger) -> list[Note]:
+        """The notes that are tasks still, the next to run first."""
+        found = [note for note in standing(ledger) if note.note_id in self.tasks and note.rings]
+        return sorted(found, key=lambda note: (note.rings_at_ms is None, note.rings_at_ms or 0, note.number))
+
+
+# --- /tasks ---------------------------------------------------------------------------------------------------------
+
+
+def task_list(board: Board, ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
+    """What is done by the clock here, or that nothing is."""
+    found = board.notes(ledger)
+    if not found:
+        return OutgoingMessage(replies.say("tasks_none"))
+    return Listing(
+        head=replies.say("tasks_head"),
+        groups=[Group("", found)],
+        line=lambda note: _line(board, note, now_ms, zone),
+        button=lambda number, note: Button(str(number), OPEN, {"note_id": note.note_id}),
+        turns_page=PAGE,
+        foot=replies.say("tasks_foot"),
+    )
+
+
+def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
+    task, run = board.tasks[note.note_id], board.latest.get(note.note_id)
+    told = [_paused(task)] if task.paused_why else [_became(run, now_ms, zone)] if run else []
+    return " · ".join([note_line(note, now_ms, zone), *told])
+
+
+def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
+    """One task: when it runs, how it went, and what can be done about it."""
+    text = [note_line(note, now_ms, zone)]
+    if task.missed != ONCE:
+        key = "task_set_skip" if task.missed == SKIP else "task_set_until"
+        text.append(replies.say(key, hour=task.missed))
+    if task.first_json:
+        text.append(replies.say("task_first"))
+    if task.paused_why:
+        text.append(_paused(task))
+    if runs:
+        text += ["", replies.say("task_runs"), *(f"• {_became(run, now_ms, zone)}" for run in runs)]
+    payload = {"note_id": note.note_id}
+    rest = ("task_go_on", GO_ON) if task.paused_why else ("task_pause", PAUSE)
+    first, second = [("task_try", TRY_TASK)], [rest] if note.repeats else []
+    if note.repeats and note.rings_at_ms is not None and not task.paused_why:
+        first.append(("task_skip", SKIP_NEXT))
+    second += [("task_stop", STOP), ("back", PAGE)]
+    rows = tuple(tuple(Button(replies.say(key), action, payload) for key, action in row) for row in (first, second))
+    return OutgoingMessage("\n".join(text), buttons=rows)
+
+
+def _paused(task: Task) -> str:
+    return replies.say("task_is_paused" if task.paused_why == BY_PERSON else "task_is_paused_failed")
+
+
+def _became(run: TaskRun, now_ms: int, zone: str) -> str:
+    """`today at 07:30: done`."""
+    when = when_text(run.due_at_ms, now_ms, zone, replies.spoken())
+    why = f"task_why.{run.why}"
+    more = f" ({replies.say(why)})" if run.why and replies.known(why) else ""
+    return f"{when}: {replies.say(f'task_state.{run.state}')}{more}"
+
+
+# --- a run ----------------------------------------------------------------------------------------------------------
+
+
+def stop_row(note: Note, *, again: bool = False) -> tuple[tuple[Button, ...], ...]:
+    """[Stop these] under a run of a series, with [Try again] where it failed."""
+    payload = {"note_id": note.note_id}
+    row = [Button(replies.say("try_again"), TRY_TASK, payload)] if again else []
+    row += [Button(replies.say("task_stop_these"), STOP, payload)] if note.repeats else []
+    return (tuple(row),) if row else ()
+
+
+def failed_text(note: Note, why: str, *, pauses: bool) -> OutgoingMessage:
+    """What is said of a run that came to nothing; after the third in a row, that the task rests now."""
+    title = bare(note.text)
+    if not pauses:
+        return OutgoingMessage(replies.say("task_failed", title=title, why=why), buttons=stop_row(note, again=True))
+    payload = {"note_id": note.note_id}
+    labels = (("task_go_on", GO_ON), ("task_stop_these", STOP))
+    row = tuple(Button(replies.say(key), action, payload) for key, action in labels)
+    return OutgoingMessage(replies.say("task_paused", title=title, why=why), buttons=(row,))
+
+
+def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tuple[str, ...]:
+    """What the model is told with a run: who asks, since when, and what came of the run before."""
+    due = lines.moment(run.due_at_ms, zone)
+    told = (
+        f"The clock sent this message, not the person: it is their task {lines.model_line(note, now_ms, zone)}, due "
+        f"{due}. Do it now and answer with its result alone. Nobody is there to answer a question."
+    )
+    result = fence(shorten(before, RESULT_CHARS), RESULT_TITLE)
+    return (told, result) if result else (told,)
+
+
+def over(note: Note) -> tuple[Operation, ...]:
+    """What the end of a run does to its note: the date that rang is done, and what comes once is done with it."""
+    rang = series.last(note, "rang")
+    if rang is None:
+        return ()
+    return (End(number=note.number, occurrence=rang.original_local if note.repeats else ""),)

@@ -1,0 +1,41 @@
+"""Reads tasks and their runs; each method raises `StorageUnavailable`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.tasks.task import Task, TaskRun, run_of, task_of
+from memory.ports import Database
+
+SHOWN_RUNS: Final = 10
+
+
+class TaskRows:
+    """The rows of tasks and runs."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def of(self, conversation_id: str) -> dict[str, Task]:
+        """The tasks of a conversation, by the id of their note."""
+        rows = await self._db.read("tasks_of", conversation_id=conversation_id)
+        return {row["note_id"]: task_of(row) for row in rows}
+
+    async def find(self, note_id: str) -> Task | None:
+        """The task that a note is, None when it is none, or was forgotten."""
+        row = await self._db.read_one("task_find", note_id=note_id)
+        return task_of(row) if row else None
+
+    async def run(self, run_id: str) -> TaskRun | None:
+        """A run as it stands, None when it was forgotten."""
+        row = await self._db.read_one("task_run_find", run_id=run_id)
+        return run_of(row) if row else None
+
+    async def runs(self, note_id: str, limit: int = SHOWN_RUNS) -> list[TaskRun]:
+        """What became of the dates of a task, the latest first."""
+        return [run_of(row) for row in await self._db.read("task_runs_of", note_id=note_id, limit=limit)]
+
+    async def latest(self, conversation_id: str) -> dict[str, TaskRun]:
+        """The latest run of each task of a conversation, by the id of its note."""
+        rows = await self._db.read("task_runs_latest", conversation_id=conversation_id)
+        return {row["note_id"]: run_of(row) for row in rows}

@@ -1,0 +1,162 @@
+"""A task as it is written down, what happens to a date that was missed, and the hours in which nobody is written to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any, Final, Literal
+
+import orjson
+
+from bot.intake.local import task_update_id
+from memory.ports import Row, Statement
+from memory.zones import zone_of
+
+RunState = Literal["waiting", "done", "unchanged", "skipped", "failed"]
+ONCE: Final = "once"
+SKIP: Final = "skip"
+ON_TIME_MS: Final = 10 * 60_000
+"""A run that begins within so long of its date is on time."""
+MOST_FAILURES: Final = 3
+"""After so many failures in a row a task rests until the person says go on."""
+BY_PERSON: Final = "person"
+"""Why a task rests that was not paused by its failures."""
+_HOUR: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+MINUTES_OF_HOUR: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a note that is work carries beside its words and dates."""
+
+    note_id: str
+    conversation_id: str
+    user_id: int | None
+    turn_id: str
+    missed: str = ONCE
+    """What happens to a date that was missed: `once` it runs late, `skip` it does not, `10:00` until that hour."""
+    first_json: str = ""
+    seen_digest: str = ""
+    failures: int = 0
+    paused_why: str = ""
+    created_at_ms: int = 0
+
+    @property
+    def first(self) -> tuple[str, dict[str, Any]] | None:
+        """The tool that is called before the model is asked, with its arguments; None for none."""
+        found = orjson.loads(self.first_json) if self.first_json else {}
+        return (found["tool"], found["arguments"]) if found else None
+
+    def put(self) -> Statement:
+        """What writes it down; once more it changes nothing but how it is done."""
+        return Statement("task_put", {name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    def marked(self, *, failures: int = 0, paused_why: str = "", seen_digest: str | None = None) -> Statement:
+        """What writes down how it stands after a run."""
+        seen = self.seen_digest if seen_digest is None else seen_digest
+        values = {"note_id": self.note_id, "failures": failures, "paused_why": paused_why, "seen_digest": seen}
+        return Statement("task_mark", values)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """One date of a task, or one tap on [Try now]."""
+
+    run_id: str
+    note_id: str
+    conversation_id: str
+    occurrence: str
+    due_at_ms: int
+    state: RunState = "waiting"
+    why: str = ""
+    turn_id: str | None = None
+    created_at_ms: int = 0
+    ended_at_ms: int | None = None
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Somebody tapped for it: no clock, no quiet hours and no check before it."""
+        return not self.occurrence[:1].isdigit()
+
+    @property
+    def update_id(self) -> int:
+        """Its update in the inbox."""
+        return task_update_id(self.run_id)
+
+    def put(self) -> Statement:
+        """What writes it down; a second one of the same date is a `Conflict`."""
+        return Statement("task_run_put", {name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    def end(self, state: RunState, at_ms: int, *, why: str = "", turn_id: str | None = None) -> Statement:
+        """What writes down what became of it."""
+        return Statement(
+            "task_run_end", {"run_id": self.run_id, "state": state, "why": why, "turn_id": turn_id, "at_ms": at_ms}
+        )
+
+
+def task_of(row: Row) -> Task:
+    """The task that a row holds."""
+    return Task(**{name: row[name] for name in Task.__dataclass_fields__})
+
+
+def run_of(row: Row) -> TaskRun:
+    """The run that a row holds."""
+    return TaskRun(**{name: row[name] for name in TaskRun.__dataclass_fields__})
+
+
+def run_id_of(note_id: str, occurrence: str) -> str:
+    """The id of one date of a task: the same from whichever process."""
+    return f"r_{blake2b(f'{note_id} {occurrence}'.encode(), digest_size=16).hexdigest()}"
+
+
+# --- missed dates ---------------------------------------------------------------------------------------------------
+
+
+def read_missed(given: str) -> str | None:
+    """`once`, `skip` or `09:30`, however it was written; None for anything else."""
+    text = given.strip().lower().removeprefix("until").strip()
+    if text in {"", ONCE, SKIP}:
+        return text or ONCE
+    found = _HOUR.fullmatch(text)
+    return f"{int(found[1]):02}:{found[2]}" if found else None
+
+
+def is_missed(missed: str, due_at_ms: int, now_ms: int, zone: str) -> bool:
+    """Whether a date is left out because it comes too late, by the clock of its note."""
+    if missed == ONCE or now_ms - due_at_ms <= ON_TIME_MS:
+        return False
+    due, now = (datetime.fromtimestamp(each / 1000, zone_of(zone)) for each in (due_at_ms, now_ms))
+    return missed == SKIP or now.date() != due.date() or f"{now:%H:%M}" > missed
+
+
+# --- quiet hours ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """From one minute of the day to another, mostly over midnight."""
+
+    begin: int
+    end: int
+
+    def until_ms(self, now_ms: int, zone: str) -> int | None:
+        """When they are over, by this clock; None outside of them."""
+        now = datetime.fromtimestamp(now_ms / 1000, zone_of(zone))
+        minute = now.hour * MINUTES_OF_HOUR + now.minute
+        over_midnight = self.begin > self.end
+        inside = minute >= self.begin or minute < self.end if over_midnight else self.begin <= minute < self.end
+        if not inside:
+            return None
+        day = now.date() + timedelta(days=1 if over_midnight and minute >= self.begin else 0)
+        end = datetime(day.year, day.month, day.day, *divmod(self.end, MINUTES_OF_HOUR), tzinfo=now.tzinfo)
+        return int(end.timestamp() * 1000)
+
+
+def read_quiet_hours(given: str) -> QuietHours | None:
+    """The hours in `22:00-07:00`, None for none. Raises ValueError for what is neither."""
+    if not given.strip():
+        return None
+    begin, end = (int(each[:2]) * MINUTES_OF_HOUR + int(each[3:]) for each in given.strip().split("-"))
+    return QuietHours(begin, end)

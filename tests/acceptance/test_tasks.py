@@ -1,0 +1,172 @@
+"""Tasks by the clock: work for the model at a time, told with clock and cost, run once over kills, stopped by a tap."""
+
+from __future__ import annotations
+
+import pytest
+from loopback.model import ModelFault, ToolCall
+from story import asked, bot_texts, ledger_of, reply, rows, shows, tap
+
+from memory.ledger import series
+
+pytestmark = pytest.mark.acceptance
+
+TEXT = "Tell me what is due today"
+
+
+def scheduling(bot_clock, *, repeats="FREQ=DAILY", in_s=3600, says="Here is what is due.", **more):
+    """A model that schedules at a message that says please, and answers everything else."""
+    at = series.local_of(bot_clock.now_ms() + in_s * 1000, "UTC")
+    call = ToolCall("schedule", {"text": TEXT, "at": at, "repeats": repeats, **more}, "call_s")
+
+    def reply_to(messages):
+        last = messages[-1]
+        if last["role"] == "user" and last["content"].endswith("please"):
+            return [call]
+        return "I will." if last["role"] == "tool" else says
+
+    return reply_to
+
+
+def runs(bot) -> list[tuple[str, str]]:
+    return rows(bot, "SELECT state, why FROM task_runs ORDER BY created_at_ms, run_id")
+
+
+async def scheduled(api, model, bot, **options) -> None:
+    """Somebody has asked for a task."""
+    model.reply = scheduling(bot.clock, **options)
+    await reply(api, "every day, please")
+
+
+async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
+    """One line tells when, by which clock and what it costs; its answer comes each day, until [Stop these]."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+    told = bot_texts(api)[-1]
+    assert "every day" in told
+    assert "(UTC)" in told
+    assert TEXT in told
+    assert "what it costs" in told
+
+    await bot.passes(hours=1)
+    assert bot_texts(api)[-1] == "Here is what is due."
+    assert "The clock sent this message" in str(asked(model)[-1].messages)
+    assert "schedule" not in str(asked(model)[-1].body.get("tools"))
+    await bot.passes(hours=24)
+    assert "Here is what is due." in str(asked(model)[-1].messages)
+    assert bot_texts(api).count("Here is what is due.") == 2
+    assert runs(bot) == [("done", ""), ("done", "")]
+    assert rows(bot, "SELECT purpose, COUNT(*) FROM usage_days WHERE purpose = 'task' GROUP BY purpose") != []
+
+    await tap(api, "Stop these", "I won't do that any more")
+    await bot.passes(hours=48)
+    assert bot_texts(api).count("Here is what is due.") == 2
+    assert [note.status for note in await ledger_of(bot)] == ["dropped"]
+
+
+async def test_try_now_runs_once_however_often_it_is_tapped(api, model, bot_here):
+    """The series goes on as it was."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+
+    await tap(api, "Try now")
+    await shows(api, "Here is what is due.")
+    await tap(api, "Try now", on=await shows(api, "I'll do this every day"))
+    await bot.settled()
+
+    assert runs(bot) == [("done", "")]
+    [note] = await ledger_of(bot)
+    assert (note.is_open, note.occurrences) == (True, ())
+
+
+async def test_tasks_are_listed_opened_paused_and_skipped(api, model, bot_here):
+    """/tasks shows when it runs and how it went; its buttons change it."""
+    bot = await bot_here()
+    assert "nothing by the clock" in (await reply(api, "/tasks")).text
+    await scheduled(api, model, bot)
+    await bot.passes(hours=1)
+    listed = await reply(api, "/tasks")
+    assert TEXT in listed.text
+    assert "today at 11:00: done" in listed.text
+
+    page = await tap(api, "1", "Lately", on=listed)
+    page = await tap(api, "Not next time", "not on", on=page)
+    page = await tap(api, "Pause", "paused", on=page)
+    await bot.passes(hours=72)
+    assert runs(bot) == [("done", "")]
+    await tap(api, "Go on", on=await shows(api, "paused"))
+    await bot.passes(hours=24)
+    assert runs(bot) == [("done", ""), ("done", "")]
+
+
+@pytest.mark.parametrize(("missed", "became"), [("once", ("done", "")), ("skip", ("skipped", "missed"))])
+async def test_a_missed_date_comes_once_or_not_at_all(api, model, bot_here, missed, became):
+    """After two days of silence: one run, late, or none; the next date comes as ever."""
+    bot = await bot_here()
+    await scheduled(api, model, bot, missed=missed)
+    await bot.passes(hours=50)
+
+    assert runs(bot) == [became]
+    await bot.passes(hours=23)
+    assert runs(bot) == [became, ("done", "")]
+
+
+async def test_three_failures_in_a_row_pause_it_and_say_why(api, model, bot_here):
+    """The first is told, the third pauses; [Go on] begins anew."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    for hours in (1, 24, 24):
+        await bot.passes(hours=hours)
+
+    told = [text for text in bot_texts(api) if text.startswith("⏰")]
+    assert len(told) == 2
+    assert "didn't work" in told[0]
+    assert "three times in a row" in told[1]
+    assert "overloaded" in told[1]
+    model.heal()
+    await bot.passes(hours=24)
+    assert [state for state, _ in runs(bot)] == ["failed"] * 3
+    await tap(api, "Go on")
+    await bot.passes(hours=24)
+    assert [state for state, _ in runs(bot)][-1] == "done"
+
+
+async def test_quiet_hours_put_it_off_until_they_are_over(api, model, bot_here):
+    """Hourly in the night: one run in the morning; the person was told."""
+    bot = await bot_here(CONTINUITY_QUIET_HOURS="11:30-18:00")  # the test begins at 10:00
+    await scheduled(api, model, bot, repeats="FREQ=HOURLY", in_s=7200)
+    assert "quiet hours" in bot_texts(api)[-1]
+    for _ in range(7):
+        await bot.passes(hours=1)
+        assert runs(bot) == []
+    await bot.passes(hours=1)
+
+    assert runs(bot) == [("done", "")]
+    await bot.passes(hours=1)
+    assert runs(bot) == [("done", ""), ("done", "")]
+
+
+async def test_forgetting_a_task_takes_its_runs_and_results_with_it(api, model, bot_here):
+    """P13: nothing of what it answered is left, nor that it ever ran."""
+    bot = await bot_here()
+    await scheduled(api, model, bot, says="The harbour code is 7781.")
+    await bot.passes(hours=1)
+    await reply(api, "/tasks")
+    await reply(api, "/forget 1")
+    await tap(api, "Yes, forget it", "Forgotten")
+
+    assert (rows(bot, "SELECT note_id FROM tasks"), runs(bot)) == ([], [])
+    turns = rows(bot, "SELECT assistant_text FROM conversation_turns")
+    assert not [text for (text,) in turns if "7781" in text]
+
+
+async def test_without_a_model_a_task_says_that_it_needs_one(api, model, bot_here):
+    """The model was taken away: it's said once, and its dates are kept in the history."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+    await bot.restart(CONTINUITY_MODEL="offline")
+    for hours in (1, 24):
+        await bot.passes(hours=hours)
+
+    assert sum("I need a language model for this" in text for text in bot_texts(api)) == 1
+    assert runs(bot) == [("skipped", "no_model")] * 2
