@@ -43,7 +43,7 @@ async def take(playground: Playground) -> None:
         await you.page.screenshot(path=PICTURES / "recovery.png")
         await you.page.click("#later")
         await you.says("hey, I'm back")
-        await expect(you.page.frame_locator("#console").locator("tbody tr").first).to_contain_text("current")
+        await expect(you.page.frame_locator("#console").locator("tbody tr").first).to_contain_text("open")
         await you.page.screenshot(path=PICTURES / "playground.png")
         await you.taps("Continue")
         await expect(you.answers.last).to_contain_text("Porto")

@@ -21,8 +21,8 @@ BAR_CELLS = 8
 
 
 def bar(used: int, budget: int) -> str:
-    """Return how full a budget is as a small bar; something used shows at least one cell."""
-    filled = min(BAR_CELLS, -(-used * BAR_CELLS // budget)) if budget > 0 and used > 0 else 0
+    """Return how full a budget is as a small bar, to the nearest cell: 98 of 6,150 tokens fill none."""
+    filled = min(BAR_CELLS, (2 * used * BAR_CELLS + budget) // (2 * budget)) if budget > 0 else 0
     return "▰" * filled + "▱" * (BAR_CELLS - filled)
 
 

@@ -15,7 +15,7 @@ from fastapi import FastAPI, Header, HTTPException, Request, Response
 
 from bot.http.api import add_api
 from bot.http.connections import TimedConnection
-from bot.http.console.routes import add_console
+from bot.http.console.mount import add_console
 from bot.http.door import TOO_MANY_WRONG, client_of, knows
 from bot.http.guesses import Guesses
 from bot.http.problems import Problem

@@ -37,6 +37,14 @@ class Names:
         """The name of a person; "" when nobody knows it."""
         return self._by_id.get(user_id, "") if user_id is not None else ""
 
+    def like(self, words: str) -> list[int]:
+        """The people and groups whose name or number holds these words, whole names first."""
+        wanted = words.casefold()
+        found = [whose for whose, name in self._by_id.items() if wanted in (name.casefold(), str(whose))]
+        return found + [
+            whose for whose, name in self._by_id.items() if wanted in name.casefold() and whose not in found
+        ]
+
     def chat(self, conversation_id: str) -> ChatName:
         """The name of a conversation; its number stands for a name that is not known (yet).
 

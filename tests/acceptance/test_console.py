@@ -56,7 +56,7 @@ async def test_a_conversation_is_shown_with_what_the_model_saw(console):
     following = (await browser.get(f"/console/sessions/{await session_id(client)}/next")).text
 
     assert "My dog is called Rex." in page
-    assert re.search(r"history \d+", page)
+    assert re.search(r"the message itself \d+", page)
     assert "openai-chat:loopback · " in page
     assert "price unknown" in page
     assert "Rex" in found
@@ -175,7 +175,7 @@ async def test_what_was_set_aside_is_tried_again_or_dropped(console):
     after = (await browser.get("/console/set-aside")).text
 
     assert "failed three times" in page
-    assert "Nothing is set aside." in after
+    assert "Nothing has failed." in after
     assert app.joined.turns.answered == 1
 
 
@@ -186,8 +186,12 @@ async def test_the_list_renews_itself(console):
 
     part = (await browser.get("/console/sessions", headers={"HX-Request": "true"})).text
 
-    assert "<html" not in part
-    assert "1 turn in 1 session." in part
+    headline = (await browser.get("/console/headline")).text
+
+    assert "<html" not in part + headline
+    assert ">hello</a>" in part
+    assert 'class="state good"' in headline
+    assert "Answering." in headline
 
 
 async def test_wrong_tokens_have_to_wait(served):
@@ -229,7 +233,7 @@ async def test_a_part_that_was_refused_is_sent_again(console, api):
 
     assert "once more" in page
     assert api.texts(1)[-1] == "once more"
-    assert "Nothing is set aside." in (await browser.get("/console/set-aside")).text
+    assert "Nothing has failed." in (await browser.get("/console/set-aside")).text
 
 
 async def test_continuity_is_chosen_for_somebody(console):
@@ -247,7 +251,7 @@ async def test_continuity_is_chosen_for_somebody(console):
         "/console/act/prefer", data={"session_id": await session_id(client), "mode": "x", "mark": form_mark}
     )
 
-    assert "<option selected>use</option>" in chosen.text
+    assert '<option value="use" selected>carry it forward</option>' in chosen.text
     assert "without a preview" in (await browser.get("/console/continuity")).text
     assert wrong.status_code == 409
 
@@ -261,8 +265,9 @@ async def test_figures_of_the_last_days_are_drawn(console):
     page = (await browser.get("/console/history")).text
 
     assert page.count("<svg") == 6
-    assert 'role="img" aria-label="Turns"' in page
+    assert 'role="img" aria-label="Answers, answers a day: 1 of the days' in page
     assert (today.turns, today.starts, today.recovered) == (1, 1, 0)
-    assert f'<td data-name="all, in and out">{today.tokens:,}</td>' in page
+    figures = re.findall(r'<td data-name="(?:answers, what [a-z ]+|notes and summaries)">([\d,]+)</td>', page)
+    assert sum(int(each.replace(",", "")) for each in figures[:3]) == today.tokens
     assert "price isn&#39;t known" in page or "price isn't known" in page
-    assert re.search(r"slowest twentieth from 0\.\d s, middle 0\.\d s|slowest twentieth from \d+\.\d s", page)
+    assert re.search(r"19 of 20 came within \d+\.\d s, half came within \d+\.\d s", page)

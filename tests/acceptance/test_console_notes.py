@@ -82,8 +82,8 @@ async def test_a_note_shows_what_was_done_to_it(console):
 
     page = (await browser.get(f"{home}/notes/1")).text
 
-    assert "add by model" in page
-    assert "change by operator" in page
+    assert "Noted by the assistant" in page
+    assert "Changed by an operator" in page
     assert "<s>Lives in Porto.</s> Lives in &lt;b&gt;Lisbon&lt;/b&gt;." in page
 
 

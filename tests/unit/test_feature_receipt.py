@@ -16,10 +16,11 @@ from memory.types import CompactionMark, TierReceipt
 
 
 @pytest.mark.parametrize(
-    ("used", "budget", "cells"), [(0, 100, 0), (1, 100, 1), (50, 100, 4), (100, 100, 8), (140, 100, 8), (5, 0, 0)]
+    ("used", "budget", "cells"),
+    [(0, 100, 0), (98, 6150, 0), (7, 100, 1), (50, 100, 4), (100, 100, 8), (140, 100, 8), (5, 0, 0)],
 )
 def test_a_bar_is_as_full_as_the_budget(used, budget, cells):
-    """Eight cells; a little is never shown as nothing."""
+    """Eight cells, to the nearest one; the figure beside it tells what is less."""
     assert bar(used, budget) == "▰" * cells + "▱" * (8 - cells)
 
 

@@ -58,3 +58,42 @@ DELETE FROM console_logouts WHERE until_ms < :now_ms;
 -- name: console_logged_out
 -- Asked for each page: whether this login was ended, by whichever process.
 SELECT until_ms FROM console_logouts WHERE login_id = :login_id;
+
+-- name: console_last_answer
+-- For the headline: when the last answer was made, and how long it took from the arrival of its message.
+SELECT at_ms, queue_ms + packet_ms + model_ms AS took_ms FROM turn_figures ORDER BY at_ms DESC LIMIT 1;
+
+-- name: console_last_reading
+-- For the headline: whether the last reading for notes failed.
+SELECT error FROM model_readings ORDER BY at_ms DESC LIMIT 1;
+
+-- name: console_sessions
+-- A page of the list, the latest first, each with its chat's current session, its title and the words that it began with.
+-- In a search those in which something was said (the last such turn with it), and those of a title or a chat like it.
+SELECT s.session_id, s.conversation_id, s.status, s.turn_count, s.last_turn_at_ms, s.title, c.current_session_id,
+    l.title AS line_title, b.user_text AS began_with, f.seq AS found_seq
+FROM conversation_sessions s
+LEFT JOIN conversations c ON c.conversation_id = s.conversation_id
+LEFT JOIN session_lines l ON l.session_id = s.session_id
+LEFT JOIN conversation_turns b ON b.session_id = s.session_id AND b.seq = 1
+LEFT JOIN (
+    SELECT session_id, MAX(seq) AS seq FROM conversation_turns
+    WHERE CAST(:pattern AS TEXT) IS NOT NULL AND (
+        lower(user_text) LIKE lower(:pattern) ESCAPE '!' OR user_text LIKE :pattern ESCAPE '!'
+        OR lower(assistant_text) LIKE lower(:pattern) ESCAPE '!' OR assistant_text LIKE :pattern ESCAPE '!')
+    GROUP BY session_id
+) f ON f.session_id = s.session_id
+WHERE CAST(:pattern AS TEXT) IS NULL OR f.seq IS NOT NULL OR lower(l.title) LIKE lower(:pattern) ESCAPE '!'
+    OR s.conversation_id LIKE :one OR s.conversation_id LIKE :two OR s.conversation_id LIKE :three
+ORDER BY s.last_turn_at_ms DESC, s.session_id LIMIT :limit OFFSET :offset;
+
+-- name: console_files
+-- The files of a conversation, the latest first, those that could not be taken too.
+SELECT number, kind, name, media_type, size_bytes, pages, unit, state, reason, described, turn_id, received_at_ms
+FROM files WHERE conversation_id = :conversation_id ORDER BY received_at_ms DESC LIMIT :limit;
+
+-- name: console_tool_calls
+-- The calls of tools in a conversation, the latest first.
+SELECT number, server, tool, title, changes, arguments_json, state, result, cost_nanodollars, turn_id, runs, created_at_ms,
+    started_at_ms, ended_at_ms
+FROM tool_calls WHERE conversation_id = :conversation_id ORDER BY number DESC LIMIT :limit;

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.exceptions import HTTPException
 from starlette.middleware.base import RequestResponseEndpoint
 
-from bot.http.console.actions import SAID, Actions, Form
+from bot.http.console import words
+from bot.http.console.action import Form
+from bot.http.console.actions import SAID, Actions
+from bot.http.console.formatted import ticks
+from bot.http.console.incidents import Incidents
 from bot.http.console.login import (
     COOKIE,
     LIFE_MS,
@@ -28,6 +31,7 @@ from bot.http.console.login import (
     make_cookie,
 )
 from bot.http.console.pages import Pages
+from bot.http.console.records import Records
 from bot.http.door import client_of
 from bot.http.guesses import Guesses
 from bot.http.problems import Problem, of
@@ -41,6 +45,7 @@ from memory.text import clean
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "console.js": "text/javascript", "htmx.min.js": "text/javascript"}
 MAX_FORM_BYTES = 4096
+MAX_ASKED_CHARS = 200
 OLD_FORM = (
     "This form is from an older login, or from another site. Nothing was changed. Open the page again and repeat it."
 )
@@ -58,12 +63,10 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-_STATUS_ONLY = {HTTPStatus.NOT_FOUND.phrase, HTTPStatus.METHOD_NOT_ALLOWED.phrase}
-
 Read = Callable[..., Awaitable[dict[str, Any]]]
 
 
-class _LoggedOut(Exception):
+class LoggedOut(Exception):
     """Somebody without a login asked for a page."""
 
 
@@ -73,7 +76,9 @@ class Console:
     def __init__(self, bot: Served, secret: str) -> None:
         self._bot = bot
         self._secret = secret
-        self._pages = Pages(bot)
+        self._incidents = Incidents(bot)
+        self._pages = Pages(bot, self._incidents)
+        self._records = Records(bot)
         self._actions = Actions(bot).by_name
         self._guesses = Guesses(TRIES)
         self._templates = Environment(
@@ -83,15 +88,18 @@ class Console:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters.update(time=self._pages.time, age=self._pages.age, plural=plural)
+        self._templates.filters.update(
+            time=self._pages.time, age=self._pages.age, plural=plural, words=words.in_words, ticks=ticks
+        )
+        self._templates.globals.update(words=words, zone=self._pages.zone_name, headline=None, failed=0)
 
     # --- who --------------------------------------------------------------------------------------------------------
 
     def _cookie(self, request: Request) -> str:
-        """Return the cookie of a login that holds. Raises `_LoggedOut`."""
+        """Return the cookie of a login that holds. Raises `LoggedOut`."""
         cookie = request.cookies.get(COOKIE, "")
         if not self._holds(request):
-            raise _LoggedOut
+            raise LoggedOut
         return cookie
 
     def _holds(self, request: Request) -> bool:
@@ -231,44 +239,67 @@ class Console:
 
     def routes(self) -> APIRouter:
         """Return the routes of the console."""
-        routes, pages = APIRouter(), self._pages
-        routes.get("/")(_home)
+        routes, pages, records = APIRouter(), self._pages, self._records
+        routes.get("/")(home)
         routes.get("/login")(self.login_page)
         routes.post("/login")(self.log_in)
         routes.post("/logout")(self.log_out)
         routes.get("/static/{name}")(_static)
         routes.get("/do/{what}")(self.ask)
         routes.post("/act/{what}")(self.act)
-        self._add(routes, "/sessions", "sessions.html", pages.overview, part="sessions_table.html")
-        self._add(routes, "/sessions/{session}", "conversation.html", pages.conversation)
+        routes.get("/headline")(self.headline)
+        self._add(routes, "/sessions", "sessions.html", pages.overview, part="sessions_table.html", asks=("q", "page"))
+        self._add(routes, "/sessions/{session}", "conversation.html", pages.conversation, asks=("through",))
         self._add(routes, "/sessions/{session}/memory", "memory.html", pages.memory)
         self._add(routes, "/sessions/{session}/notes/{ref}", "note.html", pages.note)
         self._add(routes, "/sessions/{session}/next", "next.html", pages.next_packet, part="next_part.html")
         self._add(routes, "/sessions/{session}/carried", "carried.html", pages.carried)
+        self._add(routes, "/sessions/{session}/made", "made.html", pages.made)
         self._add(routes, "/turns/{turn_id}/prompt", "prompt.html", pages.prompt, part="prompt_part.html")
         self._add(routes, "/turns/{turn_id}/found", "found.html", pages.found_for, part="found_part.html")
-        self._add(routes, "/continuity", "continuity.html", pages.continuity)
-        self._add(routes, "/checkpoints", "checkpoints.html", pages.checkpoints)
-        self._add(routes, "/starts", "starts.html", pages.starts)
-        self._add(routes, "/set-aside", "set_aside.html", pages.set_aside)
-        self._add(routes, "/history", "history.html", pages.history)
+        self._add(routes, "/continuity", "continuity.html", records.continuity)
+        self._add(routes, "/checkpoints", "checkpoints.html", records.checkpoints)
+        self._add(routes, "/starts", "starts.html", records.starts)
+        self._add(routes, "/set-aside", "set_aside.html", self._incidents.overview)
+        self._add(routes, "/history", "history.html", records.history)
         return routes
 
-    def _add(self, routes: APIRouter, path: str, template: str, read: Read, part: str | None = None) -> None:
-        """Add a page; `read` takes what the path names, `part` is what htmx asks for to put into another page."""
+    async def headline(self, request: Request) -> Response:
+        """Return the headline alone, for a page that is open."""
+        self._cookie(request)
+        return self.page("headline.html", request, **await self._incidents.headline())
+
+    def _add(
+        self,
+        routes: APIRouter,
+        path: str,
+        template: str,
+        read: Read,
+        *,
+        part: str | None = None,
+        asks: tuple[str, ...] = (),
+    ) -> None:
+        """Add a page; `read` takes what the path names and, by their names, what the address `asks` for besides.
+
+        `part` is what htmx asks for to put into another page; a whole page has the headline.
+        """
 
         async def show(request: Request) -> Response:
             self._cookie(request)
-            name = part if part and "hx-request" in request.headers else template
+            is_part = part is not None and "hx-request" in request.headers
+            asked = {name: clean(request.query_params.get(name, ""))[:MAX_ASKED_CHARS].strip() for name in asks}
             try:
-                return self.page(name, request, **await read(*map(clean, request.path_params.values())))
+                found = await read(*map(clean, request.path_params.values()), **asked)
+                above = {} if is_part else await self._incidents.headline()
+                return self.page(part if part and is_part else template, request, **above | found)
             except (OpsError, ContinuityError) as exc:
                 return self.refused(request, exc)
 
         routes.get(path)(show)
 
 
-async def _home() -> Response:
+async def home() -> Response:
+    """Lead to the first page."""
     return RedirectResponse("/console/sessions", HTTPStatus.SEE_OTHER)
 
 
@@ -283,43 +314,3 @@ def to_login(request: Request) -> Response:
     if "hx-request" in request.headers:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": "/console/login"})
     return RedirectResponse("/console/login", HTTPStatus.SEE_OTHER)
-
-
-def add_console(api: FastAPI, bot: Served) -> None:
-    """Add the console when there is a token to enter it with: an application of its own, whose errors are pages."""
-    token = bot.settings.continuity_http_token
-    if token is None:
-        return
-    console = Console(bot, token.get_secret_value())
-    pages = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    pages.include_router(console.routes())
-    pages.middleware("http")(console.look_up)
-
-    async def logged_out(request: Request, _: Exception) -> Response:
-        return to_login(request)
-
-    async def problem(request: Request, exc: Exception) -> Response:
-        assert isinstance(exc, Problem)  # noqa: S101 - installed for this class; mypy cannot see that
-        return console.error(request, exc.status, exc.detail)
-
-    async def ours(request: Request, exc: Exception) -> Response:
-        assert isinstance(exc, ContinuityError)  # noqa: S101 - as above
-        return console.refused(request, exc)
-
-    async def refused(request: Request, exc: Exception) -> Response:
-        assert isinstance(exc, HTTPException)  # noqa: S101 - as above
-        return console.error(request, exc.status_code, NO_PAGE if exc.detail in _STATUS_ONLY else str(exc.detail))
-
-    async def unexpected(request: Request, _: Exception) -> Response:
-        return console.error(request, HTTPStatus.INTERNAL_SERVER_ERROR, OURS_FAILED)
-
-    for error, handler in (
-        (_LoggedOut, logged_out),
-        (Problem, problem),
-        (ContinuityError, ours),
-        (HTTPException, refused),
-        (Exception, unexpected),
-    ):
-        pages.add_exception_handler(error, handler)
-    api.get("/console", include_in_schema=False)(_home)
-    api.mount("/console", pages)

@@ -1,19 +1,38 @@
 "use strict";
-// Says when the bot no longer answers, and closes what a button opened.
+// Says when the bot no longer answers, leaves what has not changed as it is, and closes what a button opened.
 
-const gone = document.getElementById("gone");
+const heads = () => document.getElementById("headline");
+const before = new WeakMap();
 let heardAt = new Date();
 
 function silent() {
-  gone.querySelector("span").textContent = heardAt.toLocaleTimeString();
-  gone.hidden = false;
+  const head = heads();
+  if (!head || head.dataset.gone) return;
+  head.dataset.gone = "yes";
+  const line = document.createElement("p"), strong = document.createElement("strong");
+  line.className = "state bad";
+  line.setAttribute("role", "alert");
+  strong.textContent = "The bot isn't answering.";
+  line.append(strong, ` This page is from ${heardAt.toLocaleTimeString()}. Start it again; what was written meanwhile is answered then.`);
+  head.replaceChildren(line);
 }
 
 document.addEventListener("htmx:sendError", silent);
-document.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.successful) return;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target, xhr, serverResponse } = event.detail;
+  if (xhr.status >= 502) {
+    event.detail.shouldSwap = false;
+    silent();
+    return;
+  }
   heardAt = new Date();
-  gone.hidden = true;
+  const head = heads();
+  const back = head && head.dataset.gone;
+  if (back) delete head.dataset.gone;
+  if (target.matches("#headline, #list")) {
+    if (before.get(target) === serverResponse && !(back && target === head)) event.detail.shouldSwap = false;
+    before.set(target, serverResponse);
+  }
 });
 
 document.addEventListener("htmx:beforeRequest", (event) => {

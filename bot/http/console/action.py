@@ -1,0 +1,57 @@
+"""What can be done from the console: what is asked before it, what is shown after it, and which session it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bot.http.served import Served
+from bot.ops.workspace import OpsError
+
+Form = Mapping[str, str]
+
+QUOTED_CHARS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What is asked before something is done."""
+
+    title: str
+    says: str
+    button: str
+    back: str
+    """Where one goes who would rather not, below /console/."""
+    quotes: tuple[str, ...] = ()
+    field: Literal["", "text", "time", "note"] = ""
+    options: tuple[tuple[str, str], ...] = ()
+    """Numbers and texts of the notes to choose from."""
+    value: str = ""
+    dangerous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Which page is shown afterwards, below /console/, and what it says."""
+
+    where: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that can be done; with `ask` only after a question."""
+
+    do: Callable[[Form], Awaitable[Done]]
+    ask: Callable[[Form], Awaitable[Confirmation]] | None = None
+
+
+async def session_of(bot: Served, form: Form) -> tuple[str, str]:
+    """Return the session and the conversation that a form names. Raises OpsError, `UnknownSession`, `StorageError`."""
+    workspace = bot.workspace()
+    session_id = await workspace.find(form.get("session_id", ""))
+    row = await workspace.memory.store.session(session_id)
+    if row is None:
+        raise OpsError(f"session '{session_id}' is in no table, only in a checkpoint; rebuild it first")
+    return session_id, row.conversation_id

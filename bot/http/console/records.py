@@ -1,0 +1,109 @@
+"""The pages about the bot as a whole: coming back, checkpoints, starts, and figures of the last 30 days."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+from bot.http.console import charts
+from bot.http.served import Served
+from bot.meters.spent import NANODOLLARS
+from bot.ops.copies.checkpoints import verify
+from bot.ops.records.sessions import list_sessions
+from bot.ops.runs.history import recovered_by_day
+from bot.ops.runs.status import Boot, read_boot, report_in_words
+from bot.ops.runs.workers import read_workers
+from bot.people.names import read_names
+from memory.ports import Row
+
+LISTED: Final = 60
+CHECKED: Final = 100
+DAYS: Final = 30
+DAY_MS: Final = 86_400_000
+BEHIND: Final = "notes and summaries"
+"""What models take behind the replies."""
+
+
+class Records:
+    """Reads what each page needs. Everything raises `StorageUnavailable`."""
+
+    def __init__(self, bot: Served) -> None:
+        self._bot = bot
+
+    async def continuity(self) -> dict[str, Any]:
+        """Return who is asked before a conversation is carried forward, one line for each conversation."""
+        names = await read_names(self._bot.services.db)
+        lines = []
+        for one in await list_sessions(self._bot.workspace(), conversation=None, limit=LISTED):
+            if one.current and one.row.user_id is not None:
+                owner = await self._bot.continuity_gate.owner(one.row.conversation_id, one.row.user_id)
+                chosen = await self._bot.services.memory.bootstrap.preference(owner)
+                chat = names.chat(one.row.conversation_id)
+                lines.append({"id": one.row.session_id, "chat": chat, "persona": owner.persona.name, "chosen": chosen})
+        return {"lines": lines}
+
+    async def checkpoints(self) -> dict[str, Any]:
+        """Return a verdict on each of the latest sessions' checkpoints against the turn log, and what was set aside."""
+        workspace, files = self._bot.workspace(), self._bot.services.memory.checkpoints
+        names = await read_names(self._bot.services.db)
+        listed = {one.row.session_id: one for one in await list_sessions(workspace, conversation=None, limit=CHECKED)}
+        verdicts = [
+            (one, names.chat(listed[one.session_id].row.conversation_id))
+            for one in await verify(workspace, list(listed))
+        ]
+        return {"verdicts": verdicts, "set_aside": await asyncio.to_thread(files.quarantined)}
+
+    async def starts(self) -> dict[str, list[tuple[Boot, tuple[str, ...], bool]]]:
+        """Return the last starts, each with what it found and whether it runs."""
+        boots = [read_boot(row) for row in await self._bot.services.db.read("boots_latest", limit=20)]
+        workers = await read_workers(self._bot.workspace().memory.db)
+        running = {worker.boot_id for worker in workers} or {boot.boot_id for boot in boots[:1]}
+        return {"starts": [(boot, report_in_words(boot.report), boot.boot_id in running) for boot in boots]}
+
+    async def history(self) -> dict[str, Any]:
+        """Return charts of the last days."""
+        db, now_ms = self._bot.services.db, self._bot.services.clock.now_ms()
+        days = charts.last_days(datetime.fromtimestamp(now_ms / 1000, UTC).date(), DAYS)
+        since = {"since_ms": now_ms - DAYS * DAY_MS}
+        turns, spending = await db.read("console_days", **since), await db.read("console_spending", **since)
+        waits, starts = await db.read("console_waits", **since), await db.read("console_boot_days", **since)
+        boots = [read_boot(row) for row in await db.read("console_boots", **since)]
+        recovered = {_day(day): float(count) for day, count in recovered_by_day(boots).items()}
+        uses = await db.read("console_uses", **since)
+        tokens = (
+            charts.Series("answers, what went in", _by_day(spending, "input_tokens")),
+            charts.Series("answers, what came out", _by_day(spending, "output_tokens")),
+            charts.Series(BEHIND, _by_day(uses, "tokens")),
+        )
+        slow = (
+            charts.Series("19 of 20 came within", _by_day(waits, "most_ms", per=1000)),
+            charts.Series("half came within", _by_day(waits, "half_ms", per=1000)),
+        )
+        spent = (
+            charts.Series("answers", _by_day(spending, "cost_nanodollars", per=NANODOLLARS)),
+            charts.Series(BEHIND, _by_day(uses, "cost_nanodollars", per=NANODOLLARS)),
+        )
+        number = charts.whole_number
+
+        def count(title: str, unit: str, values: dict[str, float]) -> charts.Chart:
+            return charts.stacked(title, unit, [charts.Series(unit, values)], days, number)
+
+        drawn = [
+            count("Answers", "answers a day", _by_day(turns, "turns")),
+            charts.nested("Time to an answer", "seconds, from the message's arrival", slow, days, charts.seconds),
+            charts.stacked("Tokens", "tokens a day", tokens, days, number),
+            charts.stacked("Cost", "US dollars a day", spent, days, charts.dollars),
+            count("Recovered after a crash", "messages, turns and parts a day", recovered),
+            count("Starts", "starts a day", _by_day(starts, "starts")),
+        ]
+        return {"charts": drawn, "unpriced": sum(row["unpriced"] or 0 for row in (*spending, *uses))}
+
+
+def _by_day(rows: Sequence[Row], *names: str, per: float = 1) -> dict[str, float]:
+    return {_day(row["day"]): sum(float(row[name] or 0) for name in names) / per for row in rows}
+
+
+def _day(number: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()

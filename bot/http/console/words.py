@@ -1,0 +1,116 @@
+"""The program's own words in an operator's: states, kinds, tiers, hands. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memory.ledger.types import NoteChange
+
+TIERS: Final = {
+    "history": "messages as they were",
+    "summary": "summary of older messages",
+    "retrieved": "found in the past",
+    "today": "earlier the same day",
+    "threads": "open when it began",
+    "memories": "notes",
+    "last_conversation": "earlier days",
+    "instructions": "instructions",
+    "tools": "descriptions of tools",
+    "bootstrap": "how to use notes",
+    "message": "the message itself",
+    "frame": "times and headings",
+}
+ACTIONS: Final = {
+    "small_talk": "small talk, by rules",
+    "beyond": "said what it can't do without a model",
+    "kept": "noted it, by rules",
+    "asked": "asked back, by rules",
+    "care": "fixed words of care",
+    "private": "private: nothing of it is noted",
+}
+CALL_STATES: Final = {
+    "asked": "waits for the person's yes",
+    "planned": "about to begin",
+    "running": "under way",
+    "done": "done",
+    "failed": "failed",
+    "unknown": "nobody knows whether it happened",
+    "declined": "the person said no",
+    "expired": "the question ran out",
+    "left": "let go",
+}
+FILE_STATES: Final = {
+    "wanted": "not fetched yet",
+    "fetched": "here, not read yet",
+    "read": "read",
+    "failed": "couldn't be read",
+    "expired": "gone from Telegram",
+}
+HANDS: Final = {
+    "person": "the person",
+    "model": "the assistant",
+    "keeper": "the keeper of notes",
+    "offline": "rules, without a model",
+    "operator": "an operator",
+}
+MODES: Final = {
+    "ask": "ask what to carry forward",
+    "use": "carry it forward",
+    "off": "start fresh",
+}
+VERDICTS: Final = {"ok": "in order", "behind": "in order, behind", "missing": "rebuilt when needed", "wrong": "wrong"}
+ENDINGS: Final = {"done": "done", "dropped": "dropped", "replaced": "merged into another"}
+_VERBS: Final = {
+    "add": "Noted",
+    "change": "Changed",
+    "end": "Ended",
+    "merge": "Merged",
+    "reopen": "Reopened",
+    "ring": "Rang",
+    "undo": "Taken back",
+}
+_FIELDS: Final = {
+    "kind": "kind",
+    "text": "text",
+    "subject": "a value of",
+    "owner": "up to",
+    "due_at_ms": "due",
+    "time_zone": "clock",
+    "rings_from": "rings from",
+    "rings_at_ms": "rings next",
+    "repeats": "repeats",
+    "status": "state",
+    "about": "belongs to",
+    "weight": "weight",
+    "confidence": "certainty",
+    "snoozed_until_ms": "snoozed until",
+    "replaced_by": "replaced by",
+    "offered": "asked how it went",
+    "doubtful": "in doubt",
+}
+
+
+def session_state(status: str, *, current: bool) -> str:
+    """Where a session is, once and truly: what goes on, what waits, what is over.
+
+    >>> session_state("resuming", current=True)
+    'open'
+    """
+    if not current:
+        return "over"
+    return "asked back" if status == "awaiting_clarification" else "open"
+
+
+def verb(change: NoteChange) -> str:
+    """What a change did to a note, and whose hand did it: `Noted by the keeper of notes`."""
+    return f"{_VERBS[change.verb]} by {HANDS[change.hand]}"
+
+
+def fields(change: NoteChange) -> list[tuple[str, object, object]]:
+    """Name, value before (None for none) and value now of what a reader of a note's history wants to know."""
+    return [(_FIELDS[name], change.before.get(name), value) for name, value in change.after.items() if name in _FIELDS]
+
+
+def in_words(name: str, table: dict[str, str]) -> str:
+    """The words for a name; the name itself, without its underscores, where there are none."""
+    return table.get(name, name.replace("_", " "))

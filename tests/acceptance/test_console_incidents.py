@@ -1,0 +1,59 @@
+"""The console in an incident: what failed, where, why, and what can be done about it there."""
+
+from __future__ import annotations
+
+import re
+
+from browsing import ask_and_do, mark, session_id
+from loopback.model import ModelFault
+
+
+async def test_messages_that_failed_are_tried_again_or_dropped_where_they_stand(console, model, api):
+    """Red with the cause and the chat; on the session's page one is dropped, one is answered, and it's green again."""
+    app, client, browser = console
+    api.world.user(1, first_name="Sam <b>")
+    api.people.says(1, "hello")
+    await api.until(lambda: api.texts(1))
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    for number, text in enumerate(("What about the boiler?", "And the tariff?"), 2):
+        api.people.says(1, text)
+        await api.until(lambda number=number: len(api.texts(1)) >= number)
+    await app.settled()
+
+    home = (await browser.get("/console/sessions")).text
+    where = f"/console/sessions/{await session_id(client)}"
+    page = (await browser.get(where)).text
+    model.heal()
+    _, dropped = await ask_and_do(browser, page, "Drop", "What about")
+    turn_id = re.search(r'name="turn_id" value="(t_[0-9a-f]+)"', dropped)[1]
+    await browser.post("/console/act/turn-retry", data={"turn_id": turn_id, "mark": mark(dropped)})
+    await app.settled()
+    after = (await browser.get(where)).text
+
+    assert re.search(r'class="state bad"><strong>2 messages failed: .*out of order \(500\) \(Sam b\)', home)
+    assert 'title="Telegram chat 1"' in home
+    assert "What about the boiler?" in page
+    assert "What about the boiler?" not in dropped
+    assert "You said: And the tariff?" in after
+    assert 'class="state good"' in after
+    assert "messages failed" not in after
+
+
+async def test_a_session_is_found_by_what_was_said_and_by_whom(console, api):
+    """A word of a message, in whatever case, a name; what stands nowhere finds nothing; signs mean themselves."""
+    app, _, browser = console
+    api.world.user(1, first_name="Sam")
+    api.people.says(1, "My BOILER costs 40% more")
+    await api.until(lambda: api.texts(1))
+    await app.settled()
+
+    async def found(words: str) -> bool:
+        return "costs 40% more" in (await browser.get("/console/sessions", params={"q": words})).text
+
+    assert [await found(words) for words in ("boiler", "sam", "40%", "4_%", "tariff")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]

@@ -1,0 +1,52 @@
+"""The console's one line about the bot: green, amber or red, and true."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.http.console.headline import Facts, Failure, Waiting, headline
+
+MINUTE_MS = 60_000
+NOW_MS = 100 * MINUTE_MS
+KEY = Failure("2 messages failed: the model's provider refused the key", "check the key", ("Sam",), NOW_MS, breaks=True)
+BUDGET = Failure("1 message held back: the tokens of today are used up", "wait", ("Sam",), NOW_MS, breaks=False)
+
+
+def waits(state: str, minutes: int) -> Waiting:
+    """A message or an answer of Sam's that has waited for so long."""
+    return Waiting("Sam", state, 1, NOW_MS - minutes * MINUTE_MS)
+
+
+@pytest.mark.parametrize(
+    ("facts", "level", "text"),
+    [
+        (Facts(NOW_MS), "good", "Nobody has written yet"),
+        (Facts(NOW_MS, answered_at_ms=NOW_MS, took_ms=3200), "good", "in 3.2 s"),
+        (Facts(NOW_MS, problems=["storage: disk is full"], failures=[KEY]), "bad", "Storage: disk is full"),
+        (Facts(NOW_MS, failures=[KEY], answered_at_ms=NOW_MS - 1), "bad", "refused the key (Sam). Check the key."),
+        (Facts(NOW_MS, failures=[KEY], answered_at_ms=NOW_MS + 1), "warn", "Answers have come since"),
+        (Facts(NOW_MS, failures=[BUDGET], answered_at_ms=NOW_MS - 1), "good", "Answering."),
+        (Facts(NOW_MS, waiting=[waits("claimed", 1)]), "good", "Running."),
+        (
+            Facts(NOW_MS, waiting=[waits("claimed", 3)]),
+            "warn",
+            "answered (for 3 minutes), longer than it should be",
+        ),
+        (Facts(NOW_MS, waiting=[waits("queued", 2)]), "warn", "waiting to be sent"),
+        (Facts(NOW_MS, waiting=[waits("parked", 90)]), "good", "Running."),
+        (Facts(NOW_MS, unread="the model's provider refused the key"), "warn", "reading for notes failed"),
+    ],
+)
+def test_the_worst_is_said_first_and_in_its_colour(facts, level, text):
+    """Red when people get no answers, amber when something needs a look; a choice or a limit is neither."""
+    found = headline(facts)
+
+    assert found.level == level
+    assert text in found.text
+
+
+def test_what_waits_for_a_choice_is_told_below():
+    """Nobody is called for it, and it is not forgotten either."""
+    assert headline(Facts(NOW_MS, waiting=[waits("parked", 3)])).more == (
+        "Sam: 1 message waiting for the person's choice (for 3 minutes).",
+    )
