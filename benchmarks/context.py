@@ -34,12 +34,13 @@ from memory.context.transcript import PromptMessage, turn_tokens
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, Applied, Kind, Ledger, Operation
 from memory.ledger.views import EVERYTHING
+from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn
 from memory.storage.store import Store, insert_session, insert_turn, turn_digest
 from memory.testing import ManualClock, open_memory
-from memory.types import ConversationContextPacket, ConversationTurn, SessionState
+from memory.types import ConversationTurn, SessionState
 
 TALK = tomllib.loads((Path(__file__).parents[1] / "tests" / "property" / "talk.toml").read_text(encoding="utf-8"))
 START_MS = 1_772_600_000_000

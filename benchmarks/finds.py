@@ -25,8 +25,9 @@ from typing import Any
 from memory.context import finds
 from memory.context.packet_text import prompt
 from memory.opening import ConversationMemory
+from memory.packets import ConversationContextPacket
 from memory.testing import ManualClock, open_memory
-from memory.types import ConversationContextPacket, SessionState
+from memory.types import SessionState
 
 HERE = "tg:1:1:0"
 SHORT_WORDS = 4

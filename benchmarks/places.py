@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.context import COUNTER, INSTRUCTIONS, chatter, converse, prefix_share
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
 from memory.context.transcript import PromptMessage, to_messages
-from memory.types import ConversationContextPacket
+from memory.packets import ConversationContextPacket
 
 ORDER = re.compile(r"OBEY-\d+")
 FENCED = re.compile(r"<data-([0-9a-f]{8})>\n.*?\n</data-\1>", re.DOTALL)

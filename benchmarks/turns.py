@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.opening import ConversationMemory
+from memory.packets import ConversationContextPacket, TierReceipt
 from memory.ports import Statement
 from memory.sessions.recorder import Exchange
 from memory.state import state_manager
@@ -41,7 +42,6 @@ from memory.storage.store import (
     update_session,
 )
 from memory.testing import START_MS, make_exchange, make_state, make_turn, open_memory, start_memory
-from memory.types import ConversationContextPacket, TierReceipt
 
 HISTORIES = (10, 1_000, 10_000)
 SIDE_BY_SIDE = (1, 8, 64, 256)

@@ -31,22 +31,14 @@ from memory.ledger.types import (
 )
 from memory.ledger.views import Scope
 from memory.opening import ConversationMemory, OpeningReport
+from memory.packets import ConversationContextPacket, RetrievedItem, TierReceipt
 from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.embeddings import Embedder
 from memory.storage.extension import Erasure, Extension
-from memory.types import (
-    ConversationContextPacket,
-    ConversationTurn,
-    Memory,
-    OpenLoop,
-    RetrievedItem,
-    SessionState,
-    TierReceipt,
-    ToolCall,
-)
+from memory.types import ConversationTurn, OpenLoop, SessionState, ToolCall
 
 __all__ = [
     "Actor",
@@ -71,7 +63,6 @@ __all__ = [
     "Ids",
     "Ledger",
     "Locked",
-    "Memory",
     "Merge",
     "Move",
     "Note",

@@ -27,6 +27,7 @@ from memory.keeper.edited import doubted, says_the_same, undoable, withdrawn
 from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.types import Actor, Ledger, Operation, Outcome
+from memory.packets import RetrievedItem, TierReceipt
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn, said_at
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -51,11 +52,7 @@ from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import places
 from memory.storage.store import SessionRow
-from memory.types import (
-    RetrievedItem,
-    SessionState,
-    TierReceipt,
-)
+from memory.types import SessionState
 
 SESSION_GAP_S: Final = 6 * 3600.0
 REST_S: Final = 5.0

@@ -10,9 +10,10 @@ from memory.context.notes_block import marked
 from memory.context.packet_text import prompt
 from memory.context.transcript import chat_messages
 from memory.ledger.types import Add, Hand, Operation
+from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.sessions.recorder import Exchange, Recorder, StateChange
-from memory.types import ConversationContextPacket, ConversationTurn, SessionState, ToolCall
+from memory.types import ConversationTurn, SessionState, ToolCall
 
 
 def said_at(sent_at_ms: int | None, now_ms: int, before_ms: int, gap_ms: int) -> int:

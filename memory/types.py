@@ -1,4 +1,4 @@
-"""The frozen contracts of conversation memory (002 section 3.3): turn, session state, packet, checkpoint."""
+"""The frozen contracts of conversation memory (002 section 3.3): turn, session state, checkpoint."""
 
 from __future__ import annotations
 
@@ -7,23 +7,39 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 TURN_SCHEMA = 1
+
+
 STATE_SCHEMA = 1
+
+
 CHECKPOINT_SCHEMA = 2
 
+
 SessionStatus = Literal["active", "paused", "resuming", "awaiting_clarification", "shutdown_clean"]
+
+
 LoopKind = Literal["request", "commitment", "question", "task"]
+
+
 LoopStatus = Literal["open", "snoozed", "done", "answered", "dropped"]
-Owner = Literal["user", "assistant"]
+
+
 LoopOwner = Literal["user", "assistant", "other"]
+
+
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
-MemoryKind = Literal["fact", "preference", "decision"]
+
+
 CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
+
+
 UNDOES = "undo"
 """`action_name` of a turn that took back what an earlier one changed."""
+
+
 PRIVATE = "private"
 """`action_name` of a turn of a private session: it stays in that session."""
-Tier = Literal["history", "summary", "retrieved", "today", "threads", "memories", "last_conversation"]
 
 
 class Contract(BaseModel):
@@ -149,20 +165,6 @@ class PendingClarification(Contract):
     asked_at_ms: int
 
 
-class JobStep(Contract):
-    """How a job stood before a turn and behind it, so that the step can be taken back."""
-
-    turn_id: str
-    job_id: str
-    status: str
-    due_at_ms: int | None
-    repeats: str = ""
-    was_status: str = ""
-    """"" = the turn made it."""
-    was_due_at_ms: int | None = None
-    was_repeats: str = ""
-
-
 class CompactionMark(Contract):
     """Where the prompt's verbatim history begins, and the summary that stands for what came before (004)."""
 
@@ -220,8 +222,6 @@ class SessionState(Contract):
     pending_clarifications: tuple[PendingClarification, ...] = ()
     open_loops: tuple[OpenLoop, ...] = ()
     active_job_refs: tuple[str, ...] = ()
-    job_steps: tuple[JobStep, ...] = ()
-    """What the last turns did to jobs, oldest first."""
     resolved_entities: dict[str, str] = Field(default_factory=dict)
     """What a reference stands for, e.g. "that task" → job or loop id."""
     time_zone: str = "UTC"
@@ -252,153 +252,6 @@ class SessionState(Contract):
     """When somebody went back to it; 0 = nobody did."""
     edits: int = 0
     """Changes made between turns (a loop closed by a button, a compaction); with `last_seq` it orders two states."""
-
-
-class RetrievedItem(Contract):
-    """An older turn or a memory that bears on the message, with the reasons for its rank."""
-
-    source: Literal["turn", "memory"]
-    ref: str
-    """turn_id or memory_id."""
-    text: str
-    seq: int | None = None
-    session_id: str | None = None
-    user_id: int | None = None
-    """Who wrote the turn; None when it is not known."""
-    at_ms: int
-    score: float
-    share: float = 0.0
-    """How much of the question it and its neighbours hold, by what the words are worth."""
-    note: str = ""
-    """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
-    breakdown: dict[str, float] = Field(default_factory=dict)
-    tokens: int = 0
-
-
-class JobProgress(Contract):
-    """Something the assistant does later, as the packet shows it (002 section 5.4)."""
-
-    job_id: str
-    title: str
-    status: str
-    progress: str = ""
-    due_at_ms: int | None = None
-
-
-class TierReceipt(Contract):
-    """What one tier put into the packet and what it had to leave out."""
-
-    tier: Tier
-    budget_tokens: int
-    used_tokens: int = 0
-    items: int = 0
-    cut_items: int = 0
-    cut_tokens: int = 0
-    error: str | None = None
-
-
-class ConversationContextPacket(Contract):
-    """What the model is given about the past (002 section 3.3, 003)."""
-
-    conversation_id: str
-    session_id: str
-    session_status: SessionStatus
-    recent_turn_summaries: tuple[str, ...] = ()
-    rolling_session_summary: str = ""
-    active_topics: tuple[str, ...] = ()
-    active_job_refs: tuple[str, ...] = ()
-    jobs: tuple[JobProgress, ...] = ()
-    pending_clarifications: tuple[PendingClarification, ...] = ()
-    open_loops: tuple[OpenLoop, ...] = ()
-    resolved_entities_map: dict[str, str] = Field(default_factory=dict)
-    last_response_type: ResponseType = "none"
-    history: tuple[ConversationTurn, ...] = ()
-    """Turns to be shown verbatim, oldest first."""
-    edited: tuple[str, ...] = ()
-    """Those of them whose message says something else than when it was answered."""
-    history_truncated: bool = False
-    notes_lasting: str = ""
-    """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""
-    threads: str = ""
-    """What was open then: ten lines at most, the rest counted (003 AC-3.4 has five); frozen with the notes."""
-    notes_mark: NotesMark | None = None
-    """Which notes these are."""
-    notes_changed: str = ""
-    """Notes that are new, other or ended since, each once in its newest form."""
-    notes_rang: str = ""
-    """Reminders that rang since."""
-    today: str = ""
-    """Earlier sessions of the same day, a line each."""
-    last_conversation: str = ""
-    """Sessions before, a line each."""
-    retrieved: tuple[RetrievedItem, ...] = ()
-    """What was found in what was said before."""
-    time_zone: str = "UTC"
-    """By whose clock every time in the prompt is."""
-    has_times: bool = True
-    """False where messages stand as they were said, without their times."""
-    local_time: str = ""
-    """What time it is there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
-    person: str = ""
-    """The name of whoever wrote the message that is answered; "" when it is not known."""
-    person_id: int | None = None
-    """Who that is."""
-    is_group: bool = False
-    """True where several people talk: each message is told with its speaker's name, the others' words as data."""
-    speakers: dict[int, str] = Field(default_factory=dict)
-    """Who is who in a group: user id → name, of those that are known."""
-    bootstrap: str = ""
-    """Words of ours about what is carried forward; they stand behind the instructions (001)."""
-    files: str = ""
-    """What files that were sent here say to the message."""
-    files_title: str = ""
-    """What the model is told of that above it."""
-    notices: tuple[str, ...] = ()
-    """What the model has to know before this message that stands nowhere else: a change of its that had no place."""
-    receipts: tuple[TierReceipt, ...] = ()
-    instructions_tokens: int = 0
-    """What stands beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""
-    tools_tokens: int = 0
-    bootstrap_tokens: int = 0
-    message_tokens: int = 0
-    frame_tokens: int = 0
-    """Headings, fences, times, what changed in the notes, and who writes when."""
-    is_near_limit: bool = False
-    """True when the prompt takes more than 80 % of the cap (004 phase 1: early warning)."""
-    context_compiled_at_ms: int
-
-    @property
-    def notes_block(self) -> str:
-        """All notes that the session's prompts begin with."""
-        return "\n".join(filter(None, (self.notes_lasting, self.threads)))
-
-    @property
-    def prompt_tokens(self) -> int:
-        """Tokens of the whole prompt."""
-        beside = self.instructions_tokens + self.tools_tokens + self.bootstrap_tokens + self.message_tokens
-        return beside + self.frame_tokens + sum(receipt.used_tokens for receipt in self.receipts)
-
-
-class MemoryCandidate(Contract):
-    """A fact, preference or decision that may be worth keeping beyond the session."""
-
-    kind: MemoryKind
-    subject: str
-    """What it is about, normalised: two candidates with one subject compete."""
-    text: str
-    score: float
-    turn_id: str
-    session_id: str
-    at_ms: int
-
-
-class Memory(MemoryCandidate):
-    """A promoted candidate in long-term memory."""
-
-    memory_id: str
-    user_id: int | None = None
-    status: Literal["active", "superseded"] = "active"
-    superseded_by: str | None = None
 
 
 class ConversationCheckpointSnapshot(Contract):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.answers.responder import Ask
-from memory.types import ConversationContextPacket, TierReceipt
+from memory.packets import ConversationContextPacket, TierReceipt
 
 ANSWER_TOKENS: Final = 1_000
 """So much of a context is left for the answer; of a small one a quarter."""

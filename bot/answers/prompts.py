@@ -12,8 +12,9 @@ import orjson
 from bot.answers.responder import Ask
 from memory.context.packet_text import prompt
 from memory.context.transcript import PromptMessage
+from memory.packets import ConversationContextPacket
 from memory.ports import Statement
-from memory.types import ConversationContextPacket, ConversationTurn, ToolCall
+from memory.types import ConversationTurn, ToolCall
 
 
 @dataclass(frozen=True, slots=True)

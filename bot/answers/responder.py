@@ -14,8 +14,9 @@ from bot.tools.tool import Place, Tool
 from memory.context.transcript import PromptMessage
 from memory.ledger.types import Hand, Ledger, Operation
 from memory.ledger.views import EVERYTHING, Scope
+from memory.packets import ConversationContextPacket
 from memory.ports import Statement
-from memory.types import ConversationContextPacket, SessionState, ToolCall
+from memory.types import SessionState, ToolCall
 
 Show = Callable[[str], None]
 """Called with the whole answer so far, each time it grows; returns at once and never raises."""

@@ -10,9 +10,9 @@ from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.context.budget import NEAR_LIMIT_PERCENT
+from memory.packets import TierReceipt
 from memory.ports import Row
 from memory.storage.store import Compaction
-from memory.types import TierReceipt
 
 BAR_CELLS = 8
 

@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from bot.meters.spent import NANODOLLARS, Spent
 from bot.meters.tracing import NoTracer, Span, Tracer
-from memory.types import ConversationContextPacket
+from memory.packets import ConversationContextPacket
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LAG_EVERY_S = 1.0

@@ -35,18 +35,12 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.past import as_of
 from memory.ledger.types import Ledger
 from memory.ledger.views import Scope
+from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
 from memory.storage.store import Store
 from memory.text import asks_at_the_end
-from memory.types import (
-    ConversationContextPacket,
-    ConversationTurn,
-    NotesMark,
-    RetrievedItem,
-    SessionState,
-    Tier,
-)
+from memory.types import ConversationTurn, NotesMark, SessionState
 
 CACHED_BLOCKS: Final = 256
 

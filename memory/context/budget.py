@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from memory.types import Tier
+from memory.packets import Tier
 
 TIERS: Final[tuple[Tier, ...]] = (
     "history", "summary", "memories", "retrieved", "today", "threads", "last_conversation",

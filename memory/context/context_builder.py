@@ -27,17 +27,9 @@ from memory.context.tiers import TierPart, fill_history, is_said, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
 from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, to_do, to_ring, within
+from memory.packets import ConversationContextPacket, JobProgress, RetrievedItem, Tier
 from memory.ports import TokenCounter
-from memory.types import (
-    ConversationContextPacket,
-    ConversationTurn,
-    JobProgress,
-    OpenLoop,
-    PendingClarification,
-    RetrievedItem,
-    SessionState,
-    Tier,
-)
+from memory.types import ConversationTurn, OpenLoop, PendingClarification, SessionState
 
 __all__ = [
     "ContextInputs",

@@ -12,9 +12,10 @@ from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, within, worth
+from memory.packets import RetrievedItem
 from memory.search.terms import little_words, split_words
 from memory.text import has_question_mark
-from memory.types import ConversationTurn, RetrievedItem
+from memory.types import ConversationTurn
 
 MAX_FINDS: Final = 12
 FLOOR: Final = 0.15

@@ -25,8 +25,8 @@ from memory.context.transcript import (
     user_message,
 )
 from memory.ledger.lines import brief_moment
+from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import TokenCounter
-from memory.types import ConversationContextPacket, RetrievedItem
 
 STABLE_TITLE: Final = "What the assistant remembers."
 SUMMARY_TITLE: Final = "Summary of what came before the messages below."

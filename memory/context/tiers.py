@@ -9,8 +9,9 @@ from typing import Any, Final
 from memory.context.budget import FIRST_TURN_TOKENS, MIN_TURNS, Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.transcript import abridge, clip_to_tokens, clip_tools, turn_messages, turn_tokens
+from memory.packets import Tier, TierReceipt
 from memory.ports import TokenCounter
-from memory.types import ConversationTurn, SessionState, Tier, TierReceipt
+from memory.types import ConversationTurn, SessionState
 
 _MIN_ABRIDGED_TOKENS: Final = 60
 

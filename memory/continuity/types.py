@@ -16,7 +16,6 @@ CORE_MAX = 3
 ACTIVE_MAX = 7
 TITLE_MAX_CHARS = 60
 SUMMARY_MAX_CHARS = 240
-SOURCES_MAX = 20
 
 Role = Literal["assistant", "companion", "roleplay"]
 Immersion = Literal["minimal", "balanced", "full", "unbounded"]
@@ -24,7 +23,6 @@ Familiarity = Literal["new", "familiar", "established", "close"]
 ArcKind = Literal["project", "theme", "question", "story", "relationship", "constraint"]
 Level = Literal["high", "medium", "low"]
 Stickiness = Literal["high", "normal", "low"]
-ArcStatus = Literal["active", "dropped"]
 Mode = Literal["ask", "use", "off"]
 Choice = Literal["use", "off"]
 

@@ -21,11 +21,6 @@ WHERE session_id = :session_id AND version = :version;
 -- A session goes, or a turn that its line rests on (P13).
 DELETE FROM session_lines WHERE session_id = :session_id;
 
--- name: session_line_unread
--- Turns that were read are to be read again: a note that rested on them went (P13).
-UPDATE session_lines SET read_through_seq = :read_through_seq, version = version + 1
-WHERE session_id = :session_id AND read_through_seq > :read_through_seq;
-
 -- name: erase_session_lines
 -- The conversation itself goes.
 DELETE FROM session_lines WHERE conversation_id = :conversation_id;
@@ -138,10 +133,6 @@ FROM model_readings WHERE session_id = :session_id;
 SELECT COUNT(*) AS n, COALESCE(SUM(input_tokens), 0) AS input_tokens, COALESCE(SUM(output_tokens), 0) AS output_tokens,
     COALESCE(SUM(kept), 0) AS kept, COALESCE(SUM(CASE WHEN error <> '' THEN 1 ELSE 0 END), 0) AS failed
 FROM model_readings;
-
--- name: reading_drops
--- For `status`: why changes were refused.
-SELECT dropped_json FROM model_readings WHERE dropped_json <> '{}';
 
 -- name: readings_last
 -- For `doctor`: whether the keeper answers as it should.

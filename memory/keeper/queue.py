@@ -146,12 +146,6 @@ def put_refused(request: KeeperRequest, refused: RefusedProposal, place: int) ->
     return Statement("note_refusal_put", values)
 
 
-def erase_readings(session_id: str) -> list[Statement]:
-    """What takes everything that was read in a session away (P13); what stands in the ledger is the ledger's."""
-    names = ("erase_session_line", "erase_reading", "erase_model_readings")
-    return [Statement(name, {"session_id": session_id}) for name in names]
-
-
 def read_waiting(row: Row) -> WaitingReading:
     """The waiting reading in a row."""
     return WaitingReading(**row)

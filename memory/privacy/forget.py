@@ -53,7 +53,6 @@ class Forgotten:
     """What a call of `forget` did."""
 
     counts: ForgetCounts
-    job_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     """Pieces of the texts, to look for in the files; kept in memory only until `prove` has looked."""
     log_emptied: bool = True
@@ -155,7 +154,6 @@ class Forgetter:
         words = erasure.traces(plan.gone_texts, plan.left_texts)
         return Forgotten(
             plan.counts,
-            tuple(job["job_id"] for job in plan.jobs),
             tuple(words),
             emptied,
             conversation_id=request.conversation_id,

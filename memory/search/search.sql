@@ -10,10 +10,3 @@ SELECT e.doc_id, e.side, e.vector, d.session_id, d.ordinal, d.ref
 FROM search_docs d JOIN embeddings e ON e.doc_id = d.doc_id
 WHERE d.conversation_id = :conversation_id AND d.doc_id > :after AND e.model = :model
 ORDER BY e.doc_id DESC, e.side DESC, e.passage DESC LIMIT :most;
-
--- name: turns_that_followed
--- P12: which values of a subject were said later, by the order in which their turns were stored and not by a clock.
-SELECT later.ref AS turn_id FROM memories
-JOIN search_docs AS later ON later.source = 'turn' AND later.ref = memories.turn_id
-WHERE memories.conversation_id = :conversation_id AND memories.subject = :subject
-    AND later.ordinal > (SELECT ordinal FROM search_docs WHERE source = 'turn' AND ref = :turn_id);

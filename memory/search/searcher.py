@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memory.errors import StorageUnavailable
+from memory.packets import RetrievedItem
 from memory.ports import Database, Reads, Statement, TokenCounter
 from memory.search.languages import Languages
 from memory.search.lookups import Texts, dated, documents, look_up, texts_of
@@ -41,7 +42,7 @@ from memory.search.terms import (
     unnamed,
 )
 from memory.text import clip, has_question_mark
-from memory.types import ConversationTurn, Memory, RetrievedItem
+from memory.types import ConversationTurn
 
 SHORTLIST = 40
 SHORTLIST_LEAST = 18
@@ -85,33 +86,6 @@ def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
             "at_ms": turn.created_at_ms,
         },
     )
-
-
-def index_memory(memory: Memory, conversation_id: str, languages: Languages) -> Statement:
-    """Return the statement that makes a memory findable, for the transaction that stores it."""
-    code = languages.detect(memory.text).code
-    words = split_words(memory.text[:MAX_CHARS])
-    terms = index_terms(conversation_id, words, code)
-    return Statement(
-        "index_document",
-        {
-            "conversation_id": conversation_id,
-            "source": "memory",
-            "ref": memory.memory_id,
-            "session_id": memory.session_id,
-            "seq": 0,
-            "user_id": memory.user_id,
-            "traits": json.dumps([_traits(memory.text, words, terms, code), None], separators=(",", ":")),
-            "user_terms": terms,
-            "assistant_terms": "",
-            "at_ms": memory.at_ms,
-        },
-    )
-
-
-def unindex_memory(memory_id: str) -> Statement:
-    """Return the statement that takes a superseded memory out of the search; deleting its row does so by itself."""
-    return Statement("unindex_document", {"ref": memory_id, "source": "memory"})
 
 
 def unindex_turn(turn_id: str) -> Statement:

@@ -16,6 +16,7 @@ from memory.ledger.fill import filled
 from memory.ledger.ledgers import Ledgers, Writing
 from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
+from memory.packets import ConversationContextPacket
 from memory.ports import Clock, Ids, Statement, TokenCounter, unobserved
 from memory.process.faults import point
 from memory.process.turn_taking import TurnTaking
@@ -37,15 +38,7 @@ from memory.storage.store import (
     update_session,
 )
 from memory.text import clean
-from memory.types import (
-    CARE,
-    PRIVATE,
-    ConversationCheckpointSnapshot,
-    ConversationContextPacket,
-    ConversationTurn,
-    SessionState,
-    ToolCall,
-)
+from memory.types import CARE, PRIVATE, ConversationCheckpointSnapshot, ConversationTurn, SessionState, ToolCall
 
 MAX_LIVE_SESSIONS = 256
 

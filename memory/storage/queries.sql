@@ -179,48 +179,6 @@ WHERE compaction_id = :compaction_id AND undone_at_ms IS NULL;
 
 -- Memories (002 phase 3): what outlives its session.
 
--- name: insert_memory
--- Only while its turn is there: what was forgotten meanwhile is not written down again (P13).
-INSERT INTO memories (memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status,
-    superseded_by, created_at_ms)
-SELECT :memory_id, :conversation_id, :user_id, :session_id, :turn_id, :kind, :subject, :text, :score, :status,
-    NULL, :created_at_ms
-WHERE EXISTS (SELECT 1 FROM conversation_turns WHERE turn_id = :turn_id);
-
--- name: supersede_memory
--- A newer value takes its place; it stays with its own provenance.
-UPDATE memories SET status = 'superseded', superseded_by = :superseded_by
-WHERE memory_id = :memory_id AND status = 'active';
-
--- name: memories_of_person
--- What the gate compares a candidate with: superseded ones too, so that a turn is never promoted twice.
-SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
-    created_at_ms
-FROM memories
-WHERE conversation_id = :conversation_id
-    AND (user_id = :user_id OR (user_id IS NULL AND CAST(:user_id AS BIGINT) IS NULL))
-ORDER BY created_at_ms DESC, memory_id LIMIT :limit;
-
--- name: memories_remembered
--- For /memory: what is remembered here now, the latest first; in a group of one person only.
-SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
-    created_at_ms
-FROM memories
-WHERE conversation_id = :conversation_id AND status = 'active'
-    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id)
-ORDER BY created_at_ms DESC, memory_id LIMIT :limit OFFSET :offset;
-
--- name: memories_counted
--- For /memory: how many there are.
-SELECT COUNT(*) AS n FROM memories
-WHERE conversation_id = :conversation_id AND status = 'active'
-    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id);
-
--- name: memories_of_turn
--- What was promoted from one turn, to take it back.
-SELECT memory_id FROM memories
-WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND status = 'active' ORDER BY memory_id;
-
 -- name: memory_by_id
 -- One memory, to forget it or to show it.
 SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
@@ -313,18 +271,6 @@ WHERE replace(user_text, :words, '') <> user_text OR replace(assistant_text, :wo
 UNION ALL
 SELECT 1 AS found FROM notes WHERE replace(text, :words, '') <> text
 LIMIT 1;
-
--- name: memories_with
--- What holds some words, to forget it; in a group of one person only. `lower` knows ASCII alone on some databases, so
--- the words come in lower case, as they were written, and with a capital.
-SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
-    created_at_ms
-FROM memories
-WHERE conversation_id = :conversation_id
-    AND (replace(lower(text), :words, '') <> lower(text) OR replace(text, :written, '') <> text
-        OR replace(text, :titled, '') <> text)
-    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id)
-ORDER BY created_at_ms DESC, memory_id LIMIT :limit;
 
 -- name: turns_with
 -- Turns that hold some words, to forget them; as above.

@@ -11,17 +11,9 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from memory.packets import ConversationContextPacket, JobProgress, Tier, TierReceipt
 from memory.ports import Database, Row, Statement
-from memory.types import (
-    CompactionMark,
-    ConversationContextPacket,
-    ConversationTurn,
-    JobProgress,
-    SessionState,
-    SessionStatus,
-    Tier,
-    TierReceipt,
-)
+from memory.types import CompactionMark, ConversationTurn, SessionState, SessionStatus
 
 DIGEST_BYTES = 16
 NO_LIMIT = 2**31

@@ -17,6 +17,7 @@ from memory.keeper.session_lines import SessionLine, put_session_line
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, Change, End, Ring
 from memory.ledger.views import Scope
+from memory.packets import RetrievedItem
 from memory.ports import Statement
 from memory.privacy.notes import NotesPlanner
 from memory.search.languages import Languages
@@ -30,7 +31,7 @@ from memory.testing import (
     make_turn,
     open_memory,
 )
-from memory.types import CompactionMark, RetrievedItem, SessionState, ToolCall
+from memory.types import CompactionMark, SessionState, ToolCall
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()

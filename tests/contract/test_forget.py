@@ -13,12 +13,13 @@ from bot.tables import BOT_TABLES
 from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
 from memory.ledger.types import Actor, Add, End
+from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
 from memory.storage.postgres.connection import placeholders
 from memory.testing import make_exchange, open_memory
-from memory.types import CompactionMark, ConversationContextPacket
+from memory.types import CompactionMark
 
 ROOM = Path(package.__file__).parent
 HERE, THERE, SOMEBODY, FRIEND = "tg:1:7:0", "tg:1:8:0", 7, 8

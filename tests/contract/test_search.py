@@ -9,11 +9,10 @@ from memory.ports import Statement
 from memory.search import terms
 from memory.search.languages import Languages
 from memory.search.query import Query
-from memory.search.searcher import index_memory, index_turn, merge_index, unindex_memory
+from memory.search.searcher import index_turn, merge_index
 from memory.storage.extension import Extension
 from memory.storage.store import insert_turn
 from memory.testing import make_turn, open_memory
-from memory.types import Memory
 
 PACKAGE = Path(memory.__file__).parent
 HERE = "tg:1:1:0"
@@ -29,15 +28,6 @@ SELECT * FROM conversation_turns;
 -- What the cascade of forgetting does to a turn.
 DELETE FROM conversation_turns WHERE turn_id = :turn_id;
 
--- name: test_forget_memory
--- What the cascade of forgetting does to a memory.
-DELETE FROM memories WHERE memory_id = :memory_id;
-
--- name: test_insert_memory
--- As the promotion stores it.
-INSERT INTO memories
-    (memory_id, conversation_id, session_id, turn_id, kind, subject, text, score, status, created_at_ms)
-VALUES (:memory_id, :conversation_id, :session_id, 't_1', 'fact', 'user.dog', :text, 0.9, 'active', 1);
 """
 
 
@@ -203,34 +193,6 @@ async def test_long_answer_is_shown_by_its_passage(say, searcher):
     assert "harbour pilot is called Ines" in found.text
     assert found.text.count("…") == 2
     assert found.tokens < 200
-
-
-async def test_memory_is_found_until_it_is_superseded(db, searcher, languages):
-    """A memory is found like a turn; superseded or deleted it is not."""
-    facts = {"m_1": "The dog is called Rex", "m_2": "The dog is called Luna"}
-    for memory_id, text in facts.items():
-        fact = Memory(
-            memory_id=memory_id,
-            kind="fact",
-            subject="user.dog",
-            text=text,
-            score=0.9,
-            turn_id="t_1",
-            session_id="s_1",
-            at_ms=1,
-        )
-        params = {"memory_id": memory_id, "conversation_id": HERE, "session_id": "s_1", "text": text}
-        await db.write(Statement("test_insert_memory", params), index_memory(fact, HERE, languages))
-
-    assert set(refs(await searcher.search(Query(HERE, "what is the dog called?")))) == {"m_1", "m_2"}
-
-    await db.write(unindex_memory("m_1"))
-
-    assert refs(await searcher.search(Query(HERE, "what is the dog called?"))) == ["m_2"]
-
-    await db.write(Statement("test_forget_memory", {"memory_id": "m_2"}))
-
-    assert await searcher.search(Query(HERE, "what is the dog called?")) == []
 
 
 async def test_short_texts_are_shown_without_a_guess_at_their_language(say, db, searcher, languages, monkeypatch):

@@ -13,10 +13,11 @@ from memory.context.occasion import Reserved
 from memory.context.packet_text import stable_text, turn_text
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import turn_tokens
+from memory.packets import RetrievedItem
 from memory.search.languages import Languages
 from memory.sessions.summarizer import summarize
 from memory.testing import START_MS, make_turn
-from memory.types import RetrievedItem, SessionState, ToolCall
+from memory.types import SessionState, ToolCall
 
 LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()

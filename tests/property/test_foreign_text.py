@@ -12,7 +12,8 @@ from obedient import FENCED, as_read, hidden
 from bot.intake.updates import Me, batch_text, read_update
 from memory.context.packet_text import prompt
 from memory.context.transcript import clip, clip_ends, clip_start, to_messages, user_message
-from memory.types import ConversationContextPacket, ConversationTurn
+from memory.packets import ConversationContextPacket
+from memory.types import ConversationTurn
 
 ME = Me(99, "continuity_bot")
 PACKET = {"session_id": "s_1", "conversation_id": "c", "session_status": "active", "context_compiled_at_ms": 1}

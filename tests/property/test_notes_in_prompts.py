@@ -17,8 +17,8 @@ from memory.ledger.apply import apply
 from memory.ledger.past import as_of
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Reopen, Ring
 from memory.ledger.views import Scope
+from memory.packets import RetrievedItem
 from memory.testing import START_MS, make_state
-from memory.types import RetrievedItem
 
 COUNTER = TiktokenCounter()
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)

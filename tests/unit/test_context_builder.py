@@ -20,8 +20,9 @@ from memory.context.fence import fence
 from memory.context.notes_block import Block, Since
 from memory.context.occasion import Reserved
 from memory.context.transcript import MEMBER_TITLE, turn_tokens
+from memory.packets import JobProgress, RetrievedItem
 from memory.testing import START_MS, WordCounter, make_state, make_turn
-from memory.types import CompactionMark, JobProgress, RetrievedItem, Topic
+from memory.types import CompactionMark, Topic
 
 COUNTER = WordCounter()
 

@@ -10,9 +10,10 @@ from bot.features import exporting
 from bot.features.receipt import bar, compaction_text, receipt_text, tier_line
 from bot.meters.spent import Spent
 from bot.people.spending import booked, day_of
+from memory.packets import TierReceipt
 from memory.storage.store import Compaction
 from memory.testing import START_MS
-from memory.types import CompactionMark, TierReceipt
+from memory.types import CompactionMark
 
 
 @pytest.mark.parametrize(

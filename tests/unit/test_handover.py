@@ -5,8 +5,8 @@ import pytest
 from bot.answers.responder import Answer, Ask
 from bot.offline.handover import Handover
 from memory.ledger.types import Add
+from memory.packets import ConversationContextPacket
 from memory.testing import START_MS, make_state
-from memory.types import ConversationContextPacket
 
 
 class Model:

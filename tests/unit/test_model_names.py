@@ -9,8 +9,8 @@ from bot.answers.fit import fitted
 from bot.answers.responder import Ask
 from bot.settings import Settings
 from bot.settings.model_names import NamedModel, model_names, read_model, wrong_models
+from memory.packets import ConversationContextPacket, TierReceipt
 from memory.testing import make_state, make_turn
-from memory.types import ConversationContextPacket, TierReceipt
 
 LIST = "Fast=openai:gpt-5-mini, home=ollama:qwen3:8b@8000"
 

@@ -18,8 +18,9 @@ from bot.offline.words import codes, words_of
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Ledger
 from memory.ledger.views import standing, to_do
+from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.state.state_manager import new_state
-from memory.types import ConversationContextPacket, ConversationTurn, RetrievedItem
+from memory.types import ConversationTurn
 
 NOW = int(datetime(2026, 11, 23, 14, 10, tzinfo=UTC).timestamp() * 1000)
 """A Monday."""

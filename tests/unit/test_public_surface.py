@@ -17,7 +17,7 @@ ROOT = PACKAGE.parent
 NAMES = """
 Actor Add Applied Budget Change CheckpointError Clock Conflict ContinuityError ConversationContextPacket
 ConversationMemory ConversationTurn Embedder End Erasure Extension ForgetCounts ForgetRequest Forgotten Ids Ledger
-Locked Memory Merge Move Note NoteChange Occasion OpenLoop OpeningReport PendingTurn Prepared Proof Refusal Reopen
+Locked Merge Move Note NoteChange Occasion OpenLoop OpeningReport PendingTurn Prepared Proof Refusal Reopen
 Reserved RetrievedItem SchemaMismatch Scope SessionState Statement StorageError StorageUnavailable SummaryWriter
 TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
 """

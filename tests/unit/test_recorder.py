@@ -9,13 +9,14 @@ import pytest
 
 from memory.errors import Conflict, StorageUnavailable, UnknownSession
 from memory.ledger.ledgers import Ledgers
+from memory.packets import ConversationContextPacket, TierReceipt
 from memory.ports import Statement
 from memory.sessions.hydrator import Hydrator
 from memory.sessions.recorder import Recorder
 from memory.storage.store import Store, insert_turn, point_conversation
 from memory.testing import make_exchange, make_turn, open_memory, start_memory
 from memory.text import clean
-from memory.types import ConversationContextPacket, TierReceipt, ToolCall
+from memory.types import ToolCall
 
 CONVERSATION = "tg:1:1:0"
 

@@ -22,10 +22,10 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, End, Ledger, Ring
 from memory.ledger.views import Scope
+from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
 from memory.search.query import Query
 from memory.testing import ManualClock, make_state
-from memory.types import ConversationContextPacket, RetrievedItem
 
 NOW_MS = int(datetime(2026, 11, 24, 7, 21, tzinfo=UTC).timestamp() * 1000)  # a Tuesday, 08:21 in Berlin
 SESSION = make_state().session_id

@@ -15,8 +15,8 @@ from memory.context.finds import FLOOR
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
 from memory.ledger.types import Note
+from memory.packets import RetrievedItem
 from memory.search.query import Query
-from memory.types import RetrievedItem
 
 MAX_FOUND: Final = 8
 NEAR_SHARE: Final = 0.3

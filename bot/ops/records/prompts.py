@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from bot.answers.prompts import WholePrompt, rebuilt, unpacked, whole
 from bot.ops.workspace import OpsError, Workspace
 from bot.replies import plural
-from memory.types import ConversationTurn, RetrievedItem
+from memory.packets import RetrievedItem
+from memory.types import ConversationTurn
 
 DAY_MS = 86_400_000
 

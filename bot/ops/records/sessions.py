@@ -10,11 +10,12 @@ from bot.ops.copies.checkpoints import CheckpointFile, file_of
 from bot.ops.format import short_ids
 from bot.ops.workspace import OpsError, Workspace
 from memory.context.occasion import Occasion
+from memory.packets import ConversationContextPacket, JobProgress, RetrievedItem
 from memory.ports import Row
 from memory.search.query import Query
 from memory.sessions.hydrator import HydrationReport
 from memory.storage.store import Compaction, SessionRow, read_session_row
-from memory.types import ConversationContextPacket, ConversationTurn, JobProgress, RetrievedItem, SessionState
+from memory.types import ConversationTurn, SessionState
 
 SNAPSHOTS = 5
 FOUND = 8

@@ -16,9 +16,10 @@ from bot.ops.records.sessions import Found, Shown, chat_of
 from bot.ops.screens.lines import STATUS_WORDS, columns, facts, said
 from bot.replies import plural, shorten
 from memory.context.context_builder import reference_text
+from memory.packets import RetrievedItem, TierReceipt
 from memory.ports import Row
 from memory.state.state_manager import session_title
-from memory.types import ConversationTurn, RetrievedItem, SessionState, TierReceipt
+from memory.types import ConversationTurn, SessionState
 
 DIGEST_CHARS = 12
 ORIGINS = {"first": "the first of its chat", "gap": "opened after a silence", "fresh": "opened with /fresh"}

@@ -24,8 +24,9 @@ from bot.intake.updates import is_group
 from bot.people.choices import LANGUAGE
 from bot.turns.services import Services
 from memory.context.transcript import clip
+from memory.packets import ConversationContextPacket
 from memory.ports import Statement
-from memory.types import ConversationContextPacket, SessionState
+from memory.types import SessionState
 
 ATTACHED_SHARE: Final = 3
 """Of the prompt a third is for a document that came with the message."""

@@ -1,0 +1,144 @@
+"""The packet: what a model is given for one answer, tier by tier, with a receipt for each (003). Frozen contracts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from memory.types import (
+    Contract,
+    ConversationTurn,
+    NotesMark,
+    OpenLoop,
+    PendingClarification,
+    ResponseType,
+    SessionStatus,
+)
+
+Tier = Literal["history", "summary", "retrieved", "today", "threads", "memories", "last_conversation"]
+
+
+class RetrievedItem(Contract):
+    """An older turn or a memory that bears on the message, with the reasons for its rank."""
+
+    source: Literal["turn", "memory"]
+    ref: str
+    """turn_id or memory_id."""
+    text: str
+    seq: int | None = None
+    session_id: str | None = None
+    user_id: int | None = None
+    """Who wrote the turn; None when it is not known."""
+    at_ms: int
+    score: float
+    share: float = 0.0
+    """How much of the question it and its neighbours hold, by what the words are worth."""
+    note: str = ""
+    """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
+    breakdown: dict[str, float] = Field(default_factory=dict)
+    tokens: int = 0
+
+
+class JobProgress(Contract):
+    """Something the assistant does later, as the packet shows it (002 section 5.4)."""
+
+    job_id: str
+    title: str
+    status: str
+    progress: str = ""
+    due_at_ms: int | None = None
+
+
+class TierReceipt(Contract):
+    """What one tier put into the packet and what it had to leave out."""
+
+    tier: Tier
+    budget_tokens: int
+    used_tokens: int = 0
+    items: int = 0
+    cut_items: int = 0
+    cut_tokens: int = 0
+    error: str | None = None
+
+
+class ConversationContextPacket(Contract):
+    """What the model is given about the past (002 section 3.3, 003)."""
+
+    conversation_id: str
+    session_id: str
+    session_status: SessionStatus
+    recent_turn_summaries: tuple[str, ...] = ()
+    rolling_session_summary: str = ""
+    active_topics: tuple[str, ...] = ()
+    active_job_refs: tuple[str, ...] = ()
+    jobs: tuple[JobProgress, ...] = ()
+    pending_clarifications: tuple[PendingClarification, ...] = ()
+    open_loops: tuple[OpenLoop, ...] = ()
+    resolved_entities_map: dict[str, str] = Field(default_factory=dict)
+    last_response_type: ResponseType = "none"
+    history: tuple[ConversationTurn, ...] = ()
+    """Turns to be shown verbatim, oldest first."""
+    edited: tuple[str, ...] = ()
+    """Those of them whose message says something else than when it was answered."""
+    history_truncated: bool = False
+    notes_lasting: str = ""
+    """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""
+    threads: str = ""
+    """What was open then: ten lines at most, the rest counted (003 AC-3.4 has five); frozen with the notes."""
+    notes_mark: NotesMark | None = None
+    """Which notes these are."""
+    notes_changed: str = ""
+    """Notes that are new, other or ended since, each once in its newest form."""
+    notes_rang: str = ""
+    """Reminders that rang since."""
+    today: str = ""
+    """Earlier sessions of the same day, a line each."""
+    last_conversation: str = ""
+    """Sessions before, a line each."""
+    retrieved: tuple[RetrievedItem, ...] = ()
+    """What was found in what was said before."""
+    time_zone: str = "UTC"
+    """By whose clock every time in the prompt is."""
+    has_times: bool = True
+    """False where messages stand as they were said, without their times."""
+    local_time: str = ""
+    """What time it is there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
+    person: str = ""
+    """The name of whoever wrote the message that is answered; "" when it is not known."""
+    person_id: int | None = None
+    """Who that is."""
+    is_group: bool = False
+    """True where several people talk: each message is told with its speaker's name, the others' words as data."""
+    speakers: dict[int, str] = Field(default_factory=dict)
+    """Who is who in a group: user id → name, of those that are known."""
+    bootstrap: str = ""
+    """Words of ours about what is carried forward; they stand behind the instructions (001)."""
+    files: str = ""
+    """What files that were sent here say to the message."""
+    files_title: str = ""
+    """What the model is told of that above it."""
+    notices: tuple[str, ...] = ()
+    """What the model has to know before this message that stands nowhere else: a change of its that had no place."""
+    receipts: tuple[TierReceipt, ...] = ()
+    instructions_tokens: int = 0
+    """What stands beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""
+    tools_tokens: int = 0
+    bootstrap_tokens: int = 0
+    message_tokens: int = 0
+    frame_tokens: int = 0
+    """Headings, fences, times, what changed in the notes, and who writes when."""
+    is_near_limit: bool = False
+    """True when the prompt takes more than 80 % of the cap (004 phase 1: early warning)."""
+    context_compiled_at_ms: int
+
+    @property
+    def notes_block(self) -> str:
+        """All notes that the session's prompts begin with."""
+        return "\n".join(filter(None, (self.notes_lasting, self.threads)))
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the whole prompt."""
+        beside = self.instructions_tokens + self.tools_tokens + self.bootstrap_tokens + self.message_tokens
+        return beside + self.frame_tokens + sum(receipt.used_tokens for receipt in self.receipts)
