@@ -9,7 +9,7 @@ from bot import replies
 from bot.dates import MORNING_HOUR, day_text, every_text, hour_text, local, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
-from memory.ledger.views import is_past, is_snoozed, story_of, waits_for_word
+from memory.ledger.views import is_over, is_past, is_snoozed, story_of, waits_for_word
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
@@ -87,7 +87,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
     in_text = tells_day(note.text, note.due_at_ms, clock, language)
     ends = note.kind in TO_DO or note.kind == "project"
-    if is_past(note, now_ms) and (ends or not in_text):
+    is_on = note.kind == "event" and not is_over(note, now_ms)
+    if is_past(note, now_ms) and not is_on and (ends or not in_text):
         return replies.say("lines.late" if ends else "lines.was", when=when)
     if not note.due_exact:
         return "" if in_text or local(note.due_at_ms, clock).date() in told else when

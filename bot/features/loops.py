@@ -46,12 +46,17 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
 
 
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:
-    """[Done] [Tomorrow] [Drop] of one line; of a series this date or all, and no [Tomorrow] for what comes later."""
+    """[Done] [Tomorrow] [Drop] of one line; of a series this date or all.
+
+    What comes on a later day cannot be put off until tomorrow, nor an event be done before it was.
+    """
     payload, at_ms = {"note_id": note.note_id}, day_of(note, now_ms)
     done = Button(replies.say("loop_done_once" if note.repeats else "loop_done"), "loop_done", payload)
     later = Button(replies.say("ring_buttons.tomorrow"), "loop_snooze", payload)
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
+    if note.kind == "event":
+        return (done, drop) if is_now else (drop,)
     return (done, later, drop) if is_now else (done, drop)
 
 

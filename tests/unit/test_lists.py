@@ -225,6 +225,28 @@ def test_an_event_that_rang_waits_for_no_word():
     assert [name for name, _ in by_heading(ledger, START_MS + DAY_MS)] == ["over"]
 
 
+def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
+    """Until two hours after it began; without an hour, or far away, an event stands in /memory."""
+    at = {"due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of(
+        ("event", "Parents' evening", {"due_at_ms": START_MS + HOUR_MS} | at),
+        ("event", "Dentist", {"due_at_ms": START_MS + 9 * DAY_MS} | at),
+        ("event", "The fair", {"due_at_ms": START_MS + DAY_MS}),
+        ("event", "Mr Bouvet comes", {"due_at_ms": START_MS - HOUR_MS} | at),
+        task("Oven", due_at_ms=START_MS - 79_980_000, rings_from="2023-11-14T22:30", time_zone="UTC"),
+    )
+    lines = page(loop_list(ledger, START_MS, "UTC")).text.splitlines()
+
+    assert lines[2:6] == [
+        "Today",
+        "1. Mr Bouvet comes (at 21:13)",
+        "2. Oven (⏰ at 22:30)",
+        "3. Parents' evening (at 23:13)",
+    ]
+    assert [note.text for note in to_do(ledger, START_MS + 2 * HOUR_MS)] == ["Oven", "Parents' evening"]
+    assert [button.label for button in loop_list(ledger, START_MS, "UTC").row(ledger.notes[1])] == ["Done", "Drop"]
+
+
 # --- what a tap does ------------------------------------------------------------------------------------------------
 
 
