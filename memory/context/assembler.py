@@ -29,12 +29,12 @@ from memory.context.notes_block import (
 )
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved
 from memory.context.tiers import shown_whole
-from memory.context.transcript import NOBODY, local_moment, user_message
-from memory.keeper.session_lines import SessionLine, session_lines
+from memory.context.transcript import NOBODY, local_time, user_message
+from memory.keeper.session_lines import SessionLine, session_lines, without
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.past import as_of
 from memory.ledger.types import Ledger
-from memory.ledger.views import Scope
+from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
@@ -132,17 +132,18 @@ class Assembler:
         )
         if "memories" in errors:
             errors["threads"] = errors["memories"]
-        titles = await self._tier("last_conversation", errors, lambda: self._titles(state), NO_TITLES)
+        silent = forgotten_turns(remembered.ledger)
+        titles = await self._tier("last_conversation", errors, lambda: self._titles(state, silent), NO_TITLES)
         days = await self._tier(
             "today",
             errors,
-            lambda: self._earlier.told(state, titles, remembered.then, now_ms, zone, alone=alone),
+            lambda: self._earlier.told(state, titles, remembered.then, now_ms, zone, alone=alone, silent=silent),
             NO_SESSIONS,
         )
         found = await self._tier(
             "retrieved",
             errors,
-            lambda: self._search(state, message, shown, now_ms, alone=alone),
+            lambda: self._search(state, message, shown, silent, now_ms, alone=alone),
             list[RetrievedItem](),
         )
         notes = bearing(message, remembered.ledger, scope, (remembered.block, remembered.since))
@@ -266,9 +267,10 @@ class Assembler:
             self._blocks.popitem(last=False)
         return block
 
-    async def _titles(self, state: SessionState) -> Mapping[str, SessionLine]:
-        """Return what the keeper says of the conversation's sessions."""
-        return await session_lines(self._store.db, state.conversation_id)
+    async def _titles(self, state: SessionState, silent: Collection[str]) -> Mapping[str, SessionLine]:
+        """Return what the keeper says of the conversation's sessions, but for what rests on `silent` turns."""
+        lines = await session_lines(self._store.db, state.conversation_id)
+        return {key: without(line, silent) for key, line in lines.items()}
 
     async def _speakers(
         self, said: Sequence[ConversationTurn | RetrievedItem], occasion: Occasion
@@ -283,16 +285,23 @@ class Assembler:
             return NOBODY
 
     async def _search(
-        self, state: SessionState, message: str, shown: Sequence[ConversationTurn], now_ms: int, *, alone: bool
+        self,
+        state: SessionState,
+        message: str,
+        shown: Sequence[ConversationTurn],
+        silent: Collection[str],
+        now_ms: int,
+        *,
+        alone: bool,
     ) -> list[RetrievedItem]:
-        """Return what bears on the message and does not stand in the messages; nothing when nothing does."""
+        """Return what bears on the message, and stands neither in the messages nor in `silent` turns."""
         if self._searcher is None or not self._budget.retrieved_tokens:
             return []
         query = Query(
             state.conversation_id,
             message,
             session_ids=[state.session_id] if alone else None,
-            exclude_turn_ids=sorted({*(turn.turn_id for turn in shown), *state.undone}),
+            exclude_turn_ids=sorted({*(turn.turn_id for turn in shown), *state.undone, *silent}),
             limit=MAX_FINDS,
             now_ms=now_ms,
         )
@@ -321,12 +330,6 @@ class Assembler:
                 "the prompt of session %s takes %d of %d tokens: its history is compacted soon",
                 packet.session_id, packet.prompt_tokens, self._budget.cap_tokens,
             )  # fmt: skip
-
-
-def local_time(now_ms: int, time_zone: str, *, known: bool) -> str:
-    """Return what time it is: `Sun 2026-11-22 14:05 (Europe/Lisbon)`; a clock that nobody chose is called so."""
-    day, minute = local_moment(now_ms, time_zone)
-    return f"{day} {minute} ({time_zone})" if known else f"{day} {minute} ({time_zone}; their time zone is not known)"
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -32,7 +32,7 @@ class EarlierSessions:
     def __init__(self, store: Store, ledgers: Ledgers) -> None:
         self._store = store
         self._ledgers = ledgers
-        self._began: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._began: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
         self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
 
     def clear_cache(self) -> None:
@@ -49,10 +49,12 @@ class EarlierSessions:
         time_zone: str,
         *,
         alone: bool,
+        silent: Collection[str] = (),
     ) -> tuple[list[str], list[str]]:
         """Return a line for each earlier session, of the day and from before it; nothing for a session `alone`.
 
-        What of them the `ledger` contradicts is left out; a session in which the keeper found nothing, too.
+        What of them the `ledger` contradicts is left out; a session in which the keeper found nothing, too. A `silent`
+        turn does not tell how one began.
         """
         if alone:
             return [], []
@@ -60,7 +62,9 @@ class EarlierSessions:
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
         told = [lines[row.session_id] for row in others if row.session_id in lines]
         standings = await self._standing([line for line in told if line.standing], ledger)
-        texts = {row: await self._told(row, lines.get(row.session_id), standings, ledger.epoch) for row in others}
+        began = {row: await self._first_words(row, ledger.epoch) for row in others if not _is_read(lines, row)}
+        words = {row: text for row, (turn_id, text) in began.items() if turn_id not in silent}
+        texts = {row: _told(lines.get(row.session_id), standings, words.get(row, "")) for row in others}
         today, before = by_day([row for row in others if texts[row]], midnight_of(now_ms, time_zone))
         said = {row: f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}" for row, text in texts.items()}
         return [said[row] for row in today], [said[row] for row in before]
@@ -78,25 +82,33 @@ class EarlierSessions:
                 self._standings.popitem(last=False)
         return self._standings[key]
 
-    async def _told(self, row: SessionRow, line: SessionLine | None, standings: Mapping[str, str], epoch: str) -> str:
-        """Return where it stands, else its title, else how it began as long as no keeper has read it."""
-        title = f", {one_line(line.title)}" if line and line.title else ""
-        if standing := standings.get(row.session_id, ""):
-            return f"{title}: {one_line(clip(standing, STANDING_CHARS))}"
-        if title or (line and line.read_through_seq):
-            return title
-        began = await self._first_words(row, epoch)
-        return f": began with “{began}”" if began else ""
+    async def _first_words(self, row: SessionRow, epoch: str) -> tuple[str, str]:
+        """Return the turn that a session began with, and its first words.
 
-    async def _first_words(self, row: SessionRow, epoch: str) -> str:
-        """Return how a session began; read again when something was forgotten, in whatever process (P13)."""
+        They are read again when something was forgotten, in whatever process (P13).
+        """
         key = (row.session_id, epoch)
         if key not in self._began:
             turns = await self._store.turns_between(row.session_id, 1, 1)
-            self._began[key] = one_line(clip(turns[0].user_text, FIRST_WORDS_CHARS)) if turns else ""
+            words = one_line(clip(turns[0].user_text, FIRST_WORDS_CHARS)) if turns else ""
+            self._began[key] = (turns[0].turn_id if turns else "", words)
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
         return self._began[key]
+
+
+def _is_read(lines: Mapping[str, SessionLine], row: SessionRow) -> bool:
+    """Whether a keeper has read a session: how it began is not told any more."""
+    line = lines.get(row.session_id)
+    return line is not None and bool(line.title or line.read_through_seq)
+
+
+def _told(line: SessionLine | None, standings: Mapping[str, str], began: str) -> str:
+    """Where a session stands, else its title, else how it began; "" for nothing."""
+    title = f", {one_line(line.title)}" if line and line.title else ""
+    if standing := standings.get(line.session_id, "") if line else "":
+        return f"{title}: {one_line(clip(standing, STANDING_CHARS))}"
+    return title or (f": began with “{began}”" if began else "")
 
 
 def title_of(

@@ -197,6 +197,12 @@ def local_moment(at_ms: int, time_zone: str) -> tuple[str, str]:
     return f"{at:%a %Y-%m-%d}", f"{at:%H:%M}"
 
 
+def local_time(now_ms: int, time_zone: str, *, known: bool) -> str:
+    """Return what time it is: `Sun 2026-11-22 14:05 (Europe/Lisbon)`; a clock that nobody chose is called so."""
+    day, minute = local_moment(now_ms, time_zone)
+    return f"{day} {minute} ({time_zone})" if known else f"{day} {minute} ({time_zone}; their time zone is not known)"
+
+
 def user_message(text: str) -> str:
     """Return what a person wrote as the model gets it: what others wrote in it is fenced, stretch by stretch."""
     if not has_foreign(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import orjson
@@ -13,7 +13,7 @@ from memory.keeper.request import BEFORE_TURNS, before_them, is_shown, shown_not
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
-from memory.ledger.views import Scope
+from memory.ledger.views import Scope, forgotten_turns
 from memory.ports import Clock, Ids
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import Store, checked
@@ -44,17 +44,29 @@ class RequestMaker:
         row = await self._store.session(session_id)
         return state_of_row(row)[0] if row else None
 
+    async def silent(self, waiting: WaitingReading, state: SessionState | None) -> frozenset[str]:
+        """Return the turns that no keeper is shown: taken back, or said what the person had forgotten since."""
+        self._ledgers.evict(lambda each: each == waiting.conversation_id)  # another process may have gone on with it
+        ledger = await self._ledgers.read(waiting.conversation_id)
+        return forgotten_turns(ledger).union(state.undone if state else ())
+
     async def make(
-        self, waiting: WaitingReading, state: SessionState | None, turns: Sequence[ConversationTurn]
+        self,
+        waiting: WaitingReading,
+        state: SessionState | None,
+        turns: Sequence[ConversationTurn],
+        silent: Collection[str] = (),
     ) -> KeeperRequest:
-        """Return the request to read these turns of a session, one at least."""
+        """Return the request to read these turns of a session, one at least; nothing of it was said in `silent` ones.
+
+        What is silent in the session before is looked up there.
+        """
         conversation_id, user_id, first = waiting.conversation_id, turns[-1].user_id, turns[0].seq
         scope = await self._scope(state, turns)
         alone = state is None or scope.session_id is not None
-        earlier = await self._shown(waiting.session_id, first - BEFORE_TURNS, first - 1, state)
-        lately = await self._lately(waiting) if len(earlier) < BEFORE_TURNS and not alone else []
+        earlier = await self._shown(waiting.session_id, first - BEFORE_TURNS, first - 1, silent)
+        lately = await self._lately(waiting, silent) if len(earlier) < BEFORE_TURNS and not alone else []
         before = before_them([*lately, *earlier])
-        self._ledgers.evict(lambda each: each == conversation_id)  # another process may have gone on with it
         ledger = await self._ledgers.read(conversation_id)
         now_ms = self._clock.now_ms()
         notes = shown_notes(ledger, scope, (*before, *turns), turns, now_ms)
@@ -63,7 +75,7 @@ class RequestMaker:
             *await self._rested_on(notes),
             *await self._told_before(waiting, turns[0], alone=alone and state is not None),
         ]
-        beside = {turn.turn_id: turn for turn in told if turn.turn_id not in held}
+        beside = {turn.turn_id: turn for turn in told if turn.turn_id not in {*held, *silent}}
         speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
         return KeeperRequest(
             reading_id=self._ids.new("r"),
@@ -81,12 +93,9 @@ class RequestMaker:
             edited=state.edited if state else (),
         )
 
-    async def _shown(
-        self, session_id: str, first: int, last: int, state: SessionState | None
-    ) -> list[ConversationTurn]:
-        undone = state.undone if state else ()
+    async def _shown(self, session_id: str, first: int, last: int, silent: Collection[str]) -> list[ConversationTurn]:
         turns = await self._store.turns_between(session_id, first, last)
-        return [turn for turn in turns if is_shown(turn, undone)]
+        return [turn for turn in turns if is_shown(turn, silent)]
 
     async def _scope(self, state: SessionState | None, turns: Sequence[ConversationTurn]) -> Scope:
         """Which notes may be seen: only the session's own as soon as one of those who speak may see no others."""
@@ -96,13 +105,14 @@ class RequestMaker:
         ]
         return next((scope for scope in scopes if scope.session_id is not None), scopes[0])
 
-    async def _lately(self, waiting: WaitingReading) -> list[ConversationTurn]:
+    async def _lately(self, waiting: WaitingReading, silent: Collection[str]) -> list[ConversationTurn]:
         """The last turns of the session before this one."""
         rows = await self._store.sessions(waiting.conversation_id, limit=12)
         at = next((n for n, row in enumerate(rows) if row.session_id == waiting.session_id), len(rows))
         for row in rows[at + 1 : at + 2]:
             before = state_of_row(row)[0]
-            return await self._shown(row.session_id, row.last_seq - LATELY_TURNS + 1, row.last_seq, before)
+            also = {*silent, *(before.undone if before else ())}
+            return await self._shown(row.session_id, row.last_seq - LATELY_TURNS + 1, row.last_seq, also)
         return []
 
     async def _told_before(

@@ -21,7 +21,7 @@ from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingOutcome, ReadingQueue, WaitingReading
 from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown
-from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
+from memory.keeper.session_lines import SessionLine, put_session_line, session_lines, without
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
@@ -198,12 +198,14 @@ class Keeper:
             await self._store.db.write(queue.end_reading(waiting.session_id, line.read_through_seq))
             return False
         state = await self._maker.state(waiting.session_id)
-        shown = [turn for turn in turns if is_shown(turn, state.undone if state else ())]
+        silent = await self._maker.silent(waiting, state)
+        shown = [turn for turn in turns if is_shown(turn, silent)]
         if not has_content(shown):
             await self._move_on(line, turns[-1].seq)
             return True
-        request = await self._maker.make(waiting, state, shown)
-        request = replace(request, standing=": ".join(filter(None, (line.title, line.standing))))
+        request = await self._maker.make(waiting, state, shown, silent)
+        before = without(line, silent)
+        request = replace(request, standing=": ".join(filter(None, (before.title, before.standing))))
         if self.asking is None or not await self._is_affordable(waiting, request, is_asked=is_asked):
             await self._store.db.write(queue.postpone(waiting.session_id, request.now_ms + RETRY_AFTER_MS))
             return False

@@ -128,7 +128,9 @@ def shown_notes(
     ]
     turn_ids = {turn.turn_id for turn in turns}
     stands = {note.number for note in standing(ledger)}
-    over = [note for note in ledger if note.number not in stands and note.status != "replaced"]
+    over = [
+        note for note in ledger if note.number not in stands and note.status != "replaced" and not note.is_forgotten
+    ]
     spoken_of = found_by(said, over)[:ENDED_FOUND]  # what a button ended stands in no turn
     ended = [note for note in over if turn_ids.intersection(note.turn_ids) or note in spoken_of]
     last = sorted(ended, key=lambda note: -note.version)[:ENDED_SHOWN]

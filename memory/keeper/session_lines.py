@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -28,6 +28,11 @@ class SessionLine:
     """When it was worded: what the notes say since may be something else."""
     worked_on: tuple[str, ...] = ()
     """The turns with text that was pasted, drafted, translated or played."""
+
+
+def without(line: SessionLine, turn_ids: Collection[str]) -> SessionLine:
+    """The line, or one that says nothing where it rests on one of these turns."""
+    return line if set(turn_ids).isdisjoint(line.turn_ids) else replace(line, title="", standing="")
 
 
 def put_session_line(line: SessionLine) -> Statement:

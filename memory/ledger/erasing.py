@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.types import Ledger, Note, NoteChange
+from memory.ledger.types import NO_WORDS, Ledger, Note, NoteChange
 
 WORDS: Final = frozenset({"text", "subject", "owner", "about"})
 """Fields that hold people's words."""
@@ -20,6 +20,8 @@ class Erased:
     ledger: Ledger
     """As it is afterwards; its version moved on with what was written again."""
     gone: tuple[Note, ...] = ()
+    traces: tuple[NoteChange, ...] = ()
+    """What is left of a note that goes without its messages: no word, only on which turns it rested."""
     anew: tuple[NoteChange, ...] = ()
     """Of each note that stays but whose history told of what goes: its whole history from now on."""
     unsaid: tuple[NoteChange, ...] = ()
@@ -56,9 +58,10 @@ def without(
     """The ledger without these notes, and without all that rests on these turns.
 
     A note whose place one of them had taken stands again. Of a note that stays although such a turn once changed it,
-    the history goes: it is told from now on as it is now.
+    the history goes: it is told from now on as it is now. Of one that goes while its turns stay a trace is left, so
+    that what they say is not told again.
     """
-    gone_turns, gone_ids = frozenset(turn_ids), set(note_ids)
+    gone_turns, gone_ids, asked = frozenset(turn_ids), set(note_ids), frozenset(note_ids)
     by_note: dict[str, list[NoteChange]] = {}
     for change in changes:
         by_note.setdefault(change.note_id, []).append(change)
@@ -69,6 +72,11 @@ def without(
     gone = tuple(note for note in ledger if note.note_id in gone_ids)
     kept = {note.number: _standing_again(note, gone_ids) for note in ledger if note.note_id not in gone_ids}
     after = replace(ledger, notes=kept)
+    traces: list[NoteChange] = []
+    for note in gone:
+        if note.note_id in asked and (rest := tuple(each for each in note.turn_ids if each not in gone_turns)):
+            after, change = _anew(after, _trace(note, rest), by_note.get(note.note_id, ()))
+            traces.append(change)
     anew: list[NoteChange] = []
     words = [*_words_of(gone), *(word for note in gone for word in _words_in(by_note.get(note.note_id, ())))]
     for note in kept.values():
@@ -83,7 +91,24 @@ def without(
         for each in changes
         if each.cause in gone_turns and each.note_id not in gone_ids and each.note_id not in again
     )
-    return Erased(after, gone, tuple(anew), unsaid, tuple(dict.fromkeys(words)))
+    return Erased(after, gone, tuple(traces), tuple(anew), unsaid, tuple(dict.fromkeys(words)))
+
+
+def _trace(note: Note, turn_ids: tuple[str, ...]) -> Note:
+    """A note without a word of what it said."""
+    return Note(
+        note_id=note.note_id,
+        conversation_id=note.conversation_id,
+        number=note.number,
+        kind="fact",
+        text=NO_WORDS,
+        status="dropped",
+        confidence=0,
+        said_at_ms=note.said_at_ms,
+        session_id=note.session_id,
+        user_id=note.user_id,
+        turn_ids=turn_ids,
+    )
 
 
 def _stands(note: Note, change: NoteChange, turn_ids: Collection[str]) -> bool:
@@ -125,11 +150,11 @@ def _anew(ledger: Ledger, note: Note, told: Sequence[NoteChange]) -> tuple[Ledge
         hand=note.source,
         at_ms=told[0].at_ms if told else note.said_at_ms,
     )
-    return replace(ledger, version=version, notes={**ledger.notes, note.number: note}), change
+    return replace(ledger, version=version, notes=dict(sorted({**ledger.notes, note.number: note}.items()))), change
 
 
 def _words_of(notes: Iterable[Note]) -> Iterator[str]:
-    return (word for note in notes for word in (note.text, note.subject) if word)
+    return (word for note in notes for word in (note.text, note.subject) if word not in {"", NO_WORDS})
 
 
 def _words_in(changes: Iterable[NoteChange]) -> Iterator[str]:
@@ -137,7 +162,8 @@ def _words_in(changes: Iterable[NoteChange]) -> Iterator[str]:
         if change.said:
             yield change.said
         for values in (change.before, change.after):
-            yield from (word for name in ("text", "subject") if (word := _text(values.get(name))))
+            words = (_text(values.get(name)) for name in ("text", "subject"))
+            yield from (word for word in words if word not in {"", NO_WORDS})
 
 
 def _text(value: Any) -> str:

@@ -127,8 +127,9 @@ def rewrite(before: Ledger, erased: Erased) -> list[Statement]:
         *erase_notes([note.note_id for note in erased.gone]),
         *(Statement("erase_note_changes", {"note_id": change.note_id}) for change in erased.anew),
         *(Statement("note_change_unsay", here | {"version": change.version}) for change in erased.unsaid),
-        *(Statement("note_change_put", change_row(change)) for change in erased.anew),
+        *(Statement("note_change_put", change_row(change)) for change in (*erased.traces, *erased.anew)),
         *(each for note in erased.rewritten for each in put_note(note, note)),
+        *(each for change in erased.traces for each in put_note(after.notes[change.number], None)),
     ]
 
 

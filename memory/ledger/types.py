@@ -26,6 +26,8 @@ LASTING: Final[frozenset[str]] = frozenset({"person", "fact", "preference", "con
 TO_DO: Final[frozenset[str]] = frozenset({"task", "promise", "question"})
 """Kinds that wait for somebody to act."""
 TEXT_MAX_CHARS: Final = 400
+NO_WORDS: Final = "…"
+"""The text of a note whose words were erased: it only knows on which turns it rested."""
 SUBJECT_MAX_CHARS: Final = 80
 
 USER: Final = "user"

@@ -68,6 +68,14 @@ def belongs(note: Note, scope: Scope) -> bool:
     return (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
 
 
+def forgotten_turns(notes: Iterable[Note]) -> frozenset[str]:
+    """The turns on which a note rests that the person had forgotten: no model is told what they say.
+
+    They stay in the messages until those are deleted, too; whoever looks for something to delete finds them.
+    """
+    return frozenset(turn_id for note in notes if note.is_forgotten for turn_id in note.turn_ids)
+
+
 def is_past(note: Note, now_ms: int) -> bool:
     """Whether its time is over: the moment, or where no hour was said, the day."""
     if note.due_at_ms is None:

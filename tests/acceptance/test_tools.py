@@ -10,7 +10,7 @@ from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, bot_lines, reply, rows, shows, tap
 
 from bot.answers.tools.past import NOTHING_HERE
-from memory.ledger.types import Actor, End
+from memory.ledger.types import NO_WORDS, Actor, End
 
 pytestmark = pytest.mark.acceptance
 
@@ -282,6 +282,29 @@ async def test_forgetting_offers_to_delete_the_messages_too(api, model, bot_here
     assert any("Forget" in label or "Yes" in label for row in asked.buttons for label in row)
 
 
+async def test_what_the_model_forgot_is_found_by_no_prompt_and_no_search(api, model, bot_here):
+    """Neither what was noted, nor an older value of it, nor the message: until it is deleted it is just not told."""
+    bot = await bot_here()
+    pin = ToolCall("note", {"text": "The gate's PIN is zebra", "kind": "fact"}, "call_p")
+    oil = ToolCall("note", {"text": "Oil the gate", "kind": "task"}, "call_o")
+    model.reply = calling(pin, oil)
+    await say(api, "the PIN of the gate is zebra, and i have to oil it")
+    model.reply = calling(ToolCall("end", {"numbers": [1], "how": "done"}))
+    await say(api, "the gate has a new PIN")
+    model.reply = calling(ToolCall("forget", {"numbers": [1]}), says="Gone.")
+    await say(api, "forget the gate's PIN, zebra")
+    model.reply = lambda _: "Hm."
+    await say(api, "/fresh")
+    await say(api, "/continue")
+    await tap(api, "Carry this forward")
+    model.reply = calling(ToolCall("search", {"query": "PIN gate zebra"}), says="I don't know.")
+    await say(api, "what was the PIN of the gate?")
+
+    assert notes(bot) == [("The gate's PIN is zebra", "dropped"), ("Oil the gate", "open")]
+    assert "zebra" not in "".join(returned(model))
+    assert "zebra" not in model.requests[-2].text
+
+
 async def test_a_detail_is_forgotten_and_the_rest_of_the_note_stays(api, model, bot_here):
     """The old wording is in no prompt of this session any more; the button takes the message that named it alone."""
     bot = await bot_here()
@@ -310,7 +333,7 @@ async def test_a_detail_is_forgotten_and_the_rest_of_the_note_stays(api, model, 
     await tap(api, "Delete the messages too", "can't be undone", on=said)
     await tap(api, "Yes, forget it", on=said)
     await bot.settled()
-    assert notes(bot) == [("Kitchen tiles: white", "open")]
+    assert notes(bot) == [(NO_WORDS, "dropped"), ("Kitchen tiles: white", "open")]
     assert rows(bot, "SELECT 1 FROM note_changes WHERE before_json LIKE '%green%' OR after_json LIKE '%green%'") == []
 
 

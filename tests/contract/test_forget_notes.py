@@ -7,12 +7,13 @@ from contextlib import closing
 import psycopg
 import pytest
 
+from memory.context.packet_text import stable_text, turn_text
 from memory.errors import Conflict
 from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
 from memory.ledger.apply import rebuilt
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import refusal_row, unforgotten
-from memory.ledger.types import Actor, Add, Change, End, Merge, Refusal
+from memory.ledger.types import NO_WORDS, Actor, Add, Change, End, Merge, Refusal
 from memory.ledger.views import standing
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
@@ -140,9 +141,47 @@ async def test_a_note_is_forgotten_with_its_older_values_and_the_messages_stay(m
     done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_2",)))
 
     assert (done.counts.notes, done.counts.turns) == (1, 0)
-    assert list((await Ledgers(memory.db).read(HERE)).notes) == []
+    assert [note.text for note in await Ledgers(memory.db).read(HERE)] == [NO_WORDS, NO_WORDS]
+    assert b"lives in" not in raw(memory)
     assert len(await memory.store.last_turns("s_1", 9)) == 2
     assert await memory.db.read("reading_of_session", session_id="s_1") == []
+
+
+async def told(memory, question):
+    """What a prompt of the present session finds in what was said before."""
+    memory.evict(lambda _: True)
+    pending = await memory.begin(HERE, question)
+    return turn_text(pending.packet) + stable_text(pending.packet)
+
+
+async def test_what_a_forgotten_note_rested_on_is_told_no_more(place, memory, say):
+    """Its messages stay until they are deleted, too; no prompt finds them again, in no process, but /forget does."""
+    await say("The PIN of the gate is seven three nine.", add("n_1", "The gate's PIN: seven three nine", "t_1"))
+    await say("The gate squeaks, I oil it.", add("n_2", "Oil the gate", "t_2"))
+    await say("Good evening.", session=2)
+    assert "seven three nine" in await told(memory, "What was the PIN of the gate?")
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
+
+    assert "seven three" not in await told(memory, "What was the PIN of the gate?")
+    assert "squeaks" in await told(memory, "What about the gate that squeaks?")
+    assert any("seven three nine" in item.text for item in await memory.search(HERE, "PIN of the gate"))
+    async with open_memory(place) as after:
+        assert "seven three" not in await told(after, "What was the PIN of the gate?")
+    done = await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+    assert (done.counts.turns, done.counts.notes) == (1, 0)
+    assert [note.text for note in await memory.ledgers.read(HERE)] == ["Oil the gate"]
+
+
+async def test_what_was_said_of_a_session_goes_with_the_note_that_it_rested_on(memory, say):
+    """Neither the keeper's line nor the first words of an earlier session tell it."""
+    await say("The PIN of the gate is seven three nine.", add("n_1", "The gate's PIN: seven three nine", "t_1"))
+    line = SessionLine("s_1", HERE, "the gate's PIN", "It is seven three nine.", turn_ids=("t_1",), read_through_seq=1)
+    await memory.db.write(put_session_line(line))
+    await say("Good evening.", session=2)
+    assert "It is seven three nine" in await told(memory, "Hello again")
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
+
+    assert "PIN" not in await told(memory, "Hello again")
 
 
 async def test_a_note_is_forgotten_with_its_messages_when_asked(memory, say):

@@ -270,6 +270,25 @@ async def test_what_is_forgotten_while_it_reads_never_comes_back(memory, model, 
     assert [turn.user_text for turn in model.requests[-1].turns] == [PLUMBER]
 
 
+async def test_no_keeper_is_shown_what_the_person_had_forgotten(memory, model, say, answers):
+    """Neither the note nor what it rested on, also when the turns around it are read again, nor the session's line."""
+    answers.append(RIGHT)
+    await say(SURGERY, tokens=40_000)
+    await memory.keeper.read_now(HERE)
+    hand = Actor("model", memory.clock.now_ms(), "t_2")
+    await memory.change(HERE, [Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped")], hand)
+    await say(PLUMBER, tokens=40_000)
+    await memory.keeper.read_now(HERE)
+    await memory.edited("t_2", f"{PLUMBER} And the roofer.")
+    await memory.keeper.read_due()
+
+    seen = "".join(request_text(request) for request in model.requests[1:])
+    assert len(model.requests) == 3
+    assert "plumber" in seen
+    assert "surgery" not in seen
+    assert "t_1" not in {turn.turn_id for request in model.requests[1:] for turn in request.beside}
+
+
 async def test_what_is_edited_while_it_reads_is_thrown_away(memory, model, say, answers):
     """The words that it was given are not what the person says any more."""
     answers.append(RIGHT)

@@ -105,7 +105,11 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
             ask.conversation_id,
             query[:MAX_QUERY_CHARS],
             session_ids=alone,
-            exclude_turn_ids=[turn.turn_id for turn in ask.packet.history],
+            exclude_turn_ids=[
+                *(turn.turn_id for turn in ask.packet.history),
+                *views.forgotten_turns(desk.notes.ledger),
+                *ask.state.undone,
+            ],
             limit=MAX_FOUND if days == Days() else LOOKED_THROUGH,
             now_ms=ask.now_ms,
         )

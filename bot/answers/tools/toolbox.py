@@ -31,8 +31,9 @@ from memory.context.fence import FENCE_CHARS, fence_once
 from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger.apply import folded, joined
+from memory.ledger.erasing import values_of
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import ASSISTANT, NAMELESS, USER, Actor, Add, Change, End, Kind, Note, Operation
+from memory.ledger.types import ASSISTANT, NAMELESS, USER, Actor, Add, Change, End, Kind, Note, Operation, Reopen
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -271,10 +272,11 @@ class Toolbox:
         there = "What was said about it stays in the messages until the person taps the button under your answer."
         if text.strip():
             return f"{self._forget_detail(notes, text)}\n{there}"
-        turn_ids = [turn_id for note in notes for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
-        self._forgotten = joined(self._forgotten, turn_ids)
         gone = [f"Not used any more: {desk.shown(notes)}"] if notes else []
-        for note in notes:
+        values = values_of(desk.notes.ledger, [note.note_id for note in notes])
+        turn_ids = [turn_id for note in values for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
+        self._forgotten = joined(self._forgotten, turn_ids)
+        for note in values:
             self._let_go(note)
         return "\n".join([*gone, *([there] if turn_ids else []), *problems])
 
@@ -287,7 +289,8 @@ class Toolbox:
         if folded(text) == folded(note.text):
             raise Refused("Not done: text is the note without the detail, and this is the note as it stands.")
         kept = fields_of(note)
-        self._let_go(note)
+        for each in values_of(desk.notes.ledger, [note.note_id]):
+            self._let_go(each)
         note_id = desk.note_id("forget", text, note.number)
         fields = kept | {"turn_ids": (desk.ask.turn_id,), "session_id": note.session_id, "user_id": note.user_id}
         said = desk.done("Now", Add(kind=note.kind, text=text, note_id=note_id, fields=fields))
@@ -295,12 +298,15 @@ class Toolbox:
         return said
 
     def _let_go(self, note: Note) -> None:
-        """Use a note no more: it is in no prompt and no search from now on."""
+        """Use a note no more: neither it nor what was said of it is in a prompt or a search from now on."""
         desk = self._desk
         self._gone = joined(self._gone, [note.note_id])
-        if note.is_open:
-            desk.notes.apply(Change(number=note.number, fields={"confidence": 0.0}))
-            desk.notes.apply(End(number=note.number, how="dropped"))
+        if note.is_forgotten:
+            return
+        if not note.is_open:
+            desk.notes.apply(Reopen(number=note.number))
+        desk.notes.apply(Change(number=note.number, fields={"confidence": 0.0}))
+        desk.notes.apply(End(number=note.number, how="dropped", turn_ids=(desk.ask.turn_id,)))
 
 
 def _kind(given: str) -> Kind:

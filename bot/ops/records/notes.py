@@ -123,7 +123,9 @@ async def read_notes(workspace: Workspace, conversation_id: str) -> SeenNotes:
     ledger = await memory.ledgers.read(conversation_id)
     rows = await memory.db.read("note_refusals_of", conversation_id=conversation_id, limit=REFUSED_SHOWN)
     standing = views.best_first(views.standing(ledger), memory.clock.now_ms())
-    ended = sorted((note for note in ledger if not note.is_open), key=lambda note: -note.version)
+    ended = sorted(
+        (note for note in ledger if not note.is_open and not note.is_forgotten), key=lambda note: -note.version
+    )
     return SeenNotes(conversation_id, ledger, tuple(standing), tuple(ended), tuple(map(read_refused, rows)))
 
 
