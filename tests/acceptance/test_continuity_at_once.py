@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from story import NOTE, OFFER, PERSON, PROMISE, answered, answers_to, asked, bot_lines, heard, noted, rows, shows, tap
+from story import (
+    NOTE,
+    OFFER,
+    PERSON,
+    PROMISE,
+    answered,
+    answers_to,
+    asked,
+    bot_lines,
+    heard,
+    noted,
+    reply,
+    rows,
+    shows,
+    tap,
+)
 
 from memory.keeper.session_lines import SessionLine, put_session_line
 
@@ -41,7 +56,7 @@ async def test_a_return_is_answered_at_once_with_one_small_line(api, model, bot_
 
     assert NOTE in asked(model)[-1].text
     assert line.text == f"{CARRIED}{NOTE}"
-    assert line.buttons == (("Start fresh", "Ask me first"),)
+    assert line.buttons == (("Start fresh",), ("Next time, ask me first",))
     assert [each.text for each in bot_lines(api)[-2:]] == ["You said: good morning", line.text]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
@@ -106,12 +121,25 @@ async def test_start_fresh_takes_back_what_the_first_answer_noted(api, model, bo
     assert [text for text, status in ledger if status == "open"] == ["send the harbour report to Anna", "buy paint"]
 
 
+async def test_no_line_breaks_a_scene(api, bot_here):
+    """Whoever plays is told by the scene itself that it goes on."""
+    bot = await bot_here()
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "promise", NOTE)
+    await reply(api, "/persona roleplay")
+    await comes(api, bot, "I open the gate", 7)
+
+    assert rows(bot, "SELECT mode FROM continuity_choices") == [("use",)]
+    assert rows(bot, "SELECT 1 FROM outbox WHERE text LIKE 'Carried on%'") == []
+
+
 async def test_ask_me_first_shows_the_preview_from_then_on(api, model, bot_here):
     """A tap changes the mode: the next return waits for the person's word."""
     bot = await bot_here()
     line = await returned(api, bot)
-    await tap(api, "Ask me first", on=line)
-    await shows(api, "From now on I'll ask")
+    await tap(api, "Next time, ask me first", on=line)
+    await shows(api, "after a break I'll ask first")
     await bot.passes(hours=7)
     before = len(asked(model))
     api.people.says(PERSON, "me again")

@@ -112,15 +112,17 @@ def test_a_line_of_the_preview_is_the_note_as_it_stands_now():
 
 
 @pytest.mark.parametrize(
-    ("is_first", "row"), [(True, ["Start fresh", "Ask me first"]), (False, ["Start fresh"])], ids=["first", "later"]
+    ("is_first", "shown"),
+    [(True, [["Start fresh"], ["Next time, ask me first"]]), (False, [["Start fresh"]])],
+    ids=["first", "later"],
 )
-def test_one_small_line_under_the_first_answer_names_what_was_carried(is_first, row):
+def test_one_small_line_under_the_first_answer_names_what_was_carried(is_first, shown):
     """With a way to answer without it; the very first time also with the way to be asked."""
     message = carried_message(["the kitchen tiles", "Halden's invoice"], "t_1", is_first=is_first)
 
     assert message.text == "Carried on from: the kitchen tiles; Halden's invoice"
-    assert labels(message) == [row]
-    assert all(button.payload == {"turn_id": "t_1"} for button in message.buttons[0])
+    assert labels(message) == shown
+    assert all(button.payload == {"turn_id": "t_1"} for row in message.buttons for button in row)
 
 
 @pytest.mark.parametrize("mode", ["ask", "use", "off"])

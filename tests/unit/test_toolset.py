@@ -590,6 +590,18 @@ async def test_undo_stands_only_under_what_did_something():
     assert [[button.action for button in row] for row in box.buttons] == [["note_undo"]]
 
 
+async def test_no_button_stands_under_what_only_goes_on_in_a_story():
+    """It would break the scene; an errand of the world that is noted in the middle of it has its [Undo]."""
+    box = make_box(("story", "The ship lies off Tortuga", {"about": "Tortuga"}))
+    await box.change([1], text="The ship sails")
+    await box.note("The map is torn", "story", about="Tortuga")
+    assert box.operations
+    assert box.buttons == ()
+
+    await box.note("The plumber comes", "event")
+    assert [[button.action for button in row] for row in box.buttons] == [["note_undo"]]
+
+
 async def test_a_zone_is_kept_and_what_rings_by_another_clock_is_told():
     """The next call reckons by it; the reminders of the guessed zone are shown by the new one, to be mended."""
     box = make_box(

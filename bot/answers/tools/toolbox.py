@@ -124,8 +124,11 @@ class Toolbox:
 
     @property
     def buttons(self) -> Rows:
-        """[Undo] where something was done to the notes, and what deletes the messages behind what was forgotten."""
-        undo = undo_buttons(self._desk.ask.turn_id) if self.operations else ()
+        """[Undo] where something was done to the notes, and what deletes the messages behind what was forgotten.
+
+        Under what only goes on in a story no button breaks the scene.
+        """
+        undo = undo_buttons(self._desk.ask.turn_id) if self._desk.notes.changes_the_world else ()
         forgotten = forget_buttons(self._forgotten, self._gone, self._details)
         return (*self._scheduling.buttons, *undo, *forgotten)
 

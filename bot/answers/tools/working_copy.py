@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.ledger.apply import CHANGEABLE, apply
 from memory.ledger.types import Actor, Add, Applied, Ledger, Note, Operation, Outcome
-from memory.ledger.views import Scope, belongs, standing
+from memory.ledger.views import Scope, belongs, is_story, standing
 
 _ADDED = (CHANGEABLE | {"session_id", "user_id", "persona"}) - {"kind", "text"}
 
@@ -55,6 +55,15 @@ class WorkingCopy:
         One that was made and ended in the same turn is not made.
         """
         return tuple(each for operation in self._done if (each := self._stored(operation)) is not None)
+
+    @property
+    def changes_the_world(self) -> bool:
+        """Whether something was done to a note that is not made up."""
+        notes = (
+            self.ledger.by_id(each.note_id) if isinstance(each, Add) else self.ledger.find(each.number)
+            for each in self.operations
+        )
+        return any(note is not None and not is_story(note) for note in notes)
 
     def _stored(self, operation: Operation) -> Operation | None:
         if not isinstance(operation, Add):

@@ -111,7 +111,9 @@ class ContinuityGate:
             owner = await self.owner(first.conversation_id, first.user_id or 0)
             preference = await self._services.memory.bootstrap.preference(owner)
             row = await self._services.memory.store.session(state.session_id)
-            if preference.skip_preview or preference.mode != "use" or row is None or row.origin != "gap":
+            is_scene = owner.persona.role == "roleplay"  # nobody steps out of one to be told that it goes on
+            is_quiet = is_scene or preference.skip_preview or preference.mode != "use"
+            if is_quiet or row is None or row.origin != "gap":
                 return nothing
             if preference.is_chosen and not await self._was_long_away(row):
                 return nothing

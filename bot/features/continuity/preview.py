@@ -27,9 +27,10 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
 def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> OutgoingMessage:
     """Return the small line under the first answer that says what was carried on."""
     payload = {"turn_id": turn_id}
-    row = [Button(replies.say("start_fresh"), "fresh_again", payload)]
-    row += [Button(replies.say("ask_first"), "ask_first", payload)] if is_first else []
-    return OutgoingMessage(replies.say("carried_on", names="; ".join(names)), buttons=(tuple(row),))
+    buttons = [Button(replies.say("start_fresh"), "fresh_again", payload)]
+    buttons += [Button(replies.say("ask_first"), "ask_first", payload)] if is_first else []
+    rows = tuple((button,) for button in buttons)
+    return OutgoingMessage(replies.say("carried_on", names="; ".join(names)), buttons=rows)
 
 
 def offer_message(
