@@ -25,7 +25,8 @@ from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
 from memory.continuity.staleness import Workload
 from memory.storage.sqlite.database import SqliteDatabase
-from memory.storage.store import insert_session, insert_turn
+from memory.storage.store import insert_session
+from memory.storage.turn_rows import insert_turn
 from memory.testing import (
     START_MS,
     ManualClock,

@@ -38,7 +38,8 @@ from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn
-from memory.storage.store import Store, insert_session, insert_turn, turn_digest
+from memory.storage.store import Store, insert_session
+from memory.storage.turn_rows import insert_turn, turn_digest
 from memory.testing import ManualClock, open_memory
 from memory.types import ConversationTurn, SessionState
 

@@ -25,7 +25,8 @@ from benchmarks import svg
 from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import index_turn
-from memory.storage.store import insert_turn, point_conversation, turn_digest
+from memory.storage.store import point_conversation
+from memory.storage.turn_rows import insert_turn, turn_digest
 from memory.testing import open_memory, start_memory
 from memory.types import ConversationTurn
 

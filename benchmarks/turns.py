@@ -33,14 +33,8 @@ from memory.state import state_manager
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
 from memory.storage.sqlite.connection import secure
-from memory.storage.store import (
-    insert_session,
-    insert_turn,
-    point_conversation,
-    snapshot_row,
-    turn_digest,
-    update_session,
-)
+from memory.storage.store import insert_session, point_conversation, snapshot_row, update_session
+from memory.storage.turn_rows import insert_turn, turn_digest
 from memory.testing import START_MS, make_exchange, make_state, make_turn, open_memory, start_memory
 
 HISTORIES = (10, 1_000, 10_000)

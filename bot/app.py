@@ -22,8 +22,9 @@ from bot.delivery.rate_limit import RateLimits
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.inbox import NewRow
 from bot.intake.polling import POLL_TIMEOUT_S
+from bot.intake.raw.reader import read_update
 from bot.intake.raw_json import write_json
-from bot.intake.updates import ALLOWED_UPDATES, Envelope, read_update
+from bot.intake.updates import ALLOWED_UPDATES, Envelope
 from bot.joining.joining import Joined, Process, connect, join, open_storage
 from bot.meters.meters import Meters
 from bot.meters.tracing import Tracer, open_tracer

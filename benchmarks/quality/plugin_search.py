@@ -33,7 +33,7 @@ from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import index_turn
 from memory.search.semantic import Semantic
-from memory.storage.store import LoggedTurn, chain, insert_turn
+from memory.storage.turn_rows import LoggedTurn, chain, insert_turn
 from memory.testing import start_memory
 from memory.types import ConversationTurn
 

@@ -11,8 +11,8 @@ from bot.delivery.outbox import OutgoingMessage, Target
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.ledger.apply import undo
 from memory.ledger.types import Actor, Applied, Ledger, NoteChange
+from memory.ledger.undo import undo
 from memory.ports import Statement
 
 TITLES: Final = 3

@@ -22,7 +22,7 @@ from bot.settings import Settings
 from bot.settings.model_names import read_sound_model
 from memory.opening import ConversationMemory
 from memory.ports import Database
-from memory.search.retriever import WEIGHTS
+from memory.search.question import WEIGHTS
 from memory.search.searcher import Searcher
 
 IN_FILES: Final = replace(

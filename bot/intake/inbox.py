@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from bot.intake.raw.reader import read_update
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.slices import in_slices
-from bot.intake.updates import Envelope, Me, read_update
+from bot.intake.updates import Envelope, Me
 from memory.errors import StorageError, Unstorable
 from memory.ports import Clock, Database, Row, Statement
 

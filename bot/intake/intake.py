@@ -11,9 +11,10 @@ from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Arrival, Inbox, NewRow
 from bot.intake.local import is_local
+from bot.intake.raw.reader import identity, is_placeless, read_move, read_update, sender
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
 from bot.intake.slices import in_slices
-from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
+from bot.intake.updates import Envelope, Me
 from memory.errors import StorageError, Unstorable
 from memory.process import faults
 

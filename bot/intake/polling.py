@@ -12,10 +12,11 @@ from urllib.parse import urlencode
 import structlog
 from telegram.error import TelegramError
 
+from bot.intake.fields import as_id, as_object
 from bot.intake.intake import NotTaken
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json
 from bot.intake.telegram_request import TelegramRequest
-from bot.intake.updates import ALLOWED_UPDATES, as_id, as_object
+from bot.intake.updates import ALLOWED_UPDATES
 
 log = structlog.get_logger(__name__)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.intake.inbox import Inbox, NewRow
+from bot.intake.raw.reader import read_update
 from bot.intake.raw_json import write_json
-from bot.intake.updates import Envelope, Me, read_update
+from bot.intake.updates import Envelope, Me
 from bot.tasks.rows import TaskRows
 from bot.tasks.task import QuietHours, Task, TaskRun, is_missed, run_id_of
 from memory.ledger import series

@@ -16,7 +16,8 @@ from memory.ledger.types import Note
 from memory.ledger.views import Scope, forgotten_turns
 from memory.ports import Clock, Ids
 from memory.sessions.evidence import state_of_row
-from memory.storage.store import Store, checked
+from memory.storage.store import Store
+from memory.storage.turn_rows import checked
 from memory.types import ConversationTurn, SessionState
 
 LOOKED_THROUGH_TURNS: Final = 200

@@ -19,8 +19,9 @@ from memory.keeper.contract import (
 from memory.keeper.operations import in_words, operation_of
 from memory.keeper.request import cut
 from memory.keeper.session_lines import SessionLine
-from memory.ledger.apply import apply, rebased
+from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Refusal
+from memory.ledger.undo import rebased
 
 NOTHING_NEW = frozenset({"same", "known"})
 """Refusals of the ledger that need no word: what was wanted stands there already."""

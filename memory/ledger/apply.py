@@ -35,7 +35,7 @@ CHANGEABLE: Final = frozenset({
     "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from what is done."""
-_DERIVED: Final = frozenset({"version", "rings_at_ms"})
+DERIVED: Final = frozenset({"version", "rings_at_ms"})
 
 
 def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
@@ -77,9 +77,6 @@ def one_line(text: str, most: int = TEXT_MAX_CHARS) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[most // 2 :] else head).rstrip(" ,;:-") + "…"
 
 
-# --- each operation -------------------------------------------------------------------------------------------------
-
-
 def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     known = ledger.by_id(operation.note_id) or same_as(ledger, operation)
     if known is not None:
@@ -107,9 +104,9 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     ledger = replace(ledger, next_number=max(ledger.next_number, number + 1))
     changes: tuple[NoteChange, ...] = ()
     if old is not None:
-        done = _written(ledger, old, {"status": "replaced", "replaced_by": new.note_id}, "end", by)
+        done = written(ledger, old, {"status": "replaced", "replaced_by": new.note_id}, "end", by)
         ledger, changes = done.ledger, done.changes
-    done = _written(ledger, new, {}, "add", by, said=operation.said)
+    done = written(ledger, new, {}, "add", by, said=operation.said)
     return replace(done, changes=(*changes, *done.changes))
 
 
@@ -149,7 +146,7 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
         return Refusal("same", note.number)
     if (refusal := _faulty(note.model_copy(update=new))) is not None:
         return refusal
-    return _written(ledger, note, new, "change", by, said=operation.said)
+    return written(ledger, note, new, "change", by, said=operation.said)
 
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
@@ -159,8 +156,8 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
             return Refusal("date", note.number, operation.occurrence)
         state: OccurrenceState = "done" if operation.how == "done" else "left_out"
         occurrence = Occurrence(original_local=operation.occurrence, state=state)
-        return _written(ledger, note, turn_ids | _dated(note, occurrence), "end", by, said=operation.said)
-    return _written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)
+        return written(ledger, note, turn_ids | _dated(note, occurrence), "end", by, said=operation.said)
+    return written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)
 
 
 def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
@@ -169,18 +166,18 @@ def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
         return Refusal("unknown", operation.into)
     if not into.is_open:
         return Refusal("ended", into.number, into.status)
-    gone = _written(ledger, note, {"status": "replaced", "replaced_by": into.note_id}, "merge", by, said=operation.said)
+    gone = written(ledger, note, {"status": "replaced", "replaced_by": into.note_id}, "merge", by, said=operation.said)
     turn_ids = joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)
     if turn_ids == into.turn_ids:
         return replace(gone, note=into)
-    kept = _written(gone.ledger, into, {"turn_ids": turn_ids}, "merge", by)
+    kept = written(gone.ledger, into, {"turn_ids": turn_ids}, "merge", by)
     return replace(kept, changes=(*gone.changes, *kept.changes))
 
 
 def _reopened(ledger: Ledger, note: Note, by: Actor) -> Outcome:
     if note.is_open:
         return Refusal("same", note.number)
-    return _written(ledger, note, {"status": "open", "replaced_by": None, "doubtful": False}, "reopen", by)
+    return written(ledger, note, {"status": "open", "replaced_by": None, "doubtful": False}, "reopen", by)
 
 
 def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
@@ -191,7 +188,7 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
     rang = any(each.original_local == operation.occurrence and each.state in series.OVER for each in note.occurrences)
     state: OccurrenceState = "left_out" if operation.to_ms is None else "snoozed" if rang else "moved"
     occurrence = Occurrence(original_local=operation.occurrence, moved_to_ms=operation.to_ms, state=state)
-    return _written(ledger, note, _dated(note, occurrence), "change", by)
+    return written(ledger, note, _dated(note, occurrence), "change", by)
 
 
 def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
@@ -203,7 +200,7 @@ def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
     for local in dates:
         date = Occurrence(original_local=local, moved_to_ms=moved.get(local), state="rang")
         occurrences = series.put(occurrences, date)
-    return _written(ledger, note, {"occurrences": occurrences}, "ring", by)
+    return written(ledger, note, {"occurrences": occurrences}, "ring", by)
 
 
 _WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {
@@ -213,9 +210,6 @@ _WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {
     Move: _move,
     Ring: _ring,
 }
-
-
-# --- how a change is written ------------------------------------------------------------------------------------------
 
 
 def _is_date(note: Note, local: str) -> bool:
@@ -242,9 +236,7 @@ def _faulty(note: Note) -> Refusal | None:
     return None
 
 
-def _written(
-    ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = ""
-) -> Applied:
+def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:
     """The ledger with the note as it becomes, and the change that says so."""
     update = {name: value for name, value in update.items() if getattr(note, name) != value}
     changed = note.model_copy(update=update)
@@ -271,90 +263,9 @@ def _written(
 
 def _plain(note: Note, fields: Collection[str]) -> dict[str, Any]:
     """The fields as JSON values."""
-    return note.model_dump(mode="json", include=set(fields) - _DERIVED)
+    return note.model_dump(mode="json", include=set(fields) - DERIVED)
 
 
 def joined(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
     """Both without repetition, the old first."""
     return tuple(dict.fromkeys((*old, *new)))
-
-
-# --- from changes -----------------------------------------------------------------------------------------------------
-
-
-def rebuilt(conversation_id: str, changes: Sequence[NoteChange], next_number: int = 1) -> Ledger:
-    """The ledger that these changes, in their order, have made."""
-    ledger = Ledger(conversation_id, next_number=next_number)
-    for change in changes:
-        if change.verb == "add":
-            note = Note.model_validate(change.after, strict=False)
-        else:
-            before = ledger.by_id(change.note_id)
-            if before is None:
-                continue  # its beginning was forgotten, and so is the rest
-            note = Note.model_validate(before.model_dump(mode="json") | change.after, strict=False)
-        ring = series.next_ring(note)
-        note = note.model_copy(update={"version": change.version, "rings_at_ms": ring[1] if ring else None})
-        notes = {**ledger.notes, note.number: note}
-        ledger = Ledger(conversation_id, change.version, max(ledger.next_number, note.number + 1), notes)
-    return ledger
-
-
-def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledger, list[Outcome]]:
-    """Put back what these changes did, the latest first; a field that somebody touched since stays as it is now.
-
-    A note that they made is dropped if nothing of it was touched since. What cannot be put back is a `Refusal` with
-    code `changed`.
-    """
-    outcomes: list[Outcome] = []
-    for change in sorted(changes, key=lambda each: -each.version):
-        outcome = _undone(ledger, change, by)
-        ledger = outcome.ledger if isinstance(outcome, Applied) else ledger
-        outcomes.append(outcome)
-    return ledger, outcomes
-
-
-def _undone(ledger: Ledger, change: NoteChange, by: Actor) -> Outcome:
-    note = ledger.by_id(change.note_id)
-    if note is None:
-        return Refusal("unknown", change.number)
-    now = note.model_dump(mode="json")
-    if change.verb == "add":
-        touched = any(now[name] != value for name, value in change.after.items() if name not in _DERIVED)
-        if touched or not note.is_open:
-            return Refusal("changed", note.number)
-        return _written(ledger, note, {"status": "dropped"}, "undo", by)
-    back = {name: value for name, value in change.before.items() if now[name] == change.after.get(name)}
-    if not back:
-        return Refusal("changed", note.number)
-    old = Note.model_validate(now | back, strict=False)
-    return _written(ledger, note, {name: getattr(old, name) for name in back}, "undo", by)
-
-
-def rebased(operations: Sequence[Operation], since: Sequence[NoteChange]) -> tuple[list[Operation], list[Refusal]]:
-    """The keeper's operations upon what happened since its snapshot, and what of them has no place any more.
-
-    Fields that a person, a model or an operator changed since stay as those wrote them; what was ended stays ended; a
-    merge needs both sides unchanged.
-    """
-    touched: dict[int, set[str]] = {}
-    for change in since:
-        if change.hand not in {"keeper", "offline"}:
-            touched.setdefault(change.number, set()).update(change.after)
-    kept: list[Operation] = []
-    refused: list[Refusal] = []
-    for operation in operations:
-        if isinstance(operation, Add) or (operation.number not in touched and _into(operation) not in touched):
-            kept.append(operation)
-            continue
-        fields = touched.get(operation.number, set())
-        left = {k: v for k, v in operation.fields.items() if k not in fields} if isinstance(operation, Change) else {}
-        if isinstance(operation, Change) and set(left) - {"turn_ids"}:
-            kept.append(replace(operation, fields=left))
-        else:
-            refused.append(Refusal("changed", operation.number))
-    return kept, refused
-
-
-def _into(operation: Operation) -> int:
-    return operation.into if isinstance(operation, Merge) else 0

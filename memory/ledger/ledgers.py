@@ -13,9 +13,10 @@ import orjson
 
 from memory.errors import Conflict
 from memory.ledger import store
-from memory.ledger.apply import apply_all, rebuilt, undo
+from memory.ledger.apply import apply_all
 from memory.ledger.restoring import MOST_CHANGES, NotesCopy, notes_of_others, notes_of_session, restored
 from memory.ledger.types import Actor, Applied, Ledger, Note, NoteChange, Operation, Outcome
+from memory.ledger.undo import rebuilt, undo
 from memory.ports import Database, Statement
 from memory.process.turn_taking import TurnTaking
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from memory.ledger.apply import rebuilt
 from memory.ledger.types import Ledger, Note, NoteChange, Verb
+from memory.ledger.undo import rebuilt
 
 MOST_NOTES: Final = 500
 """Of a session's notes a checkpoint keeps at most so many, those that changed last."""

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from memory.privacy.erasure import MIN_OWN_WORD_CHARS, MIN_TRACE_CHARS, pieces, strings_of
-from memory.storage.store import LoggedTurn
+from memory.storage.turn_rows import LoggedTurn
 from memory.types import ToolCall
 
 FORGOTTEN: Final = "(forgotten)"

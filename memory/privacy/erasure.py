@@ -11,7 +11,7 @@ import orjson
 from memory.ports import Row
 from memory.search.terms import little_words
 from memory.state import state_manager
-from memory.storage.store import LoggedTurn, turn_digest
+from memory.storage.turn_rows import LoggedTurn, turn_digest
 from memory.text import lowered, words_of
 from memory.types import ConversationTurn, SessionState
 

@@ -16,7 +16,8 @@ from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.state import state_manager
 from memory.storage.extension import Erasure, Extension
-from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, rewrite_turn, update_session
+from memory.storage.store import SessionRow, Store, read_session_row, update_session
+from memory.storage.turn_rows import LoggedTurn, rewrite_turn
 from memory.types import ConversationTurn, SessionState
 
 SAMPLED_TURNS = 50

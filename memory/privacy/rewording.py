@@ -22,7 +22,8 @@ from memory.sessions.hydrator import Hydrator
 from memory.sessions.recorder import Recorder
 from memory.state import state_manager
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.store import Store, heal_turn, rewrite_turn, update_session
+from memory.storage.store import Store, update_session
+from memory.storage.turn_rows import heal_turn, rewrite_turn
 from memory.text import clean
 from memory.types import ConversationTurn
 

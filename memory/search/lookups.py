@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import orjson
 
 from memory.ports import Reads, Statement
-from memory.search.retriever import PASSAGE_TERMS, Key, Question, SearchedMessage, TermHits
-from memory.storage.store import checked
+from memory.search.question import Key, Question, SearchedMessage, TermHits
+from memory.search.retriever import PASSAGE_TERMS
+from memory.storage.turn_rows import checked
 
 HITS = 150
 """The rarest terms are looked up on both sides of a turn while they stand in at most this many turns together."""

@@ -14,21 +14,8 @@ from memory.search.languages import Languages
 from memory.search.lookups import Texts, dated, documents, look_up, texts_of
 from memory.search.passages import excerpt
 from memory.search.query import Query
-from memory.search.retriever import (
-    WEIGHTS,
-    Key,
-    Matches,
-    Question,
-    Scored,
-    SearchedMessage,
-    TermHits,
-    Weights,
-    interleaved,
-    rank,
-    shortlist,
-    term_weights,
-    weigh,
-)
+from memory.search.question import WEIGHTS, Key, Question, SearchedMessage, TermHits, Weights
+from memory.search.retriever import Matches, Scored, interleaved, rank, shortlist, term_weights, weigh
 from memory.search.semantic import NO_FIT, Fit, Semantic
 from memory.search.terms import (
     MAX_CHARS,

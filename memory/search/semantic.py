@@ -15,7 +15,7 @@ from typing import Any
 from memory.errors import StorageUnavailable
 from memory.ports import Database, Row, Statement
 from memory.search.embeddings import Embedder, load
-from memory.search.retriever import Key
+from memory.search.question import Key
 
 WINDOW = 64
 """How many documents are looked at in one step; those that lack vectors get them and are stored together."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.search.languages import Language, Languages
-from memory.search.retriever import DayOf, Question
+from memory.search.question import DayOf, Question
 
 _DATA = Path(__file__).with_name("terms.toml")
 _WORD = re.compile(r"[^\W_]+")

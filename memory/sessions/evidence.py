@@ -11,17 +11,8 @@ from pydantic import ValidationError
 from memory.ledger.restoring import NotesCopy, as_values, read_copy
 from memory.ports import Statement
 from memory.state import state_manager
-from memory.storage.store import (
-    LoggedTurn,
-    SessionRow,
-    adopt_conversation,
-    chain,
-    heal_turn,
-    insert_session,
-    insert_turn,
-    turn_digest,
-    update_session,
-)
+from memory.storage.store import SessionRow, adopt_conversation, insert_session, update_session
+from memory.storage.turn_rows import LoggedTurn, chain, heal_turn, insert_turn, turn_digest
 from memory.types import PRIVATE, STATE_SCHEMA, ConversationCheckpointSnapshot, SessionState, SessionStatus
 
 Base = Literal["checkpoint", "session", "empty"]

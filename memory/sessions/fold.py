@@ -10,7 +10,7 @@ from memory.ports import TokenCounter
 from memory.search.languages import Languages
 from memory.sessions import summarizer
 from memory.state import state_manager
-from memory.storage.store import LoggedTurn
+from memory.storage.turn_rows import LoggedTurn
 from memory.types import ConversationTurn, SessionState
 
 KEPT_TURNS = 13

@@ -36,7 +36,8 @@ from memory.sessions.evidence import (
 )
 from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.store import LoggedTurn, Store, mark_resuming
+from memory.storage.store import Store, mark_resuming
+from memory.storage.turn_rows import LoggedTurn
 from memory.types import ConversationCheckpointSnapshot, ConversationTurn, SessionState
 
 __all__ = ["CheckpointFate", "Hydrated", "HydrationReport", "Hydrator", "Survey", "altered", "snapshot_of"]

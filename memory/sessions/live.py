@@ -9,7 +9,7 @@ from collections.abc import Callable
 from memory.process.turn_taking import TurnTaking
 from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator
-from memory.storage.store import LoggedTurn
+from memory.storage.turn_rows import LoggedTurn
 from memory.types import ConversationTurn, SessionState, SessionStatus
 
 log = logging.getLogger(__name__)

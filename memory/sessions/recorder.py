@@ -24,19 +24,18 @@ from memory.search.languages import Languages
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions
 from memory.state import state_manager
-from memory.storage.checkpoint import CheckpointFiles, CheckpointWriter
+from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.checkpoint_writer import CheckpointWriter
 from memory.storage.store import (
-    LoggedTurn,
     Store,
     insert_session,
-    insert_turn,
     pause_session,
     point_conversation,
     set_session_status,
     snapshot_row,
-    turn_digest,
     update_session,
 )
+from memory.storage.turn_rows import LoggedTurn, insert_turn, turn_digest
 from memory.text import clean
 from memory.types import CARE, PRIVATE, ConversationCheckpointSnapshot, ConversationTurn, SessionState, ToolCall
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import itertools
 import logging
 import os
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -22,7 +20,6 @@ from memory.errors import (
     CheckpointError,
     CheckpointForeign,
     CheckpointMissing,
-    ContinuityError,
     StorageUnavailable,
     reason,
 )
@@ -37,7 +34,6 @@ BEFORE_RESTORE = "before-restore-"
 SUFFIX = ".json"
 TEMPORARY = ".tmp"
 NAME_MAX_BYTES = 200
-
 log = logging.getLogger(__name__)
 
 
@@ -295,61 +291,3 @@ def _write_synced(path: Path, data: bytes) -> float:
         while view:
             view = view[file.write(view) :]
         return synced(file.fileno())
-
-
-HEAD_START_S = 0.02
-"""So much ahead of its checkpoint a reply is sent on its way: both want the same processor."""
-
-
-MakeSnapshot = Callable[[], Awaitable[ConversationCheckpointSnapshot]]
-
-
-class CheckpointWriter:
-    """Writes checkpoints behind the reply: one at a time, and of one session only the newest that waits."""
-
-    def __init__(self, files: CheckpointFiles) -> None:
-        self._files = files
-        self._due: OrderedDict[str, MakeSnapshot] = OrderedDict()
-        self._task: asyncio.Task[None] | None = None
-        self.error: str | None = None
-        """Why the last checkpoint could not be written; None when it could."""
-
-    def later(self, session_id: str, snapshot: MakeSnapshot) -> None:
-        """Have the session's checkpoint written soon; it is made from the state at that moment."""
-        self._due[session_id] = snapshot
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._write_due())
-
-    async def now(self, session_id: str, make: MakeSnapshot) -> bool:
-        """Make and write a checkpoint; return whether it is on the disk. A failure is logged and kept in `error`."""
-        try:
-            await asyncio.to_thread(self._files.save, await make())
-        except ContinuityError as exc:
-            self.error = str(exc)
-            log.error("%s", exc)  # noqa: TRY400 - the message says it all, the trace only where
-            return False
-        except Exception as exc:
-            self.error = f"the checkpoint of session {session_id} could not be made: {exc!r}"
-            log.exception("the checkpoint of session %s could not be made", session_id)
-            return False
-        self.error = None
-        return True
-
-    async def drop(self, session_id: str) -> None:
-        """Take back what waits for a session, and wait for what is being written."""
-        self.take_back(session_id)
-        await self.settle()
-
-    def take_back(self, session_id: str) -> None:
-        """Take back what waits for a session."""
-        self._due.pop(session_id, None)
-
-    async def settle(self) -> None:
-        """Wait until every checkpoint that is due has been tried."""
-        while self._task and not self._task.done():
-            await asyncio.wait([self._task])
-
-    async def _write_due(self) -> None:
-        await asyncio.sleep(HEAD_START_S)
-        while self._due:
-            await self.now(*self._due.popitem(last=False))

@@ -12,7 +12,7 @@ from loopback.served import TOKEN
 
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.local import local_update
-from bot.intake.updates import read_update
+from bot.intake.raw.reader import read_update
 from bot.ops.runs.history import list_days
 from memory.ports import Statement
 from memory.testing import ManualClock

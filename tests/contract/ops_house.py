@@ -25,7 +25,8 @@ from memory.search.languages import Languages
 from memory.search.searcher import index_turn
 from memory.storage.place import take_lock
 from memory.storage.sqlite.database import SqliteDatabase
-from memory.storage.store import Store, heal_turn
+from memory.storage.store import Store
+from memory.storage.turn_rows import heal_turn
 from memory.testing import START_MS, make_exchange, open_memory
 
 TOKEN = "123456789:" + "A" * 35

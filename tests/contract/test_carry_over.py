@@ -9,10 +9,10 @@ from last_version import HERE, NINE, LastVersion, lasting, loop, matter
 from memory.errors import Conflict
 from memory.keeper.session_lines import session_lines
 from memory.ledger import series, views
-from memory.ledger.apply import rebuilt
 from memory.ledger.carry_over import note_id_of, rrule_of
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
+from memory.ledger.undo import rebuilt
 from memory.ports import Statement
 from memory.testing import START_MS, open_memory
 

@@ -21,7 +21,8 @@ from memory.packets import RetrievedItem
 from memory.ports import Statement
 from memory.privacy.notes import NotesPlanner
 from memory.search.languages import Languages
-from memory.storage.store import insert_session, insert_turn, update_session
+from memory.storage.store import insert_session, update_session
+from memory.storage.turn_rows import insert_turn
 from memory.testing import (
     ManualClock,
     SequentialIds,

@@ -8,7 +8,8 @@ import pytest
 from memory.errors import Conflict, StorageError, StorageUnavailable, Unstorable
 from memory.ports import Database, Statement
 from memory.storage.ahead import apart, read_ahead
-from memory.storage.store import Store, insert_session, insert_turn, update_session
+from memory.storage.store import Store, insert_session, update_session
+from memory.storage.turn_rows import insert_turn
 from memory.testing import make_state, make_turn, open_memory
 
 

@@ -22,7 +22,8 @@ from memory.storage.postgres import pool as postgres_pool
 from memory.storage.postgres import presence as postgres_presence
 from memory.storage.postgres.connection import placeholders
 from memory.storage.sqlite import rows as sqlite_rows
-from memory.storage.store import Store, insert_turn
+from memory.storage.store import Store
+from memory.storage.turn_rows import insert_turn
 from memory.testing import make_exchange, make_turn, open_memory
 
 pytestmark = pytest.mark.postgres

@@ -16,7 +16,8 @@ from memory.storage.named_queries import QUERY_FILES, load_queries
 from memory.storage.sqlite.connection import connect_writer, secure
 from memory.storage.sqlite.database import SqliteDatabase
 from memory.storage.sqlite.schema import split_script
-from memory.storage.store import Store, insert_turn
+from memory.storage.store import Store
+from memory.storage.turn_rows import insert_turn
 from memory.testing import make_turn, open_memory
 
 EXTRA = """

@@ -10,10 +10,10 @@ import pytest
 from memory.context.packet_text import stable_text, turn_text
 from memory.errors import Conflict
 from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
-from memory.ledger.apply import rebuilt
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import NO_WORDS, Actor, Add, Change, End, Merge, Refusal
+from memory.ledger.undo import rebuilt
 from memory.ledger.views import standing
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest

@@ -3,9 +3,9 @@
 import pytest
 
 from memory.errors import Conflict
-from memory.ledger.apply import rebuilt
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, Change, End, Move
+from memory.ledger.undo import rebuilt
 from memory.ports import Statement
 from memory.storage.chain import answered_in_turn
 from memory.testing import open_memory

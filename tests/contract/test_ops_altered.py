@@ -7,7 +7,7 @@ import pytest
 from bot.ops.checks import doctor
 from bot.ops.copies.altered import fitting, rechained
 from memory.ports import Statement
-from memory.storage.store import LoggedTurn, chain
+from memory.storage.turn_rows import LoggedTurn, chain
 from memory.testing import make_turn
 
 LONG = 30

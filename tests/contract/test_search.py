@@ -11,7 +11,7 @@ from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import index_turn, merge_index
 from memory.storage.extension import Extension
-from memory.storage.store import insert_turn
+from memory.storage.turn_rows import insert_turn
 from memory.testing import make_turn, open_memory
 
 PACKAGE = Path(memory.__file__).parent

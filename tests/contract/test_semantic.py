@@ -14,7 +14,7 @@ from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import LEAST, Semantic
 from memory.storage.extension import Extension
-from memory.storage.store import insert_turn
+from memory.storage.turn_rows import insert_turn
 from memory.testing import make_turn, open_memory
 
 PACKAGE = Path(memory.__file__).parent

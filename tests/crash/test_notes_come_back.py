@@ -6,10 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from memory.ledger.apply import apply, rebuilt
+from memory.ledger.apply import apply
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.restoring import NotesCopy, restored
 from memory.ledger.types import Actor, Add, Change, End, Ledger
+from memory.ledger.undo import rebuilt
 from memory.privacy.plan import ForgetRequest
 from memory.storage.checkpoint import canonical, digest_of
 from memory.testing import START_MS, lay_tables, make_exchange, start_memory

@@ -12,7 +12,8 @@ import pytest
 from bot import replies
 from bot.answers.responder import Answer, NoAnswer
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.intake.updates import MAX_TEXT_CHARS, Envelope
+from bot.intake.fields import MAX_TEXT_CHARS
+from bot.intake.updates import Envelope
 from bot.people.names import read_names
 from bot.turns.steps.question import read_together
 from memory.errors import Conflict, StorageUnavailable

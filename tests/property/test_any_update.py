@@ -16,10 +16,12 @@ from loopback.strict import TYPES
 from pydantic import BaseModel
 
 from bot.intake.access import Gate
+from bot.intake.fields import MAX_ID
 from bot.intake.inbox import Inbox
 from bot.intake.intake import Intake, NotTaken
+from bot.intake.raw.reader import identity, read_update, sender
 from bot.intake.raw_json import read_json, write_json
-from bot.intake.updates import MAX_ID, Envelope, Me, batch_text, identity, read_update, sender
+from bot.intake.updates import Envelope, Me, batch_text
 from memory.errors import StorageUnavailable
 from memory.ports import Result
 from memory.testing import ManualClock

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.state.state_manager import new_state
-from memory.storage.store import LoggedTurn, chain, insert_turn, turn_digest
+from memory.storage.turn_rows import LoggedTurn, chain, insert_turn, turn_digest
 from memory.testing import SequentialIds, make_exchange, start_memory
 from memory.types import ConversationTurn, ToolCall
 

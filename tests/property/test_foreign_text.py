@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from obedient import FENCED, as_read, hidden
 
-from bot.intake.updates import Me, batch_text, read_update
+from bot.intake.raw.reader import read_update
+from bot.intake.updates import Me, batch_text
 from memory.context.packet_text import prompt
 from memory.context.transcript import clip, clip_ends, clip_start, to_messages, user_message
 from memory.packets import ConversationContextPacket

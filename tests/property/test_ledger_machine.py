@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from memory.ledger import series, views
-from memory.ledger.apply import rebased, rebuilt
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Reopen, Ring
+from memory.ledger.undo import rebased, rebuilt
 from memory.privacy.plan import ForgetRequest
 from memory.testing import START_MS, lay_tables, make_exchange, start_memory
 

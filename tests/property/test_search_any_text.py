@@ -13,7 +13,7 @@ import memory
 from memory.search.query import Query
 from memory.search.searcher import index_turn
 from memory.search.terms import index_terms, most_words, split_words
-from memory.storage.store import chain, insert_turn
+from memory.storage.turn_rows import chain, insert_turn
 from memory.testing import make_turn, open_memory
 
 PACKAGE = Path(memory.__file__).parent

@@ -8,7 +8,7 @@ import pytest
 from memory.errors import CheckpointDamaged, CheckpointError, CheckpointForeign, CheckpointMissing, StorageUnavailable
 from memory.sessions.hydrator import snapshot_of
 from memory.storage.checkpoint import CheckpointFiles, file_name, pack, session_of, unpack
-from memory.storage.store import chain
+from memory.storage.turn_rows import chain
 from memory.testing import ManualClock, make_state, make_turn
 from memory.types import ConversationCheckpointSnapshot
 

@@ -13,7 +13,7 @@ from memory.privacy.erasure import carries, moved, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
 from memory.state.listed import places_in
-from memory.storage.store import chain
+from memory.storage.turn_rows import chain
 from memory.testing import START_MS, make_turn
 
 

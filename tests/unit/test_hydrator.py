@@ -10,7 +10,7 @@ from memory.errors import UnknownSession
 from memory.opening import ConversationMemory
 from memory.state.state_manager import new_state
 from memory.storage.sqlite.rows import keep
-from memory.storage.store import chain, turn_digest
+from memory.storage.turn_rows import chain, turn_digest
 from memory.testing import make_exchange, start_memory
 
 CONVERSATION = "tg:1:1:0"

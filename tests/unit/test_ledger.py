@@ -1,8 +1,9 @@
 """The ledger: what an operation makes of it, what it refuses, what undo puts back, and that changes rebuild it."""
 
 from memory.ledger import series, views
-from memory.ledger.apply import apply, apply_all, rebased, rebuilt, undo
+from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
+from memory.ledger.undo import rebased, rebuilt, undo
 
 NOW = 1_800_000_000_000  # Fri 15 Jan 2027, 08:00 UTC
 BY = Actor("model", NOW, "t_1")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.intake.updates import Me, read_update
+from bot.intake.raw.reader import read_update
+from bot.intake.updates import Me
 
 ME = Me(99, "continuity_bot")
 

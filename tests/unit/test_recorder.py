@@ -13,7 +13,8 @@ from memory.packets import ConversationContextPacket, TierReceipt
 from memory.ports import Statement
 from memory.sessions.hydrator import Hydrator
 from memory.sessions.recorder import Recorder
-from memory.storage.store import Store, insert_turn, point_conversation
+from memory.storage.store import Store, point_conversation
+from memory.storage.turn_rows import insert_turn
 from memory.testing import make_exchange, make_turn, open_memory, start_memory
 from memory.text import clean
 from memory.types import ToolCall

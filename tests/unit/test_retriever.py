@@ -4,18 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from memory.search.retriever import (
-    WEIGHTS,
-    DayOf,
-    Question,
-    SearchedMessage,
-    TermHits,
-    place,
-    rank,
-    shortlist,
-    term_weights,
-    weigh,
-)
+from memory.search.question import WEIGHTS, DayOf, Question, SearchedMessage, TermHits
+from memory.search.retriever import place, rank, shortlist, term_weights, weigh
 
 DAY_MS = 86_400_000
 TERMS = ("harbour", "lunch")

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.search.languages import Languages
-from memory.search.retriever import DayOf
+from memory.search.question import DayOf
 from memory.search.terms import (
     MAX_WORD_CHARS,
     index_terms,

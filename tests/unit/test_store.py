@@ -2,15 +2,8 @@
 
 import pytest
 
-from memory.storage.store import (
-    chain,
-    insert_session,
-    insert_turn,
-    point_conversation,
-    read_turn_row,
-    turn_digest,
-    turn_params,
-)
+from memory.storage.store import insert_session, point_conversation
+from memory.storage.turn_rows import chain, insert_turn, read_turn_row, turn_digest, turn_params
 from memory.testing import START_MS, make_state, make_turn, open_memory
 from memory.types import ToolCall
 

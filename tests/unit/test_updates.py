@@ -6,16 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.intake.updates import (
-    MAX_NAME_CHARS,
-    MAX_TEXT_CHARS,
-    Me,
-    batch_text,
-    conversation_key,
-    read_move,
-    read_update,
-    sender,
-)
+from bot.intake.fields import MAX_NAME_CHARS, MAX_TEXT_CHARS
+from bot.intake.raw.reader import read_move, read_update, sender
+from bot.intake.updates import Me, batch_text, conversation_key
 from memory.text import clean
 
 ME = Me(99, "continuity_bot")

@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from bot.ops.workspace import Workspace
 from memory.sessions.evidence import state_of_row
 from memory.sessions.hydrator import altered
-from memory.storage.store import (
-    LoggedTurn,
-    Store,
-    heal_turn,
-    insert_turn,
-    rewrite_turn,
-    turn_digest,
-    update_session,
-)
+from memory.storage.store import Store, update_session
+from memory.storage.turn_rows import LoggedTurn, heal_turn, insert_turn, rewrite_turn, turn_digest
 
 PAGE_TURNS = 500
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.delivery.outbox import Part, part_from
+from bot.intake.raw.reader import read_update
 from bot.intake.raw_json import Malformed, TooDeep, read_json
-from bot.intake.updates import Me, read_update
+from bot.intake.updates import Me
 from bot.ops.runs.failures import words_in
 from bot.ops.workspace import OpsError, Workspace
 from memory.ports import Row, Statement

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.intake.fields import as_object, as_text
 from bot.intake.raw_json import Malformed, TooDeep, read_json
-from bot.intake.updates import as_object, as_text
 from bot.replies import ago, plural
 from bot.turns.parked import GOES_ON, INTERRUPTED, WAITS
 from memory.ports import Database, Row

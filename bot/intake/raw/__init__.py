@@ -1,0 +1,1 @@
+"""Raw updates as Telegram sends them, read into envelopes."""

@@ -1,0 +1,227 @@
+"""A raw message becomes an envelope: its text with what others wrote in it, its files, its command. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bot.intake.fields import (
+    LAST_DATE_S,
+    MAX_TEXT_CHARS,
+    as_id,
+    as_name,
+    as_object,
+    as_text,
+)
+from bot.intake.media import OWN_VOICE, SentFile, sent_file, waiting_line
+from bot.intake.other_kinds import in_words
+from bot.intake.updates import Envelope, Me, conversation_key
+from memory.foreign import foreign, has_foreign
+
+MAX_LANGUAGE_CHARS = 35
+MEDIA_FIELDS = (
+    "photo", "video", "voice", "audio", "animation", "document", "sticker", "video_note", "venue", "location",
+    "contact", "poll", "dice", "game", "story", "checklist", "paid_media", "invoice", "gift", "unique_gift",
+)  # fmt: skip
+SERVICE_FIELDS = (
+    "new_chat_members", "left_chat_member", "new_chat_title", "new_chat_photo", "delete_chat_photo",
+    "group_chat_created", "supergroup_chat_created", "channel_chat_created", "message_auto_delete_timer_changed",
+    "migrate_to_chat_id",
+    "migrate_from_chat_id", "pinned_message", "successful_payment", "refunded_payment", "users_shared", "chat_shared",
+    "connected_website", "write_access_allowed", "passport_data", "proximity_alert_triggered", "boost_added",
+    "chat_background_set", "checklist_tasks_done", "checklist_tasks_added", "direct_message_price_changed",
+    "forum_topic_created", "forum_topic_edited", "forum_topic_closed", "forum_topic_reopened", "web_app_data",
+    "general_forum_topic_hidden", "general_forum_topic_unhidden", "giveaway_created", "giveaway", "giveaway_winners",
+    "giveaway_completed", "paid_message_price_changed", "suggested_post_approved", "suggested_post_approval_failed",
+    "suggested_post_declined", "suggested_post_paid", "suggested_post_refunded", "video_chat_scheduled",
+    "video_chat_started", "video_chat_ended", "video_chat_participants_invited",
+)  # fmt: skip
+"""What Telegram itself writes into a chat; nobody waits for an answer to it."""
+UNKNOWN_KIND = "message"
+"""What a message is called whose kind did not exist yet when this was written."""
+_NOBODY = "somebody"
+
+
+def base_of(
+    update_id: int, message: Mapping[str, Any], who: Mapping[str, Any], me: Me, *, at_s: object
+) -> Envelope | None:
+    """Return where and who, None in channels and when neither is known.
+
+    Without a readable chat it is the private chat of the sender: what cannot be read belongs to somebody all the same.
+    """
+    chat = as_object(message.get("chat"))
+    chat_id, user_id = as_id(chat.get("id")), as_id(who.get("id"))
+    if chat_id is None:
+        chat, chat_id, message = {"type": "private"}, user_id, {}
+    if chat_id is None or chat.get("type") == "channel":
+        return None
+    thread_id = as_id(message.get("message_thread_id")) if message.get("is_topic_message") is True else None
+    sent_at_s = as_id(at_s) or 0
+    language = as_name(who.get("language_code"))
+    return Envelope(
+        bot_id=me.bot_id,
+        update_id=update_id,
+        conversation_id=conversation_key(me.bot_id, me.origins.get(chat_id, chat_id), thread_id),
+        chat_id=chat_id,
+        thread_id=thread_id,
+        private=chat.get("type") == "private",
+        kind="unreadable",
+        user_id=user_id,
+        user_name=as_name(who.get("first_name")),
+        language=language if 0 < len(language) <= MAX_LANGUAGE_CHARS else None,
+        title=as_name(chat.get("title")),
+        message_id=as_id(message.get("message_id")),
+        sent_at_ms=sent_at_s * 1000 if 0 <= sent_at_s <= LAST_DATE_S else 0,
+    )
+
+
+def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: bool) -> Envelope | None:
+    """Return the envelope of a message, None when it is not for us (`read_update`)."""
+    who = as_object(message.get("from"))
+    base = base_of(update_id, message, who, me, at_s=message.get("edit_date") or message.get("date"))
+    if base is None or base.user_id is None or who.get("is_bot"):
+        return None
+    text = as_text(message.get("text")) or as_text(message.get("caption"))
+    base = replace(base, whole_chars=_whole_chars(message))
+    entities = _entities(message)
+    command = command_in(text, entities, me)
+    if base.message_id is None or not (text or _plain(message)):
+        return base if base.private else None
+    if command is not None and not edited:
+        return replace(base, kind="command", command=command[0], arguments=command[1], text=text)
+    if not base.private and not _addressed(message, text, entities, me):
+        return None
+    text = _without_mention(text, me)
+    file, original = sent_file(message, _whose(message)), _file_replied_to(message, me)
+    media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
+    spelled = "" if text or file else in_words(message)
+    if not (text or file or spelled):
+        service = any(name in message for name in SERVICE_FIELDS)
+        return None if service else replace(base, kind="media", text=media or UNKNOWN_KIND)
+    if media and not (file or spelled):
+        text = f"[{media}] {text}"
+    text = spelled or text
+    whole = _by_others(text, message, me)
+    lines = [waiting_line(each) for each in (original, file) if each]
+    foreign_alone = file is not None and not (file.kind in OWN_VOICE and not file.name) and not text
+    return replace(
+        base,
+        kind="edit" if edited else "text",
+        text="\n".join(filter(None, (*lines, whole))),
+        third_party=whole != text
+        or has_foreign(spelled)
+        or foreign_alone
+        or (file is not None and message.get("forward_origin") is not None),
+        files=tuple(each for each in (original, file) if each),
+        album=as_name(message.get("media_group_id")),
+        replies_to=_ours_replied_to(message, me),
+    )
+
+
+def _file_replied_to(message: Mapping[str, Any], me: Me) -> SentFile | None:
+    """The file of the message that this one replies to, unless it is one of ours."""
+    original = as_object(message.get("reply_to_message"))
+    return sent_file(original) if original and _author(original) != me.bot_id else None
+
+
+def _ours_replied_to(message: Mapping[str, Any], me: Me) -> int | None:
+    """Return the message of ours that this one replies to, None for another or none."""
+    original = as_object(message.get("reply_to_message"))
+    return as_id(original.get("message_id")) if _author(original) == me.bot_id else None
+
+
+def _whose(message: Mapping[str, Any]) -> str:
+    """Return whose words a message passes on, "" for the sender's own."""
+    if message.get("forward_origin") is not None:
+        return _origin(message["forward_origin"])
+    via = message.get("via_bot")
+    return (as_name(as_object(via).get("username")) or _NOBODY) if via is not None else ""
+
+
+def _whole_chars(message: Mapping[str, Any]) -> int:
+    """Return the length of a text that is too long to be taken whole, 0 for any other."""
+    text = message.get("text") or message.get("caption")
+    return len(text) if isinstance(text, str) and len(text) > MAX_TEXT_CHARS else 0
+
+
+def _plain(message: Mapping[str, Any]) -> bool:
+    """Return True when a message without text is meant to be one; False when its text is of a wrong type."""
+    return all(message.get(name) is None or isinstance(message[name], str) for name in ("text", "caption"))
+
+
+def _entities(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    for name in ("entities", "caption_entities"):
+        found = message.get(name)
+        if isinstance(found, list) and found:
+            return [as_object(entity) for entity in found]
+    return []
+
+
+def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
+    """Return the text with what others wrote marked line by line: forwards, inline results, quotes, what it replies to.
+
+    A message that leans on one elsewhere is marked too: what it means stands there.
+    """
+    if message.get("forward_origin") is not None:
+        return foreign(text, f"Forwarded from {_origin(message['forward_origin'])}")
+    if message.get("via_bot") is not None:
+        return foreign(text, f"Sent via {as_text(as_object(message['via_bot']).get('username')) or 'a bot'}")
+    original, elsewhere = as_object(message.get("reply_to_message")), message.get("external_reply")
+    quote = as_text(as_object(message.get("quote")).get("text"))
+    whose = _origin(as_object(elsewhere).get("origin")) if elsewhere is not None else _name(original.get("from"))
+    if quote:
+        return f"{foreign(quote, f'Quoted from {whose}')}\n{text}"
+    if elsewhere is not None:
+        return f"{foreign('(a message elsewhere)', f'Reply to {whose}')}\n{text}"
+    if _author(original) in (me.bot_id, _author(message)):
+        return text
+    quoted = as_text(original.get("text")) or as_text(original.get("caption"))
+    return f"{foreign(quoted, f'Reply to {whose}')}\n{text}" if quoted.strip() else text
+
+
+def _origin(origin: object) -> str:
+    """Return the name that a forward or a reply elsewhere gives."""
+    given = as_object(origin)
+    for name in ("sender_user", "sender_chat", "chat"):
+        if isinstance(given.get(name), dict):
+            return _name(given[name])
+    return as_name(given.get("sender_user_name")) or _NOBODY
+
+
+def _name(who: object) -> str:
+    given = as_object(who)
+    return as_name(given.get("first_name")) or as_name(given.get("title")) or _NOBODY
+
+
+def _author(message: Mapping[str, Any]) -> object:
+    return as_object(message.get("from")).get("id")
+
+
+def command_in(text: str, entities: Sequence[Mapping[str, Any]], me: Me) -> tuple[str, str] | None:
+    """Return (command, arguments) when the text begins with a command for this bot."""
+    first = entities[0] if entities else {}
+    if first.get("type") != "bot_command" or first.get("offset") != 0 or not text.startswith("/"):
+        return None
+    head, *rest = text.split(maxsplit=1)
+    name, _, target = head[1:].partition("@")
+    if target and target.lower() != me.username.lower():
+        return None
+    return name.lower(), rest[0].strip() if rest else ""
+
+
+def _addressed(message: Mapping[str, Any], text: str, entities: Sequence[Mapping[str, Any]], me: Me) -> bool:
+    """Return True when a group message is for us: a mention or a reply to one of our messages."""
+    if _author(as_object(message.get("reply_to_message"))) == me.bot_id:
+        return True
+    mentioned = (as_object(entity.get("user")) for entity in entities if entity.get("type") == "text_mention")
+    if any(user.get("id") == me.bot_id for user in mentioned):
+        return True
+    return bool(me.username) and f"@{me.username.lower()}" in text.lower()
+
+
+def _without_mention(text: str, me: Me) -> str:
+    mention = f"@{me.username}"
+    if me.username and text.lower().startswith(mention.lower()):
+        return text[len(mention) :].lstrip(" ,:")
+    return text

@@ -1,0 +1,147 @@
+"""Raw updates, read whatever they hold: which are for us, from whom, and what kind they are. Pure; never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bot.intake.fields import (
+    MAX_ID,
+    MAX_NAME_CHARS,
+    as_digest,
+    as_id,
+    as_name,
+    as_object,
+    as_text,
+)
+from bot.intake.local import is_local
+from bot.intake.raw.messages import base_of, read_message
+from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me, conversation_key
+
+BODIES = ALLOWED_UPDATES
+LAST_SUPERGROUP = -1_000_000_000_000
+"""Supergroups and channels have numbers from here down, groups those above, people positive ones."""
+
+
+def sender(raw: object) -> int | None:
+    """Return the user id that stands behind a raw update, None when there is none (channels, anonymous admins)."""
+    return as_id(as_object(_body(raw)[1].get("from")).get("id"))
+
+
+def read_update(raw: object, me: Me) -> Envelope | None:
+    """Return the envelope of a raw update, or None when it is not for us (group talk, channels, bots, no known place).
+
+    Never raises, whatever the JSON: a field of a wrong type counts as missing, and when a private message cannot be
+    read without it, the envelope's kind is `unreadable`.
+    """
+    kind, body = _body(raw)
+    update_id = identity(raw)
+    local = as_object(as_object(raw).get("local_message"))
+    if local and not kind:
+        return _read_local(as_object(raw), local, me)
+    if not kind and as_object(as_object(raw).get("task")):
+        return _read_task(as_object(raw), as_object(as_object(raw)["task"]), me)
+    if update_id is None:
+        return None
+    if kind == "callback_query":
+        return _read_tap(update_id, body, me)
+    if kind == "my_chat_member":
+        return _read_membership(update_id, body, me)
+    return read_message(update_id, body, me, edited=kind == "edited_message") if kind else None
+
+
+def read_move(raw: object) -> tuple[int, int] | None:
+    """Return (number before, number after) when this says that a group became a supergroup, told in either of them.
+
+    Only groups move, and groups have negative numbers: a message in a private chat that says so is none of Telegram's,
+    and whoever believed it would speak to somebody else.
+    """
+    kind, message = _body(raw)
+    chat = as_object(message.get("chat"))
+    here, told_in = as_id(chat.get("id")), chat.get("type")
+    before, after = as_id(message.get("migrate_from_chat_id")), as_id(message.get("migrate_to_chat_id"))
+    if kind != "message" or here is None or (before is None) == (after is None):
+        return None
+    move = (before, here) if before is not None else (here, after or 0)
+    as_it_is = told_in == ("supergroup" if before is not None else "group")
+    return move if as_it_is and move[1] <= LAST_SUPERGROUP < move[0] < 0 else None
+
+
+def identity(raw: object) -> int | None:
+    """Return the update's id as the database holds it (the last 60 bits of a longer one), None when it has none."""
+    found = as_object(raw).get("update_id")
+    return found & MAX_ID if type(found) is int and found >= 0 else None
+
+
+def is_placeless(raw: object) -> bool:
+    """Return True for an update that names neither a sender nor a chat: nobody can be told about it."""
+    kind, body = _body(raw)
+    message = as_object(body.get("message")) if kind == "callback_query" else body
+    return sender(raw) is None and as_id(as_object(message.get("chat")).get("id")) is None
+
+
+def _body(raw: object) -> tuple[str, Mapping[str, Any]]:
+    """Return which kind of update it is and what it carries; ("", {}) for a kind that we do not ask for."""
+    given = as_object(raw)
+    return next(((name, given[name]) for name in BODIES if isinstance(given.get(name), dict)), ("", {}))
+
+
+def _read_tap(update_id: int, query: Mapping[str, Any], me: Me) -> Envelope | None:
+    message, callback_id, button_id = as_object(query.get("message")), as_name(query.get("id")), query.get("data")
+    base = base_of(update_id, message, as_object(query.get("from")), me, at_s=message.get("date"))
+    if base is None or base.user_id is None or not message or button_id is None:
+        return None
+    if base.message_id is None or not callback_id or not as_name(button_id):
+        return base if base.private else None
+    return replace(base, kind="tap", callback_id=callback_id, button_id=as_name(button_id))
+
+
+def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> Envelope | None:
+    """Return the envelope of a message that came over HTTP (`bot.intake.local`)."""
+    update_id, chat_id = raw.get("update_id"), message.get("chat_id")
+    if not (isinstance(update_id, int) and isinstance(chat_id, int) and is_local(update_id) and is_local(chat_id)):
+        return None
+    return Envelope(
+        bot_id=me.bot_id,
+        update_id=update_id,
+        conversation_id=conversation_key(me.bot_id, chat_id, None),
+        chat_id=chat_id,
+        thread_id=None,
+        private=True,
+        kind="text",
+        user_id=chat_id,
+        user_name=as_name(message.get("name")),
+        text=as_text(message.get("text")),
+        person=as_text(message.get("person"))[:MAX_NAME_CHARS],
+        digest=as_digest(message.get("digest")),
+        message_id=update_id,
+        sent_at_ms=as_id(message.get("at_ms")) or 0,
+    )
+
+
+def _read_task(raw: Mapping[str, Any], task: Mapping[str, Any], me: Me) -> Envelope | None:
+    """Return the envelope of a run of a task (`bot.tasks.starts`)."""
+    update_id, chat_id, user_id = raw.get("update_id"), as_id(task.get("chat_id")), as_id(task.get("user_id"))
+    if not (isinstance(update_id, int) and is_local(update_id)) or chat_id is None or not as_name(task.get("run_id")):
+        return None
+    thread_id = as_id(task.get("thread_id"))
+    return Envelope(
+        bot_id=me.bot_id,
+        update_id=update_id,
+        conversation_id=conversation_key(me.bot_id, chat_id, thread_id),
+        chat_id=chat_id,
+        thread_id=thread_id,
+        private=chat_id > 0,
+        kind="task",
+        user_id=user_id,
+        run_id=as_name(task.get("run_id")),
+    )
+
+
+def _read_membership(update_id: int, change: Mapping[str, Any], me: Me) -> Envelope | None:
+    status = as_object(change.get("new_chat_member")).get("status")
+    base = base_of(update_id, change, as_object(change.get("from")), me, at_s=change.get("date"))
+    if base is None or as_id(as_object(change.get("chat")).get("id")) is None:
+        return None
+    return replace(base, kind="membership", text=as_name(status))

@@ -1,0 +1,100 @@
+"""What was done to a ledger, done again, taken back, or carried onto a newer state. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memory.ledger import series
+from memory.ledger.apply import DERIVED, written
+from memory.ledger.types import (
+    Actor,
+    Add,
+    Applied,
+    Change,
+    Ledger,
+    Merge,
+    Note,
+    NoteChange,
+    Operation,
+    Outcome,
+    Refusal,
+)
+
+
+def rebuilt(conversation_id: str, changes: Sequence[NoteChange], next_number: int = 1) -> Ledger:
+    """The ledger that these changes, in their order, have made."""
+    ledger = Ledger(conversation_id, next_number=next_number)
+    for change in changes:
+        if change.verb == "add":
+            note = Note.model_validate(change.after, strict=False)
+        else:
+            before = ledger.by_id(change.note_id)
+            if before is None:
+                continue  # its beginning was forgotten, and so is the rest
+            note = Note.model_validate(before.model_dump(mode="json") | change.after, strict=False)
+        ring = series.next_ring(note)
+        note = note.model_copy(update={"version": change.version, "rings_at_ms": ring[1] if ring else None})
+        notes = {**ledger.notes, note.number: note}
+        ledger = Ledger(conversation_id, change.version, max(ledger.next_number, note.number + 1), notes)
+    return ledger
+
+
+def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledger, list[Outcome]]:
+    """Put back what these changes did, the latest first; a field that somebody touched since stays as it is now.
+
+    A note that they made is dropped if nothing of it was touched since. What cannot be put back is a `Refusal` with
+    code `changed`.
+    """
+    outcomes: list[Outcome] = []
+    for change in sorted(changes, key=lambda each: -each.version):
+        outcome = _undone(ledger, change, by)
+        ledger = outcome.ledger if isinstance(outcome, Applied) else ledger
+        outcomes.append(outcome)
+    return ledger, outcomes
+
+
+def _undone(ledger: Ledger, change: NoteChange, by: Actor) -> Outcome:
+    note = ledger.by_id(change.note_id)
+    if note is None:
+        return Refusal("unknown", change.number)
+    now = note.model_dump(mode="json")
+    if change.verb == "add":
+        touched = any(now[name] != value for name, value in change.after.items() if name not in DERIVED)
+        if touched or not note.is_open:
+            return Refusal("changed", note.number)
+        return written(ledger, note, {"status": "dropped"}, "undo", by)
+    back = {name: value for name, value in change.before.items() if now[name] == change.after.get(name)}
+    if not back:
+        return Refusal("changed", note.number)
+    old = Note.model_validate(now | back, strict=False)
+    return written(ledger, note, {name: getattr(old, name) for name in back}, "undo", by)
+
+
+def rebased(operations: Sequence[Operation], since: Sequence[NoteChange]) -> tuple[list[Operation], list[Refusal]]:
+    """The keeper's operations upon what happened since its snapshot, and what of them has no place any more.
+
+    Fields that a person, a model or an operator changed since stay as those wrote them; what was ended stays ended; a
+    merge needs both sides unchanged.
+    """
+    touched: dict[int, set[str]] = {}
+    for change in since:
+        if change.hand not in {"keeper", "offline"}:
+            touched.setdefault(change.number, set()).update(change.after)
+    kept: list[Operation] = []
+    refused: list[Refusal] = []
+    for operation in operations:
+        if isinstance(operation, Add) or (operation.number not in touched and _into(operation) not in touched):
+            kept.append(operation)
+            continue
+        fields = touched.get(operation.number, set())
+        left = {k: v for k, v in operation.fields.items() if k not in fields} if isinstance(operation, Change) else {}
+        if isinstance(operation, Change) and set(left) - {"turn_ids"}:
+            kept.append(replace(operation, fields=left))
+        else:
+            refused.append(Refusal("changed", operation.number))
+    return kept, refused
+
+
+def _into(operation: Operation) -> int:
+    return operation.into if isinstance(operation, Merge) else 0
