@@ -144,16 +144,22 @@ class ListeningChild:
 
     async def _end(self) -> None:
         child, self._child = self._child, None
-        if child is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            await child.wait()
+        if child is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        if child.stdin is not None:
+            child.stdin.close()
+        if child.stdout is not None:
+            await child.stdout.read()
+        await child.wait()
 
     async def close(self) -> None:
         """End the child."""
         if self._leaving is not None:
             self._leaving.cancel()
         await self._end()
+        await asyncio.gather(*self._ending)
 
 
 def _segment(said: dict[str, Any]) -> Segment:
