@@ -625,3 +625,15 @@ CREATE TABLE task_runs (
 );
 CREATE INDEX task_runs_by_note ON task_runs (note_id, created_at_ms);
 CREATE INDEX task_runs_by_time ON task_runs (created_at_ms);
+
+-- One row per answer that waits for its voice.
+CREATE TABLE speeches (
+    turn_id TEXT PRIMARY KEY,                 -- the answer
+    bot_id BIGINT NOT NULL,                   -- the bot that says it
+    conversation_id TEXT NOT NULL,            -- the conversation
+    chat_id BIGINT NOT NULL,                  -- Telegram's chat
+    thread_id BIGINT,                         -- forum topic, or NULL
+    user_id BIGINT,                           -- who is answered
+    text TEXT NOT NULL,                       -- what is said: plain text
+    created_at_ms BIGINT NOT NULL             -- when it was written down
+);

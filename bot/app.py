@@ -413,6 +413,7 @@ class App:
         await services.delivery.flush(STOP_DELIVERY_S)
         await services.delivery.close()
         await services.files.readings.close()
+        await services.speaker.close()
         rested = await self._rest() if joined.memory.db.trouble() is None else []
         log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
 

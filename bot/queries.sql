@@ -139,8 +139,10 @@ UPDATE outbox SET state = 'sending', attempts = attempts + 1, sending_at_ms = :a
 WHERE part_id = :part_id AND state IN ('queued', 'sending');
 
 -- name: outbox_sent
--- P5: the record after the call.
-UPDATE outbox SET state = 'sent', message_id = :message_id, sent_at_ms = :at_ms, error = NULL WHERE part_id = :part_id;
+-- P5: the record after the call; the sound of a voice message is not needed any more.
+UPDATE outbox SET state = 'sent', message_id = :message_id, sent_at_ms = :at_ms, error = NULL,
+    text = CASE WHEN kind = 'voice' THEN '' ELSE text END
+WHERE part_id = :part_id;
 
 -- name: outbox_failed
 -- Telegram will never take it.

@@ -24,6 +24,7 @@ BOT_QUERY_FILES = (
     _HERE / "ops" / "queries.sql",
     _HERE / "http" / "console" / "queries.sql",
 )
+OF_A_TURN = ("erase_turn_texts", "erase_tool_calls", "erase_speech")
 BOT_MIGRATIONS = _HERE / "migrations"
 QUERY_FILES = (*MEMORY_QUERY_FILES, *BOT_QUERY_FILES)
 """Every file of named queries, for whoever opens a database that is no memory (a backup)."""
@@ -40,8 +41,9 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
     ]
     if going.everything:
         statements += [Statement("erase_all_tool_calls", here), Statement("erase_tool_choices", here)]
+        statements.append(Statement("erase_speeches", here))
     for turn_id in sorted(going.turn_ids):
-        statements += [Statement(name, {"turn_id": turn_id}) for name in ("erase_turn_texts", "erase_tool_calls")]
+        statements += [Statement(name, {"turn_id": turn_id}) for name in OF_A_TURN]
     for row in await db.read("erased_inbox", **here):
         if going.everything or any(word in row["payload"] for word in going.words):
             update = {"bot_id": row["bot_id"], "update_id": row["update_id"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,7 @@ from memory.text import clean
 
 MAX_UTF16 = 4096
 MAX_ENTITIES = 100
+VOICE_PART = "voice"
 BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
 
 
@@ -158,6 +160,12 @@ class Outbox:
         text = clean(text)
         message = OutgoingMessage(text, reply_to_message_id=reply_to_message_id)
         return replace(self._part(target, message, turn_id, number=-1, text=text, entities=[]), kind="preview")
+
+    def voice(self, target: Target, turn_id: str, sound: bytes) -> Part:
+        """Return the part that says an answer aloud; its text is the sound until it was sent (base64)."""
+        text = base64.b64encode(sound).decode("ascii")
+        part = self._part(target, OutgoingMessage(""), turn_id, number=0, text=text, entities=[])
+        return replace(part, kind=VOICE_PART)
 
     def insert(self, part: Part) -> Statement:
         """Return the statement that writes one part down."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from enum import Enum
 from typing import Any
 
-from telegram import Bot, InlineKeyboardMarkup, LinkPreviewOptions, Message, MessageEntity, ReplyParameters
+from telegram import Bot, InlineKeyboardMarkup, InputFile, LinkPreviewOptions, Message, MessageEntity, ReplyParameters
 from telegram.error import (
     BadRequest,
     ChatMigrated,
@@ -17,11 +18,12 @@ from telegram.error import (
     TelegramError,
 )
 
-from bot.delivery.outbox import Part
+from bot.delivery.outbox import VOICE_PART, Part
 from bot.intake.telegram_request import NotSent
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 """Telegram's servers would fetch links by themselves: an injected prompt could leak data without a click."""
+VOICE_CAPTION = "\N{SPEAKER WITH THREE SOUND WAVES}"
 
 
 class Failure(Enum):
@@ -89,6 +91,8 @@ def _classify_refusal(message: str) -> Failure:
 
 async def send(bot: Bot, part: Part) -> int:
     """Send a part as a new message; return its message id. Raises TelegramError."""
+    if part.kind == VOICE_PART:
+        return await _say(bot, part)
     reply = None if part.bare else part.reply_to_message_id
     message = await bot.send_message(
         chat_id=part.chat_id,
@@ -102,8 +106,25 @@ async def send(bot: Bot, part: Part) -> int:
     return message.message_id
 
 
+async def _say(bot: Bot, part: Part) -> int:
+    """Send a voice message; its caption is what a probe knows it by."""
+    said = await bot.send_voice(
+        chat_id=part.chat_id,
+        voice=InputFile(base64.b64decode(part.text), filename="answer.ogg"),
+        caption=VOICE_CAPTION,
+        message_thread_id=part.thread_id,
+    )
+    return said.message_id
+
+
 async def edit(bot: Bot, part: Part, message_id: int) -> int:
-    """Let a message of ours show this part; return its id. Raises TelegramError."""
+    """Let a message of ours show this part; return its id. Raises TelegramError.
+
+    Of a voice message only the caption can be set: no text of ours has one.
+    """
+    if part.kind == VOICE_PART:
+        await bot.edit_message_caption(chat_id=part.chat_id, message_id=message_id, caption=VOICE_CAPTION)
+        return message_id
     done = await bot.edit_message_text(
         chat_id=part.chat_id,
         message_id=message_id,

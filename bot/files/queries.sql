@@ -146,3 +146,28 @@ SELECT DISTINCT digest FROM files WHERE digest <> '' AND digest NOT IN (SELECT d
 -- name: file_states
 -- For operators: how many files there are in each state, and what they take.
 SELECT state, COUNT(*) AS n, COALESCE(SUM(size_bytes), 0) AS bytes FROM files GROUP BY state ORDER BY state;
+
+-- name: speech_wish
+-- Committed with the answer.
+INSERT INTO speeches (turn_id, bot_id, conversation_id, chat_id, thread_id, user_id, text, created_at_ms)
+VALUES (:turn_id, :bot_id, :conversation_id, :chat_id, :thread_id, :user_id, :text, :created_at_ms);
+
+-- name: speeches_waiting
+-- The answers that are to be said, in their order.
+SELECT * FROM speeches ORDER BY created_at_ms, turn_id;
+
+-- name: speech_waiting
+-- Whether one of them still is.
+SELECT turn_id FROM speeches WHERE turn_id = :turn_id;
+
+-- name: speech_over
+-- It waits in the outbox now, or cannot be said; of two workers one alone gets so far.
+DELETE FROM speeches WHERE turn_id = :turn_id;
+
+-- name: erase_speech
+-- P13: an answer that is forgotten is not said.
+DELETE FROM speeches WHERE turn_id = :turn_id;
+
+-- name: erase_speeches
+-- P13: the same for a whole conversation.
+DELETE FROM speeches WHERE conversation_id = :conversation_id;

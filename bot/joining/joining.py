@@ -43,7 +43,10 @@ from bot.features.tasks.running import TaskRunning
 from bot.features.tools.listing import ToolList
 from bot.features.tools.taps import ToolTaps
 from bot.features.undo import Undoing
+from bot.features.voice import VoiceChoice
+from bot.files.hearing.sound_server import sound_server
 from bot.files.room import build_room
+from bot.files.speaking import Speaker
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
@@ -58,6 +61,7 @@ from bot.people.personas import Personas
 from bot.people.spending import ReadingPurse, Spending, UseLog, day_budget
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
+from bot.settings.model_names import read_sound_model
 from bot.tables import BOT_TABLES
 from bot.tasks.rows import TaskRows
 from bot.tasks.starts import TaskStarts
@@ -369,6 +373,7 @@ def _sharing(
         """Take up what timers were for, and ask about what tools were in the midst of."""
         alive = [row["boot_id"] for row in await db.workers() if not row["is_dead"]] if db is not None else ()
         await services.calls.settle({process.boot_id, *alive})
+        services.speaker.look()
         await recover()
 
     if db is None:
@@ -469,10 +474,26 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         reminders=reminders,
         tasks=tasks,
         files=files,
+        speaker=_speaker(process, stored, delivery),
         personas=stored.personas,
         calls=calls,
         shelf=_shelf(settings, calls, files.tools.offered, count=memory.counter.count, behind=process.behind),
         meters=process.meters,
+        pauses=process.pauses,
+        behind=process.behind,
+    )
+
+
+def _speaker(process: Process, stored: Stored, delivery: Delivery) -> Speaker:
+    settings = process.settings
+    key, url = settings.continuity_speech_key, settings.continuity_speech_url
+    return Speaker(
+        stored.db,
+        process.clock,
+        stored.outbox,
+        delivery,
+        model=read_sound_model(settings.continuity_speech),
+        server=sound_server(url, key, settings.continuity_model_timeout_s),
         pauses=process.pauses,
         behind=process.behind,
     )
@@ -522,4 +543,5 @@ def _features(
         ToolTaps(services, turns, lanes),
         ToolList(services),
         FileCommands(services),
+        VoiceChoice(services),
     ]

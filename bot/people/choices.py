@@ -23,6 +23,8 @@ LANGUAGE = "language"
 """The code of the language that somebody wants to be spoken to in; "" for the one that they write."""
 MODEL = "model"
 """The name of the model that somebody chose; "" for the operator's default."""
+VOICE = "voice"
+"""True for who wants answers in private said aloud, too."""
 FOLLOW_UPS = "follow_ups"
 """True for who wants to be asked once how it went."""
 NAME_CHARS = 40

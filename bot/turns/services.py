@@ -10,6 +10,7 @@ from bot.delivery.commit import Committer
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.files.room import FileRoom
+from bot.files.speaking import Speaker
 from bot.intake.inbox import Inbox
 from bot.intake.media import own_words
 from bot.intake.updates import Envelope, Me, conversation_key
@@ -52,6 +53,8 @@ class Services:
     reminders: ReminderScheduler
     tasks: TaskStarts
     files: FileRoom
+    speaker: Speaker
+    """Says answers aloud."""
     personas: Personas
     calls: Calls
     """Makes the calls of those tools."""

@@ -37,19 +37,34 @@ def send_message(world: World, params: Json, now_s: float) -> Json:
 def send_document(world: World, params: Json, now_s: float) -> Json:
     """Show a file; its bytes stay in `world.files` until the server stops."""
     chat = world.open_chat(params.get("chat_id"))
-    name, data = _uploaded(params.get("document"), params)
+    content: Json = {"document": _kept(world, params, "document")}
+    return _send(world, chat, params, content | _captioned(params), now_s)
+
+
+def send_voice(world: World, params: Json, now_s: float) -> Json:
+    """Show a voice message."""
+    chat = world.open_chat(params.get("chat_id"))
+    voice = {**_kept(world, params, "voice"), "duration": 1}
+    return _send(world, chat, params, {"voice": voice} | _captioned(params), now_s)
+
+
+def _kept(world: World, params: Json, field: str) -> Json:
+    name, data = _uploaded(params.get(field), params)
     file_id = f"file{len(world.files) + 1}"
     world.files[file_id] = data
-    document = {"file_id": file_id, "file_unique_id": file_id, "file_name": name, "file_size": len(data)}
+    return {"file_id": file_id, "file_unique_id": file_id, "file_name": name, "file_size": len(data)}
+
+
+def _captioned(params: Json) -> Json:
     caption, entities = checked_text(
         {"text": params.get("caption") or "", "entities": params.get("caption_entities")}, empty_is_fine=True
     )
-    content: Json = {"document": document}
+    content: Json = {}
     if caption:
         content |= {"caption": caption, **({"caption_entities": entities} if entities else {})}
     if keyboard := checked_keyboard(params.get("reply_markup")):
         content["reply_markup"] = keyboard
-    return _send(world, chat, params, content, now_s)
+    return content
 
 
 def _uploaded(document: Any, params: Json) -> tuple[str, bytes]:
@@ -93,6 +108,14 @@ def edit_message_text(world: World, params: Json, _now_s: float) -> Json:
         raise refuse("there is no text in the message to edit")
     text, entities = checked_text(params)
     return _change(world, kept, {"text": text, "entities": entities, "reply_markup": _keyboard(params)}, _now_s)
+
+
+def edit_message_caption(world: World, params: Json, now_s: float) -> Json:
+    """Change what stands under one of our files."""
+    kept = _editable(world, params)
+    if "document" not in kept.message and "voice" not in kept.message:
+        raise refuse("there is no caption in the message to edit")
+    return _change(world, kept, {"caption": params.get("caption"), "reply_markup": _keyboard(params)}, now_s)
 
 
 def edit_message_reply_markup(world: World, params: Json, now_s: float) -> Json:
@@ -274,7 +297,9 @@ METHODS: dict[str, Method] = {
     "getMe": get_me,
     "sendMessage": send_message,
     "sendDocument": send_document,
+    "sendVoice": send_voice,
     "editMessageText": edit_message_text,
+    "editMessageCaption": edit_message_caption,
     "editMessageReplyMarkup": edit_message_reply_markup,
     "sendMessageDraft": send_message_draft,
     "sendChatAction": send_chat_action,

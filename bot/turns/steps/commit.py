@@ -57,6 +57,9 @@ class Commit:
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
         ends += described(work.said.material, answer)
+        if services.speaker.speaks:
+            choices = await services.people.choices(ask.user_id)
+            ends += services.speaker.wished(work.target, ask.turn_id, answer.text, choices)
         name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
         ends += await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
@@ -87,6 +90,7 @@ class Commit:
             turn = await services.committer.say(work.target, messages, record, turn_id=ask.turn_id)
         if answer.job_refs or answer.operations:
             services.reminders.look()
+        services.speaker.look()
         services.meters.turns.inc()
         services.meters.gave(ask.packet)
         line = partial(

@@ -1,0 +1,152 @@
+"""Answers said aloud: asked of a server behind the answer, and sent as voice messages, each once.
+
+What a crash leaves behind: before the answer's commit nothing; behind it the row in `speeches`, which the next start
+takes up (the server is asked again); behind the commit that puts the voice message into the outbox that message, which
+is sent, or looked for, like any other (`bot.delivery.sender`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import structlog
+
+from bot import replies
+from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target, render
+from bot.delivery.sender import Delivery
+from bot.files.hearing.errors import NotHeard
+from bot.files.hearing.sound_server import SoundServer
+from bot.intake.local import is_local
+from bot.intake.updates import is_group
+from bot.pauses import Pauses
+from bot.people.choices import VOICE
+from bot.settings.model_names import SoundModel
+from memory.context.transcript import clip
+from memory.errors import Conflict, StorageUnavailable
+from memory.ports import Clock, Database, Row, Statement
+from memory.process import faults
+
+MOST_CHARS: Final = 4000
+"""OpenAI's server takes 4,096; that is four or five minutes of speech."""
+MOST_BYTES: Final = 10_000_000
+TRIES: Final = 2
+SPOKEN_S: Final = 60.0
+"""So long the server may take on top of its silence: speech takes a while to be made."""
+VOICE_OF_ALL: Final = "alloy"
+_SOUNDS: Final = (b"OggS", b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2")
+"""What Telegram takes for a voice message: Ogg with Opus, or MP3."""
+
+log = structlog.get_logger(__name__)
+
+
+class Speaker:
+    """Says answers aloud for those who asked for it."""
+
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        outbox: Outbox,
+        delivery: Delivery,
+        *,
+        model: SoundModel | None,
+        server: SoundServer,
+        pauses: Pauses,
+        behind: Callable[..., object],
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._outbox = outbox
+        self._delivery = delivery
+        self._model = model
+        self._server = server
+        self._pauses = pauses
+        self._behind = behind
+        self._at_work: set[str] = set()
+
+    @property
+    def speaks(self) -> bool:
+        """Whether there is anybody who speaks."""
+        return self._model is not None
+
+    def wished(self, target: Target, turn_id: str, text: str, choices: Mapping[str, Any]) -> list[Statement]:
+        """What writes down that an answer is to be said; nothing where nobody asked for it, and in groups."""
+        there = target.chat_id
+        if not (self.speaks and choices.get(VOICE)) or is_group(target.conversation_id) or is_local(there):
+            return []
+        words = "\n".join(part for part, _ in render(text, markdown=True))
+        values = {
+            "turn_id": turn_id,
+            "bot_id": target.bot_id,
+            "conversation_id": target.conversation_id,
+            "chat_id": there,
+            "thread_id": target.thread_id,
+            "user_id": target.user_id,
+            "text": clip(words, MOST_CHARS),
+            "created_at_ms": self._clock.now_ms(),
+        }
+        return [Statement("speech_wish", values)]
+
+    def look(self) -> None:
+        """Say what waits, behind everything else."""
+        if self.speaks:
+            self._behind(self.say_all(), "speech")
+
+    async def say_all(self) -> None:
+        """Say everything that waits, one after another. Never raises but for a stop."""
+        try:
+            rows = await self._db.read("speeches_waiting")
+        except StorageUnavailable:
+            return  # the next answer, or the next start, looks again
+        for row in rows:
+            if row["turn_id"] in self._at_work:
+                continue
+            self._at_work.add(row["turn_id"])
+            try:
+                if await self._db.read_one("speech_waiting", turn_id=row["turn_id"]):  # nobody said it meanwhile
+                    await self._say(row)
+            except (Conflict, StorageUnavailable) as exc:
+                log.info("an answer is not said by this process", turn_id=row["turn_id"], reason=type(exc).__name__)
+            finally:
+                self._at_work.discard(row["turn_id"])
+
+    async def _say(self, row: Row) -> None:
+        target = Target(row["bot_id"], row["conversation_id"], row["chat_id"], row["thread_id"], row["user_id"])
+        parts: list[Part]
+        try:
+            part = self._outbox.voice(target, row["turn_id"], await self._spoken(row["text"]))
+            parts, rows = [part], [self._outbox.insert(part)]
+        except NotHeard as exc:
+            log.warning("an answer could not be said", turn_id=row["turn_id"], reason=str(exc))
+            parts, rows = self._outbox.compose(target, OutgoingMessage(replies.say("speech_failed")), row["turn_id"])
+        faults.point("speech_made")
+        await self._db.write(Statement("speech_over", {"turn_id": row["turn_id"]}, expect=1), *rows)
+        faults.point("speech_queued")
+        self._delivery.deliver(parts)
+
+    async def _spoken(self, text: str) -> bytes:
+        """The sound of a text. Raises `NotHeard`."""
+        for left in range(TRIES - 1, -1, -1):
+            try:
+                return await self._asked(text)
+            except NotHeard as exc:
+                if exc.why == "refused" or not left:
+                    raise
+                await self._pauses.rest(1.0)
+        raise AssertionError("the last try either returns or raises")
+
+    async def _asked(self, text: str) -> bytes:
+        model = self._model or SoundModel("")
+        asked = {"model": model.name, "voice": model.voice or VOICE_OF_ALL, "input": text, "response_format": "opus"}
+        status, sound = await self._server.post("/audio/speech", asked, None, SPOKEN_S, MOST_BYTES)
+        if status != HTTPStatus.OK:
+            raise NotHeard("away" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "refused", str(status))
+        if not sound.startswith(_SOUNDS):
+            raise NotHeard("garbage", "the answer is no sound")
+        return sound
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._server.close()
