@@ -282,5 +282,5 @@ def _lines(chat: Chat) -> Iterator[ShownMessage]:
             by_bot=kept.by_bot,
             entities=tuple(message.get("entities") or message.get("caption_entities") or ()),
             presses=tuple(str(button.get("callback_data") or button.get("url")) for row in rows for button in row),
-            file_id=message.get("document", message.get("voice", {})).get("file_id", ""),
+            file_id=(message.get("document") or message.get("voice") or {}).get("file_id", ""),
         )
