@@ -69,10 +69,15 @@ class Committer:
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
     async def quarantined(
-        self, batch: Sequence[Envelope], messages: Sequence[OutgoingMessage], reason: str, turn_id: str | None
+        self,
+        batch: Sequence[Envelope],
+        messages: Sequence[OutgoingMessage],
+        reason: str,
+        turn_id: str | None,
+        effects: Sequence[Statement] = (),
     ) -> None:
         """Take these updates out of the traffic for good and say so."""
-        ends = [self._inbox.quarantine(envelope, reason) for envelope in batch]
+        ends = [*effects, *(self._inbox.quarantine(envelope, reason) for envelope in batch)]
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
     async def write(

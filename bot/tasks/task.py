@@ -91,9 +91,7 @@ class TaskRun:
 
     def end(self, state: RunState, at_ms: int, *, why: str = "", turn_id: str | None = None) -> Statement:
         """What writes down what became of it."""
-        return Statement(
-            "task_run_end", {"run_id": self.run_id, "state": state, "why": why, "turn_id": turn_id, "at_ms": at_ms}
-        )
+        return _ended(self.run_id, state, why, turn_id, at_ms)
 
 
 def task_of(row: Row) -> Task:
@@ -104,6 +102,16 @@ def task_of(row: Row) -> Task:
 def run_of(row: Row) -> TaskRun:
     """The run that a row holds."""
     return TaskRun(**{name: row[name] for name in TaskRun.__dataclass_fields__})
+
+
+def given_up(run_id: str, at_ms: int) -> Statement:
+    """What writes down that a run was set aside, since the process died in its midst again and again."""
+    return _ended(run_id, "failed", "died", None, at_ms)
+
+
+def _ended(run_id: str, state: RunState, why: str, turn_id: str | None, at_ms: int) -> Statement:
+    values = {"run_id": run_id, "state": state, "why": why, "turn_id": turn_id, "at_ms": at_ms}
+    return Statement("task_run_end", values)
 
 
 def run_id_of(note_id: str, occurrence: str) -> str:

@@ -18,6 +18,7 @@ from bot.delivery.after_failure import backoff_s
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
+from bot.tasks.task import given_up
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
@@ -317,10 +318,11 @@ class Dispatch:
 
     async def _quarantine(self, batch: Sequence[Envelope], turn_id: str, attempts: int) -> None:
         log.error("quarantined", update_ids=[envelope.update_id for envelope in batch], turn_id=turn_id)
-        message = OutgoingMessage(
-            replies.say("quarantined"), edits_message_id=await self._services.delivery.preview(turn_id)
-        )
-        await self._services.committer.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)
+        services, runs = self._services, [envelope.run_id for envelope in batch if envelope.run_id]
+        text = replies.say("task_set_aside" if runs else "quarantined")
+        message = OutgoingMessage(text, edits_message_id=await services.delivery.preview(turn_id))
+        ends = [given_up(run_id, services.clock.now_ms()) for run_id in runs]
+        await services.committer.quarantined(batch, [message], f"{attempts} attempts failed", turn_id, ends)
 
 
 def _message_of(envelope: Envelope) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from loopback.effects import LoopbackEffects
 from loopback.model import ModelFault, ToolCall
-from story import asked, bot_texts, ledger_of, reply, rows, shows, tap
+from story import FRIEND, asked, bot_texts, ledger_of, reply, rows, shows, tap
 
 from memory.ledger import series
 
@@ -35,6 +36,13 @@ async def scheduled(api, model, bot, **options) -> None:
     """Somebody has asked for a task."""
     model.reply = scheduling(bot.clock, **options)
     await reply(api, "every day, please")
+
+
+@pytest.fixture
+async def effects(tmp_path):
+    """Start the service that counts effects, with the tools that call it in a file."""
+    async with LoopbackEffects(tmp_path / "my_tools.py") as service:
+        yield service
 
 
 async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
@@ -170,3 +178,74 @@ async def test_without_a_model_a_task_says_that_it_needs_one(api, model, bot_her
 
     assert sum("I need a language model for this" in text for text in bot_texts(api)) == 1
     assert runs(bot) == [("skipped", "no_model")] * 2
+
+
+async def test_what_is_unchanged_costs_nothing(api, model, bot_here, effects):
+    """A tool looks first: only when it returns something else a model is asked, and is told what it returned."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    effects.answer = "still sold out"
+    await scheduled(api, model, bot, first={"tool": "look", "arguments": {"what": "the shop"}})
+    await bot.passes(hours=1)
+    assert "still sold out" in str(asked(model)[-1].messages)
+    before = len(model.requests)
+    await bot.passes(hours=24)
+    assert (len(model.requests), runs(bot)[-1]) == (before, ("unchanged", ""))
+
+    effects.answer = "back in stock"
+    await bot.passes(hours=24)
+    assert [state for state, _ in runs(bot)] == ["done", "unchanged", "done"]
+    assert "back in stock" in str(asked(model)[-1].messages)
+    assert effects.count("/look") == 3
+
+
+async def test_a_run_that_needs_a_tap_is_parked_at_no_cost(api, model, bot_here, effects):
+    """While its question is open the next dates are left out; once it's answered they come again."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    await scheduled(api, model, bot, repeats="FREQ=HOURLY")
+    model.reply = lambda messages: (
+        [ToolCall("add", {"item": "milk"}, "c1")] if messages[-1]["role"] == "user" else "I've asked."
+    )
+    await bot.passes(hours=1)
+    question = await shows(api, "May I use add?")
+    before = len(model.requests)
+    await bot.passes(hours=1)
+    assert runs(bot) == [("done", ""), ("skipped", "asks")]
+    model.reply = lambda _: "Nothing new."
+    await tap(api, "Never", on=question)
+    await bot.passes(hours=1)
+
+    assert runs(bot)[2:] == [("done", "")]
+    assert (effects.count("/add"), len(model.requests)) == (0, before + 1)
+
+
+async def test_limits_hold_for_runs_and_are_said_once(api, model, bot_here):
+    """A budget that is used up leaves dates out; too many tokens in one run end it."""
+    bot = await bot_here(CONTINUITY_DAILY_TOKENS_PER_USER="1000000")
+    await scheduled(api, model, bot, repeats="FREQ=HOURLY")
+    model.tokens = lambda _: 40_000
+    model.reply = lambda messages: [ToolCall("search", {"query": "x"}, f"c{len(messages)}")]
+    await bot.passes(hours=1)
+    assert "more tokens than one run may" in bot_texts(api)[-1]
+    await bot.restart(CONTINUITY_DAILY_TOKENS_PER_USER="1000")
+    for _ in range(2):
+        await bot.passes(hours=1)
+
+    assert runs(bot)[1:] == [("skipped", "budget")] * 2
+    assert sum("budget for the language model is used up" in text for text in bot_texts(api)) == 1
+
+
+async def test_in_a_group_everybody_may_stop_a_task(api, model, bot_here):
+    """The buttons under a run are for whoever asked for it; /tasks is everybody's."""
+    bot = await bot_here()
+    group = api.people.opens_group("Friends")
+    model.reply = scheduling(bot.clock)
+    await reply(api, "@continuity_bot every day, please", group)
+    await bot.passes(hours=1)
+    answer = await shows(api, "Here is what is due.", group)
+    await tap(api, "Stop these", on=answer, chat_id=group, user=FRIEND)
+    assert [note.is_open for note in await ledger_of(bot, group)] == [True]
+
+    listed = await reply(api, "/tasks@continuity_bot", group, FRIEND)
+    page = await tap(api, "1", "Lately", on=listed, chat_id=group, user=FRIEND)
+    await tap(api, "Stop", on=page, chat_id=group, user=FRIEND)
+    assert [note.status for note in await ledger_of(bot, group)] == ["dropped"]

@@ -1,0 +1,119 @@
+"""Tasks: missed dates, quiet hours, what is put off and what passes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.answers.tools.calls import schemas
+from bot.answers.tools.scheduling import TOOL
+from bot.tasks.starts import passed, put_off
+from bot.tasks.task import is_missed, read_missed, read_quiet_hours, run_id_of
+from memory.context.tokens import TiktokenCounter
+from memory.ledger.apply import apply, apply_all
+from memory.ledger.types import Actor, Add, Ledger, Ring
+
+BERLIN = "Europe/Berlin"
+TOKENS = 190
+BY = Actor("person", 0, "t_1")
+
+
+def at(text: str) -> int:
+    """The moment of a minute in Berlin."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(BERLIN)).timestamp() * 1000)
+
+
+def hourly(rings_from: str = "2026-11-24T21:00"):
+    """A task of every hour, and the ledger that it stands in."""
+    fields = {"rings_from": rings_from, "repeats": "FREQ=HOURLY", "time_zone": BERLIN, "owner": "assistant"}
+    done = apply(Ledger("c"), Add(kind="task", text="Look", note_id="n_1", fields=fields), BY)
+    return done.note, done.ledger
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [("", "once"), ("Once", "once"), ("skip", "skip"), ("10:00", "10:00"), ("until 9:30", "09:30"), ("noon", None)],
+)
+def test_what_happens_to_missed_dates_is_read(given, read):
+    """Two words and an hour; anything else goes back to the model."""
+    assert read_missed(given) == read
+
+
+@pytest.mark.parametrize(
+    ("missed", "now", "left_out"),
+    [
+        ("once", "2026-11-27T08:00", False),
+        ("skip", "2026-11-24T07:39", False),
+        ("skip", "2026-11-24T07:41", True),
+        ("10:00", "2026-11-24T09:59", False),
+        ("10:00", "2026-11-24T10:01", True),
+        ("10:00", "2026-11-25T08:00", True),
+    ],
+)
+def test_a_date_comes_late_as_long_as_it_was_said(missed, now, left_out):
+    """Within ten minutes it is on time; until an hour means of its own day, by its own clock."""
+    assert is_missed(missed, at("2026-11-24T07:30"), at(now), BERLIN) is left_out
+
+
+@pytest.mark.parametrize(
+    ("now", "until"),
+    [
+        ("2026-11-24T21:59", None),
+        ("2026-11-24T22:00", "2026-11-25T07:00"),
+        ("2026-11-25T06:59", "2026-11-25T07:00"),
+        ("2026-11-25T07:00", None),
+        ("2027-03-28T01:30", "2027-03-28T07:00"),
+        ("2026-10-25T01:30", "2026-10-25T07:00"),
+    ],
+)
+def test_quiet_hours_end_by_the_clock_of_the_task(now, until):
+    """Over midnight, and in the nights in which the clock is changed."""
+    assert read_quiet_hours("22:00-07:00").until_ms(at(now), BERLIN) == (at(until) if until else None)
+
+
+def test_no_quiet_hours_are_none():
+    """An empty setting."""
+    assert read_quiet_hours("") is None
+
+
+def test_a_night_of_dates_is_one_run_in_the_morning():
+    """The first of them is moved, the others are left out, and none of them comes again."""
+    note, ledger = hourly()
+    morning = at("2026-11-25T07:00")
+    for hour in ("2026-11-24T22:00", "2026-11-24T23:00", "2026-11-25T00:00"):
+        ledger = apply(ledger, put_off(note, hour, morning), Actor("operator", at(hour), "ring")).ledger
+        note = ledger.by_id(note.note_id)
+
+    assert [each.moved_to_ms for each in note.occurrences] == [morning, None, None]
+
+
+def test_a_date_that_passes_is_over_and_the_series_goes_on():
+    """What was missed with it is over too; the next is the one to come."""
+    note, ledger = hourly()
+    now_ms = at("2026-11-25T00:30")
+    steps = passed(note, "2026-11-24T21:00", at("2026-11-24T21:00"), now_ms)
+    ledger, outcomes = apply_all(ledger, steps, Actor("operator", now_ms, "ring"))
+    after = ledger.by_id(note.note_id)
+
+    assert isinstance(steps[0], Ring)
+    assert len(outcomes) == len(steps)
+    assert after.rings_at_ms == at("2026-11-25T01:00")
+    assert [each.state for each in after.occurrences] == ["done"]
+
+
+def test_an_hour_that_comes_twice_is_one_run():
+    """02:30 in the night of the autumn change: both look alike by the clock of the wall, and have one id."""
+    first, second = (datetime(2026, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1))
+    walls = {f"{each.astimezone(ZoneInfo(BERLIN)):%Y-%m-%dT%H:%M}" for each in (first, second)}
+
+    assert walls == {"2026-10-25T02:30"}
+    assert len({run_id_of("n_1", wall) for wall in walls}) == 1
+
+
+def test_the_tool_that_schedules_is_short():
+    """It stands in every prompt where somebody can be asked, besides the notes' tools."""
+    count = TiktokenCounter().count
+
+    assert count(schemas((TOOL,))) - count(schemas()) <= TOKENS
