@@ -34,6 +34,7 @@ from bot.process import garbage, systemd
 from bot.process.watch import LoopWatch
 from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
+from bot.tools.web.addresses import Reach, is_public
 from bot.turns.parked import decided, resume
 from bot.turns.recovery import StartReport
 from bot.turns.services import Services
@@ -104,6 +105,7 @@ class App:
         pauses: Pauses = FULL,
         tracer: Tracer | None = None,
         announce: Callable[[str], None] = announce_now,
+        may_reach: Reach = is_public,
     ) -> None:
         if settings.telegram_bot_token is None:
             raise StartError("TELEGRAM_BOT_TOKEN is missing")
@@ -124,6 +126,7 @@ class App:
             fail=self.fail,
             behind=self._behind,
             keep=self._keep,
+            may_reach=may_reach,
         )
         self._joined: Joined | None = None
         self.loaded = asyncio.Event()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from bot.tools.mcp.config import read as read_config
 from bot.tools.results import Results
 from bot.tools.shelf import Shelf
 from bot.tools.tool import Place, Source, Tool
+from bot.tools.web.addresses import Reach
 from memory.context.compaction.compactor import SummaryWriter
 from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
@@ -70,6 +72,7 @@ def make_shelf(
     *,
     count: Callable[[str], int],
     behind: Callable[..., object],
+    may_reach: Reach,
 ) -> Shelf:
     """Return the tools beyond the notes, for a model that can call them. Raises `ToolsError` and `ConfigError`."""
     choices, results = calls.choices, Results(calls.db, settings.continuity_tool_output_max_chars)
@@ -78,16 +81,20 @@ def make_shelf(
     from bot.answers.tools.scheduling import offered as of_tasks  # noqa: PLC0415 - only with a model
 
     own, servers = own_tools(settings), mcp_servers(settings, calls, behind)
+    web = web_tools(settings, calls, may_reach)
 
     async def of_operator(_: Place) -> Sequence[Tool]:
         return own
+
+    async def of_web(_: Place) -> Sequence[Tool]:
+        return web
 
     def fit(tools: Sequence[Tool]) -> tuple[Tool, ...]:
         return fitted(tools, settings.continuity_tools_tokens, count)
 
     if servers is None:
-        return Shelf((of_tasks, of_files, of_operator), choices, results, fit=fit)
-    sources = (of_tasks, of_files, of_operator, servers.offered)
+        return Shelf((of_tasks, of_files, of_operator, of_web), choices, results, fit=fit)
+    sources = (of_tasks, of_files, of_operator, of_web, servers.offered)
     return Shelf(sources, choices, results, fit=fit, troubles=servers.troubles, close=servers.close)
 
 
@@ -100,6 +107,19 @@ def mcp_servers(settings: Settings, calls: Calls, behind: Callable[..., object])
 
     records = settings.beside.with_name(settings.beside.name + ".servers")
     return Servers(read_config(path), settings.trusted_servers, calls.db, calls.clock, records=records, behind=behind)
+
+
+def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
+    """Return what reads pages and searches; nothing where the web is off."""
+    if settings.continuity_web == OFF:
+        return []
+    from bot.tools.web.fetch import WebFetcher  # noqa: PLC0415 - only with a model
+    from bot.tools.web.pages import WebPages  # noqa: PLC0415
+    from bot.tools.web.searching import Searching  # noqa: PLC0415
+
+    address = settings.continuity_search_url
+    searching = Searching(address.get_secret_value(), os.environ).tools() if address else []
+    return [*WebPages(calls.db, WebFetcher(may_reach)).tools(), *searching]
 
 
 def own_tools(settings: Settings) -> list[Tool]:

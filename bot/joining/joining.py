@@ -71,6 +71,7 @@ from bot.tools.mcp.config import ConfigError
 from bot.tools.own import ToolsError
 from bot.tools.shelf import Shelf
 from bot.tools.tool import Source
+from bot.tools.web.addresses import Reach, is_public
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
@@ -117,6 +118,8 @@ class Process:
     """Runs work that nobody waits for, by its name; it ends with the bot."""
     keep: Callable[[], Awaitable[None]]
     """Begins what has to be done once over all processes that share the work."""
+    may_reach: Reach = is_public
+    """Which addresses a page may be read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +480,14 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         speaker=_speaker(process, stored, delivery),
         personas=stored.personas,
         calls=calls,
-        shelf=_shelf(settings, calls, files.tools.offered, count=memory.counter.count, behind=process.behind),
+        shelf=_shelf(
+            settings,
+            calls,
+            files.tools.offered,
+            count=memory.counter.count,
+            behind=process.behind,
+            may_reach=process.may_reach,
+        ),
         meters=process.meters,
         pauses=process.pauses,
         behind=process.behind,

@@ -73,6 +73,14 @@ class CheckedFields(Fields):
             raise ValueError(msg)
         return value
 
+    @field_validator("continuity_search_url")
+    @classmethod
+    def _search_address(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not is_http(value.get_secret_value().partition("?")[0]):
+            msg = "must be an address such as https://searx.example.org or https://api.search.brave.com"
+            raise ValueError(msg)
+        return value
+
     @field_validator("continuity_http_host")
     @classmethod
     def _host_name(cls, value: str) -> str:

@@ -87,6 +87,12 @@ class Fields(BaseSettings):
     continuity_tools_tokens: int = Field(
         2000, ge=0, le=MAX_TOKENS, description="Tools beyond the notes in each prompt; the rest is found by words."
     )
+    continuity_web: Literal["on", "off"] = Field(
+        "on", description="Whether the model may read web pages; an address it made up asks first."
+    )
+    continuity_search_url: SecretStr | None = Field(
+        None, description="Where the web is searched: SearXNG, Brave or Tavily; empty = no search."
+    )
     continuity_persona: str = Field("assistant", description="assistant, companion, roleplay, or a TOML file.")
     continuity_session_gap_minutes: float = Field(
         360, gt=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Silence after which a new session begins."

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from dotenv import load_dotenv
 from pydantic import SecretStr, ValidationError, model_validator
@@ -17,7 +17,7 @@ from bot.settings.checks import CheckedFields
 from bot.settings.faults import SettingsError, faults
 from bot.settings.fields import OFFLINE
 from bot.settings.model_names import ModelNames, model_names, read_model
-from bot.settings.shapes import HTTP_TOKEN_CHARS, PRICE_SHAPE, is_long, is_loopback, parts, shown
+from bot.settings.shapes import HTTP_TOKEN_CHARS, PRICE_SHAPE, SEARCH_KEYS, is_long, is_loopback, parts, shown
 from memory.context.budget import Budget
 from memory.storage.place import is_server
 from memory.zones import zone_of
@@ -92,8 +92,11 @@ class Settings(CheckedFields):
         """Everything that no log may show."""
         password = urlsplit(self.continuity_database_url).password if is_server(self.continuity_database_url) else None
         known = (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
+        search = self.continuity_search_url.get_secret_value() if self.continuity_search_url else ""
+        keys = [SecretStr(value) for name, value in parse_qsl(urlsplit(search).query) if name in SEARCH_KEYS]
         return (
             *known,
+            *keys,
             self.continuity_transcribe_key,
             self.continuity_speech_key,
             SecretStr(password) if password else None,

@@ -11,6 +11,8 @@ from pydantic import SecretStr
 TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
 MAX_SHOWN_CHARS = 60
 HTTP_TOKEN_CHARS = 16
+SEARCH_KEYS = ("key", "api_key")
+"""Names under which a key stands in the address of a search."""
 PRICE_SHAPE = re.compile(r"([^\s,=]+:[^\s,=]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 HOURS_SHAPE = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 HOST_SHAPE = re.compile(r"[A-Za-z0-9.:_%-]{1,253}")

@@ -129,14 +129,15 @@ def planned(tool: Tool, place: Place, turn_id: str, arguments_json: str, *, nth:
     )
 
 
-def verdict(tool: Tool, call: CallRow | None, *, allowed: bool, again: bool) -> Verdict:
+def verdict(tool: Tool, call: CallRow | None, *, allowed: bool, again: bool, asks: bool = False) -> Verdict:
     """Return what is done about a call that the model asks for.
 
     `call` is the row of the same call of this turn, None when there is none; `allowed` says that the person lets this
-    tool run unasked here and now; `again` that something like it was done for this message before.
+    tool run unasked here and now; `again` that something like it was done for this message before; `asks` that a tool
+    that only reads is asked about for its arguments.
     """
     if call is None:
-        return "run" if tool.runs_unasked or (allowed and not again) else "ask"
+        return "run" if (tool.runs_unasked and not asks) or (allowed and not again) else "ask"
     if call.has_ended:
         return "give"
     if call.state in {"asked", "unknown"}:

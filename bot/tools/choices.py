@@ -36,9 +36,12 @@ class Choices:
         chosen = self.by_name.get(name)
         return chosen is not None and chosen.choice == "off"
 
-    def always(self, tool: Tool) -> bool:
-        """Return whether this very tool may be used unasked; no longer when anything about it has changed."""
-        chosen = self.by_name.get(tool.name)
+    def always(self, tool: Tool, name: str = "") -> bool:
+        """Return whether this very tool may be used unasked; no longer when anything about it has changed.
+
+        `name` is what the choice was about, where it wasn't the tool as a whole.
+        """
+        chosen = self.by_name.get(name or tool.name)
         return chosen is not None and chosen.choice == "always" and chosen.digest == digest_of(tool)
 
     def before(self, tool: Tool) -> Mapping[str, Any]:
@@ -76,7 +79,7 @@ class ToolChoices:
         values = {
             "conversation_id": place.conversation_id,
             "user_id": place.user_id or 0,
-            "name": tool.name if tool else name,
+            "name": name or (tool.name if tool else ""),
             "choice": choice,
             "digest": digest_of(tool) if tool else "",
             "definition_json": orjson.dumps(definition(tool) if tool else {}).decode(),

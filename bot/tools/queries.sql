@@ -25,6 +25,20 @@ SELECT * FROM tool_calls WHERE turn_id = :turn_id ORDER BY number;
 -- Nobody is asked the same twice while a question stands.
 SELECT * FROM tool_calls WHERE conversation_id = :conversation_id AND state = 'asked' ORDER BY number;
 
+-- name: web_calls_with
+-- Whether an address came from a page or a search: the person is asked about any other one.
+SELECT * FROM tool_calls
+WHERE conversation_id = :conversation_id AND server = '' AND tool IN ('read_page', 'web_search') AND state = 'done'
+    AND result LIKE '%' || :address || '%'
+ORDER BY number DESC LIMIT 30;
+
+-- name: web_pages_read
+-- "What did that article say?", weeks later.
+SELECT * FROM tool_calls
+WHERE conversation_id = :conversation_id AND server = '' AND tool = 'read_page' AND state = 'done'
+    AND LOWER(result) LIKE '%' || :word || '%'
+ORDER BY number DESC LIMIT 50;
+
 -- name: tool_calls_running
 -- What a process may have been in the midst of when it died.
 SELECT * FROM tool_calls WHERE state = 'running' ORDER BY created_at_ms;
@@ -92,8 +106,9 @@ ON CONFLICT (conversation_id, user_id, name) DO UPDATE SET choice = :choice, dig
     definition_json = :definition_json, at_ms = :at_ms;
 
 -- name: tool_unchoose
--- As if nothing had been chosen.
-DELETE FROM tool_choices WHERE conversation_id = :conversation_id AND user_id = :user_id AND name = :name;
+-- As if nothing had been chosen, also about its parts (the sites of `read_page`).
+DELETE FROM tool_choices
+WHERE conversation_id = :conversation_id AND user_id = :user_id AND (name = :name OR name LIKE :name || ':%');
 
 -- name: erase_tool_calls
 -- P13: a call goes with the turn that asked for it, and with the one that told of it.

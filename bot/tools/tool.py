@@ -34,6 +34,8 @@ class CallContext:
     time_zone: str
     """The person's, by its IANA name."""
     now_ms: int
+    said: str = ""
+    """The message that is answered, word for word; "" behind a tap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,25 @@ class Tool:
     """It's not in the prompt: `find_tools` finds it, and `use_tool` calls it."""
     with_turn: bool = False
     """It changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
+    asks: Callable[[Mapping[str, Any], CallContext], Awaitable[bool]] | None = None
+    """Whether a call of a tool that only reads is asked about first, for its arguments. Raises `NotDone`."""
+    about: Callable[[Mapping[str, Any]], str] | None = None
+    """What [Always] and [Never] are about, of the arguments: the host of a page; "" for the tool as a whole."""
+    spoken: str = ""
+    """The key of a sentence that names it in the person's language, in place of `title`."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
     """What its server says of it besides."""
 
     @property
     def runs_unasked(self) -> bool:
-        """It may be called, and called again after a crash, without a tap."""
+        """It may be called, and called again after a crash, without a tap; where it has `asks`, after that."""
         return self.reads_only and self.trusted
+
+
+def chosen_as(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """Return the name under which a choice about this call is kept: `add`, `read_page:example.org`."""
+    about = tool.about(arguments) if tool.about else ""
+    return f"{tool.name}:{about}" if about else tool.name
 
 
 Source = Callable[[Place], Awaitable[Sequence[Tool]]]

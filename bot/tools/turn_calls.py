@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.tools import questions
 from bot.tools.call import ASKED_FOR_MS, CallRow, definition, did_like, planned, verdict, written
 from bot.tools.calls import Calls
 from bot.tools.choices import Choices
 from bot.tools.results import WAITS, told
-from bot.tools.tool import CallContext, Place, Tool
+from bot.tools.shelf import can_be_asked
+from bot.tools.tool import CallContext, NotDone, Place, Tool, chosen_as
 from memory.ports import Statement
 from memory.types import ToolCall
 
 MOST_QUESTIONS: Final = 5
 ENOUGH: Final = "Not done: the person has enough questions to answer. Wait for them."
+NEVER: Final = "Not done: the person said [Never] to {name}."
 NOBODY: Final = "Not done: nobody is there who could be asked."
 
 
@@ -35,10 +38,12 @@ class CallingTurn:
     """The turns that answered the same message before."""
     earlier: tuple[CallRow, ...] = ()
     """Calls that were made for this turn before."""
+    said: str = ""
+    """The message that is answered, word for word."""
 
     def context(self, call_id: str = "") -> CallContext:
         """Return what a tool is told with a call."""
-        return CallContext(call_id, self.turn_id, self.place, self.time_zone, self.now_ms)
+        return CallContext(call_id, self.turn_id, self.place, self.time_zone, self.now_ms, self.said)
 
 
 class TurnCalls:
@@ -93,7 +98,14 @@ class TurnCalls:
         call_id, stored = new.call_id, rows.get(new.call_id)
         self._made.add(call_id)
         again = await self._is_again(tool, rows)
-        found = verdict(tool, stored, allowed=self._may_run(tool), again=again)
+        try:
+            asks = stored is None and tool.asks is not None and await tool.asks(given, self._asked.context(call_id))
+        except NotDone as exc:
+            return f"Not done: {exc}."
+        name = chosen_as(tool, given)
+        if asks and self._choices.is_off(name):
+            return NEVER.format(name=name)
+        found = verdict(tool, stored, allowed=self._may_run(tool, name), again=again, asks=asks)
         if found == "ask":
             return await self._ask(tool, new, again=again)
         call = stored or new
@@ -115,10 +127,14 @@ class TurnCalls:
             self._stored = {call.call_id: call for call in found}
         return self._stored
 
-    def _may_run(self, tool: Tool) -> bool:
-        """The person lets this tool run unasked, and nobody else's words are behind the call but its own server's."""
-        strange = self._asked.third_party or bool(self._origins - {tool.server})
-        return self._choices.always(tool) and not strange
+    def _may_run(self, tool: Tool, name: str) -> bool:
+        """The person lets this run unasked, and nobody else's words are behind the call but its own server's.
+
+        Pages are no server: words of any of them are behind an address that they may have made up.
+        """
+        own = {tool.server} if tool.server else set()
+        strange = self._asked.third_party or bool(self._origins - own)
+        return self._choices.always(tool, name) and not strange
 
     async def _is_again(self, tool: Tool, rows: Mapping[str, CallRow]) -> bool:
         """Something like it was done for this message: in a turn that it repeats, or before this one was broken off."""
@@ -128,14 +144,15 @@ class TurnCalls:
         return did_like(broken_off, tool.name) or await self._calls.repeats(self._asked.repeats, tool.name)
 
     async def _ask(self, tool: Tool, call: CallRow, *, again: bool) -> str:
-        if self._asked.place.user_id is None:
+        if not can_be_asked(self._asked.place):
             return NOBODY
         waiting = await self._calls.waiting(self._asked.place.conversation_id)
         if any(_is_same(each, call) for each in (*waiting, *(asked for asked, _ in self._questions.values()))):
             return WAITS
         if len(self._questions) >= MOST_QUESTIONS:
             return ENOUGH
-        call = replace(call, state="asked", expires_at_ms=self._asked.now_ms + ASKED_FOR_MS)
+        title = replies.say(tool.spoken) if tool.spoken else call.title
+        call = replace(call, state="asked", title=title, expires_at_ms=self._asked.now_ms + ASKED_FOR_MS)
         message = questions.consent(call, self._choices.before(tool), definition(tool), again=again)
         self._questions[call.call_id] = (call, message)
         return WAITS

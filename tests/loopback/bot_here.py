@@ -16,6 +16,7 @@ from bot.pauses import Pauses
 from bot.playground.bot_api.server import LoopbackBotApi
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
+from bot.tools.web.addresses import IPAddress
 from memory.testing import lay_tables
 
 HOUR_MS = 3_600_000
@@ -23,6 +24,11 @@ MONDAY_MS = 1_803_895_200_000
 """Monday, 1 March 2027, 10:00 UTC."""
 QUICK = Pauses(0.05)
 NO_PACE = RateLimits(private_gap_s=0.0, group_per_minute=1_000_000, total_per_second=1_000_000)
+
+
+def here_alone(address: IPAddress, _: int) -> bool:
+    """Let pages of this machine be read, at any port, and no others."""
+    return address.is_loopback
 
 
 class MovedClock:
@@ -91,6 +97,7 @@ class BotHere:
             pauses=QUICK,
             clock=self.clock,
             announce=self.said.append,
+            may_reach=here_alone,
         )
         lay_tables(self.database, [BOT_TABLES])
         polls = self.api.poll_count

@@ -13,7 +13,7 @@ from bot.intake.updates import Envelope
 from bot.tools import questions
 from bot.tools.call import CallRow, State, digest_of
 from bot.tools.questions import AGAIN, ALWAYS, LEAVE, NEVER, ONCE
-from bot.tools.tool import CallContext, Place, Tool
+from bot.tools.tool import CallContext, Place, Tool, chosen_as
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
@@ -55,7 +55,10 @@ class ToolTaps:
         """Decline the call, and offer the tool no more."""
         calls, call = self._services.calls, await self._find(tap)
         if call is not None:
-            off = calls.choices.choose(_place(tap.envelope), "off", name=call.tool)
+            place = _place(tap.envelope)
+            tool = await self._tool(place, call)
+            name = chosen_as(tool, call.arguments) if tool else call.tool
+            off = calls.choices.choose(place, "off", name=name)
             await self._end(tap.envelope, tap, replace(call, state="declined"), calls.close(call, "declined"), off)
 
     async def _leave(self, tap: Tap) -> None:
@@ -74,6 +77,10 @@ class ToolTaps:
         elif call.state not in {"asked", "unknown"}:
             raise Conflict(f"call {call.call_id} is {call.state}")
         return call
+
+    async def _tool(self, place: Place, call: CallRow) -> Tool | None:
+        """Return the tool of a call as it is now, None when it's gone."""
+        return next((each for each in await self._services.shelf.all(place) if each.name == call.tool), None)
 
     async def _end(self, envelope: Envelope, tap: Tap, call: CallRow, *effects: Statement) -> None:
         message = questions.edit(questions.outcome(call), tap.envelope.message_id)
@@ -115,13 +122,14 @@ class ToolTaps:
         is_asked = call.state in {"asked", "unknown"}
         if call.has_ended or (is_asked and call.runs != tap.payload["runs"]):  # it's asked about anew
             return call
-        tool = next((each for each in await services.shelf.all(place) if each.name == call.tool), None)
+        tool = await self._tool(place, call)
         if tool is None or digest_of(tool) != call.digest:
             return await self._is_another(call, tool)
         if call.state == "running" and call.changes:
             return await services.calls.doubt(call) if services.calls.is_left(call) else call
         if is_asked:
-            chosen = [services.calls.choices.choose(place, "always", tool=tool)] if always else []
+            name = chosen_as(tool, call.arguments)
+            chosen = [services.calls.choices.choose(place, "always", tool=tool, name=name)] if always else []
             await services.db.write(services.calls.plan(call), *chosen)
             call = replace(call, state="planned")
             faults.point("tool_allowed")
