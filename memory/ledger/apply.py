@@ -35,6 +35,8 @@ CHANGEABLE: Final = frozenset({
     "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from what is done."""
+_RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
+"""Fields whose change makes other dates of a note: what became of the dates before says nothing of them."""
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
 
 
@@ -139,7 +141,9 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
         fields["turn_ids"] = joined(note.turn_ids, fields["turn_ids"])
     if by.hand in {"person", "model"}:  # it was just said again, or put right
         fields.setdefault("doubtful", False)
-    if {"rings_from", "repeats", "time_zone"} & set(fields) and "occurrences" not in fields:
+    if "rings_from" not in fields and "occurrences" not in fields:
+        fields |= _ring_of(note, fields, by)
+    if _RINGS & {name for name in fields if getattr(note, name) != fields[name]} and "occurrences" not in fields:
         fields["occurrences"] = ()
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     if not new or set(new) == {"turn_ids"}:
@@ -147,6 +151,21 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
     if (refusal := _faulty(note.model_copy(update=new))) is not None:
         return refusal
     return written(ledger, note, new, "change", by, said=operation.said)
+
+
+def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]:
+    """What a ring becomes when the day of its note moves: it moves along, and rings no more where there is no day.
+
+    A series has days of its own. What rang for the day before is over with that day.
+    """
+    if not note.rings_from or note.repeats or "repeats" in fields or "due_at_ms" not in fields:
+        return {}
+    if fields["due_at_ms"] is None:
+        return {"rings_from": ""}
+    moved = note.model_copy(update=dict(fields))
+    if note.due_at_ms is None or (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
+        return {}
+    return {"rings_from": series.ring_moved_along(note, moved, by.at_ms), "occurrences": ()}
 
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:

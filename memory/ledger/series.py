@@ -82,6 +82,25 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
     return None
 
 
+def ring_moved_along(note: Note, moved: Note, now_ms: int) -> str:
+    """When a note rings once its day is another one; "" when that would be over.
+
+    A ring of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
+    distance (`an hour before`). Raises ValueError for a time that is none.
+    """
+    ring = datetime.strptime(note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
+    old, new = (_local_due(each) for each in (note, moved))
+    keeps_hour = ring.date() != old.date() or not (note.due_exact and moved.due_exact)
+    ring += timedelta(days=(new.date() - old.date()).days) if keeps_hour else new - old
+    local = f"{ring:{LOCAL}}"
+    return local if at_ms_of(local, moved.time_zone) > now_ms else ""
+
+
+def _local_due(note: Note) -> datetime:
+    local = local_of(note.due_at_ms or 0, note.time_zone)
+    return datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the ring
+
+
 def next_ring(note: Note) -> tuple[str, int] | None:
     """The date that rings next, as its `original_local` and the moment; None when nothing rings any more."""
     if not note.rings_from or not note.is_open:

@@ -20,7 +20,8 @@ from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import Actor, Add, End, Ledger, Ring
+from memory.ledger.series import at_ms_of
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Ring
 from memory.ledger.views import Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
@@ -78,6 +79,13 @@ def ledger_of(*notes: tuple[str, str] | tuple[str, str, dict[str, Any]]) -> Ledg
         add = Add(kind=kind, text=text, note_id=f"n_{number}", fields=own | (fields[0] if fields else {}))
         ledger = apply(ledger, add, BEFORE).ledger
     return ledger
+
+
+RANG = Ring(number=1, occurrence="2026-11-23T20:00", rings_at_ms=at_ms_of("2026-11-23T20:00", "Europe/Berlin"))
+
+
+def local_ms(local: str) -> int:
+    return at_ms_of(local, "Europe/Berlin")
 
 
 def make_ask(**overrides: Any) -> Ask:
@@ -630,6 +638,83 @@ async def test_settings_of_one_turn_are_stored_together():
     assert "speak" in await box.settings(language="klingon")
     [statement] = box.effects
     assert '"language":"pt","called":"Dana"' in statement.params["settings_json"]
+
+
+# --- an event and its ring ------------------------------------------------------------------------------------------
+
+
+async def test_an_event_keeps_its_hour_beside_an_earlier_ring():
+    """In one call; the line tells both."""
+    said = await make_box().remind(text="Dentist", at="2026-11-26T20:00", due="2026-11-27T14:30")
+
+    assert said == "Set: #1 event: Dentist (due Fri 2026-11-27 14:30; rings Thu 2026-11-26 20:00)"
+
+
+@pytest.mark.parametrize(
+    ("due", "ring"),
+    [
+        pytest.param("2026-11-30T09:00", "Sun 2026-11-29 20:00", id="the evening before stays one"),
+        pytest.param("2026-11-30", "Sun 2026-11-29 20:00", id="of a day alone, too"),
+        pytest.param("2026-11-24T18:00", "", id="over by now: it does not ring"),
+        pytest.param("none", "", id="no day, no ring"),
+    ],
+)
+async def test_the_ring_of_an_evening_before_moves_with_its_event(due: str, ring: str):
+    """By days, at its own hour; and it is said when nothing rings any more."""
+    box = make_box()
+    await box.remind(text="Dentist", at="2026-11-26T20:00", due="2026-11-27T14:30")
+    said = await box.change([1], due=due)
+
+    assert (f"rings {ring})" in said) == bool(ring)
+    assert said.endswith("It does not ring.") != bool(ring)
+
+
+async def test_the_ring_of_an_hour_before_moves_with_its_event():
+    """By the same distance."""
+    box = make_box()
+    await box.remind(text="Dentist", at="2026-11-27T13:30", due="2026-11-27T14:30")
+
+    assert "due Mon 2026-11-30 09:15; rings Mon 2026-11-30 08:15" in await box.change([1], due="2026-11-30T09:15")
+
+
+async def test_what_rang_for_the_day_before_rings_for_the_new_one_and_is_told_no_more():
+    """Nobody was reminded of Thursday yesterday."""
+    fields = {"due_at_ms": local_ms("2026-11-24T14:00"), "due_exact": True, "rings_from": "2026-11-23T20:00"}
+    rang = apply(ledger_of(("task", "Let the plumber in", fields)), RANG, BEFORE).ledger
+    box = make_box(ledger=rang)
+    said = await box.change([1], due="2026-11-26T09:30")
+
+    assert said == "Now: #1 task: Let the plumber in (due Thu 2026-11-26 09:30; rings Wed 2026-11-25 20:00)"
+
+
+async def test_a_word_about_the_same_day_does_not_ring_again_what_rang():
+    """A day that stays as it is makes no other dates."""
+    fields = {"due_at_ms": local_ms("2026-11-24T14:00"), "due_exact": True, "rings_from": "2026-11-23T20:00"}
+    rang = apply(ledger_of(("task", "Let the plumber in", fields)), RANG, BEFORE).ledger
+    same = {"due_at_ms": fields["due_at_ms"], "due_exact": True, "time_zone": "Europe/Berlin", "weight": 0.9}
+
+    assert apply(rang, Change(number=1, fields=same), BEFORE).note.rings_at_ms is None
+
+
+async def test_a_series_keeps_its_dates_when_a_day_is_given():
+    """It has days of its own."""
+    box = make_box(("task", "Bins", {"rings_from": "2026-11-24T18:00", "repeats": "FREQ=WEEKLY;BYDAY=TU"}))
+
+    assert "rings Tue 2026-11-24 18:00, FREQ=WEEKLY" in await box.change([1], due="2026-11-30")
+
+
+async def test_a_reminder_may_have_words_of_its_own_beside_its_note():
+    """The note stays as it is; a reminder that rings already gets other words."""
+    box = make_box(("event", "Trip to the zoo"))
+    said = await box.remind(numbers=[1], text="Pack the picnic", at="2026-11-25T20:00")
+
+    assert said == (
+        "Set: #2 task: Pack the picnic (rings Wed 2026-11-25 20:00), with words of its own; "
+        "#1 event: Trip to the zoo stays."
+    )
+    assert "#2 task: Pack the picnic and 12 euros" in await box.remind(
+        numbers=[2], text="Pack the picnic and 12 euros", at="2026-11-25T20:00"
+    )
 
 
 # --- the schemas ----------------------------------------------------------------------------------------------------

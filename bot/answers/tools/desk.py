@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.tools.times import LocalTime, is_too_far, read_time
+from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_time
 from bot.answers.tools.which import candidates, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, views
@@ -127,6 +127,15 @@ class Desk:
     def unsure(self) -> str:
         """What to do about a clock that nobody chose; "" for one that the person has."""
         return "" if self.zone_known else f" {self.zone} is a guess: ask where they are, then call settings."
+
+    def due(self, text: str, zone: str) -> dict[str, Any]:
+        """The fields of a day or an hour; {} for none given. Raises `Refused`."""
+        if not text.strip():
+            return {}
+        if text.strip().lower() in NONE:
+            return {"due_at_ms": None, "due_exact": False}
+        at = self.time(text)
+        return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour)}
 
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""

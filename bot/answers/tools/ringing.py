@@ -10,7 +10,8 @@ from typing import Any, Final
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.times import MORNING, read_rule
 from memory.ledger import lines, series, views
-from memory.ledger.types import USER, Add, Change, Move, Note
+from memory.ledger.apply import folded
+from memory.ledger.types import USER, Add, Change, Kind, Move, Note
 
 NO_RULE: Final = "is no RRULE. Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20"
 
@@ -26,6 +27,7 @@ class Wish:
     date: str = ""
     skip: bool = False
     owner: str = ""
+    due: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,19 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)
-    rings = {"rings_from": ring.local, "repeats": ring.rule}
+    rings = {"rings_from": ring.local, "repeats": ring.rule} | desk.due(wish.due, desk.zone)
     if known is not None:
         return desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings))) + ring.remark
+    return _add(desk, wish, rings) + ring.remark
+
+
+def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
+    """Note what rings: an appointment where it has an hour of its own, else something to do."""
     note_id = desk.note_id("remind", wish.text, wish.at, wish.repeats)
     owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
-    add = Add(kind="task", text=wish.text, note_id=note_id, fields=desk.origin() | rings | {"owner": owner})
-    return desk.done("Set", add) + ring.remark
+    fields = desk.origin() | rings | {"owner": owner}
+    kind: Kind = "event" if rings.get("due_exact") and not rings["repeats"] else "task"
+    return desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields))
 
 
 async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:
@@ -93,8 +101,10 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
             f"of them give repeats too ({note.repeats}, or once)."
         )
     ring = await ring_time(desk, wish, note)
-    fields = {"text": wish.text} if wish.text.strip() else {}
-    fields |= {"rings_from": ring.local, "repeats": ring.rule}
+    rings = {"rings_from": ring.local, "repeats": ring.rule} | desk.due(wish.due, desk.zone)
+    if wish.text.strip() and not note.rings and folded(wish.text) != folded(note.text):
+        return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}"
+    fields = rings | ({"text": wish.text} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
     return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
 

@@ -221,7 +221,7 @@ class Toolbox:
         desk = self._desk
         known = _kind(kind)
         about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
-        fields = desk.origin(about) | {"owner": owner.strip() or self._owner(known)} | self._due(due, desk.zone)
+        fields = desk.origin(about) | {"owner": owner.strip() or self._owner(known)} | desk.due(due, desk.zone)
         note_id = desk.note_id("note", text, kind, due, owner, about)
         own = desk.notes.ledger.by_id(note_id)
         if own is not None:
@@ -235,15 +235,6 @@ class Toolbox:
         speaker = USER if ask.private else plain_name(ask.user_name)
         return {"task": speaker, "promise": ASSISTANT}.get(kind, "")
 
-    def _due(self, due: str, zone: str) -> dict[str, Any]:
-        """The fields of a day or an hour. Raises `Refused`."""
-        if not due.strip():
-            return {}
-        if due.strip().lower() in NONE:
-            return {"due_at_ms": None, "due_exact": False}
-        at = self._desk.time(due)
-        return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour)}
-
     async def _change(self, numbers: Any, given: dict[str, str]) -> str:
         desk = self._desk
         notes, problems = desk.picked(numbers)
@@ -252,14 +243,20 @@ class Toolbox:
             raise Refused("Nothing was changed: give text, due, kind, owner or not_before.")
         if "text" in given and len(notes) > 1:
             raise Refused("Nothing was changed: a text is for one note. Call once for each.")
-        said = [desk.done("Now", Change(number=note.number, fields=self._fields(note, given))) for note in notes]
-        return "\n".join([*said, *problems])
+        return "\n".join([*(self._changed(note, given) for note in notes), *problems])
+
+    def _changed(self, note: Note, given: dict[str, str]) -> str:
+        """Change one note; what became of its ring stands in its line, and is said where it rings no more."""
+        desk = self._desk
+        said = desk.done("Now", Change(number=note.number, fields=self._fields(note, given)))
+        now = desk.notes.find(note.number)
+        return f"{said}. {NO_RING}" if note.rings and now is not None and not now.rings else said
 
     def _fields(self, note: Note, given: dict[str, str]) -> dict[str, Any]:
         """The fields that a change gives to a note. Raises `Refused`."""
         fields: dict[str, Any] = {"turn_ids": (self._desk.ask.turn_id,)}
         zone = note.time_zone if note.rings else self._desk.zone
-        if due := self._due(given.get("due", ""), zone):
+        if due := self._desk.due(given.get("due", ""), zone):
             fields |= due | ({} if note.rings else {"time_zone": zone})
         if "kind" in given:
             fields["kind"] = _kind(given["kind"])
