@@ -104,6 +104,7 @@ async def test_after_fresh_nothing_and_after_continue_the_chosen_context(api, mo
     await answered(api, PERSON, "so, the harbour")
     assert NOTE in asked(model)[-1].text
     assert GUARDRAIL in asked(model)[-1].text
+    assert any("anything about the harbour?" in said for _, said in asked(model)[-1].messages[:-1])  # said once
 
 
 async def test_a_message_that_waited_too_long_is_answered_at_the_start(api, model, bot_process):
@@ -273,7 +274,7 @@ async def test_ask_me_first_survives_a_kill(api, model, bot_process):
     bot = await bot_process()
     await returned(api, bot)
     api.people.presses(PERSON, "Next time, ask me first")
-    await shows(api, "From now on I'll ask")
+    await shows(api, "after a break I'll ask first")
     await bot.kill()
     long_ago(bot)
     await bot.start()

@@ -7,7 +7,7 @@ from functools import partial
 
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.continuity.gate import ContinuityGate, isolated
+from bot.features.continuity.gate import ContinuityGate, isolated, joined
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
 from bot.features.sessions import Sessions
 from bot.features.undo import withdraw
@@ -215,14 +215,22 @@ class Continuity:
         return await self._gate.lines(await self._gate.owner(envelope.conversation_id, envelope.user_id), shown)
 
     async def _untouched(self, envelope: Envelope) -> SessionState:
-        """Return the current session when nothing was said in it and it is this person's, else a new one."""
+        """Return the session that goes on with what is carried, else a new one.
+
+        It is the current one when nothing was said in it, or when it was begun fresh: what was said there is not to
+        be said again. A crash before the choice is stored leaves it whole, without the bounds of a fresh one.
+        """
         services = self._services
         current = await services.memory.recorder.current(envelope.conversation_id)
-        if current is not None and not current.turn_count and not current.isolated:
+        if current is not None and not self._turns.answers.is_answering(envelope.conversation_id):
             row = await services.memory.store.session(current.session_id)
-            answering = self._turns.answers.is_answering(envelope.conversation_id)
-            if row is not None and row.user_id == envelope.user_id and not answering:
-                return current
+            if row is not None and row.user_id == envelope.user_id:
+                if not current.turn_count and not current.isolated:
+                    return current
+                if row.origin == "fresh" and await services.memory.bootstrap.choice(current.session_id) is None:
+                    return await services.committer.until_stored(
+                        lambda: services.memory.recorder.edit(current.session_id, joined)
+                    )
         return await services.committer.until_stored(
             lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
         )

@@ -435,6 +435,11 @@ class ContinuityGate:
             await self._after(first, SETTLE_S)
 
 
+def joined(state: SessionState) -> SessionState:
+    """Return the state of a session that sees again what was before it."""
+    return state.model_copy(update={"isolated": False})
+
+
 def isolated(state: SessionState) -> SessionState:
     """Return the state of a session into which nothing of others is carried."""
     return state.model_copy(update={"isolated": True})

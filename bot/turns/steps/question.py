@@ -17,6 +17,7 @@ from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import notices
 from bot.turns.steps.work import AskedAgain, TurnWork, bounded, sent_at_ms, whole_chars
 from memory.context.occasion import Occasion, Prepared, Reserved
+from memory.continuity.packet import GUARDRAILS
 from memory.ledger.views import Scope
 from memory.pending import PendingTurn
 from memory.types import CARE, SessionState
@@ -24,11 +25,10 @@ from memory.types import CARE, SessionState
 PILE_CHARS = 16_384
 """More than this is read in a thread; four full messages take 2 ms (`benchmarks/floods.py`, November 2026)."""
 CARRIED = (
-    "What you remember of earlier conversations: use it subtly and naturally, only when relevant; do not quote, "
-    "paraphrase or summarize it, unless they ask what you remember or where you left off."
+    "Of the notes and earlier conversations: " + " ".join(GUARDRAILS) + " Unless they ask what you remember or where "
+    "you left off: then tell them."
 )
-"""The guardrails of 001, of which a prompt tells what they are about."""
-"""What stands behind the instructions where notes of earlier conversations are told (001)."""
+"""What stands behind the instructions where earlier conversations are told: 001's guardrails, and what about."""
 
 
 async def read_together(services: Services, batch: Sequence[Envelope]) -> AskedAgain:
