@@ -68,7 +68,7 @@ class Playground:
             add_routes=lambda app: self._pages.add_routes(app),  # noqa: PLW0108 - built from the server, so later
         )
         env = {**os.environ, **self._settings()}
-        self._keeper = ProcessKeeper(env, folder / "clock", folder / "bot.log", self.api.changes.announce, start)
+        self._keeper = ProcessKeeper(env, folder / "clock", folder / "bot.log", self._changed, start)
         self._pages = PlaygroundPages(self.api, self._keeper, clock, self.reset)
 
     def _settings(self) -> dict[str, str]:
@@ -81,6 +81,9 @@ class Playground:
             "CONTINUITY_ALLOWED_USERS": "*",
             "CONTINUITY_HTTP_HOST": "127.0.0.1",
         }
+
+    def _changed(self) -> None:
+        self._pages.bot_changed()
 
     async def start(self, port: int) -> None:
         """Listen, on a free port when this one is taken, and start the bot."""
@@ -117,5 +120,6 @@ class Playground:
         self.api.world.chats.clear()
         self.api.updates.waiting.clear()
         self._pages.people_at_start()
+        self._pages.events.forget()
         self.api.world.changed()
         self._keeper.begin()

@@ -14,7 +14,9 @@ from typing import Any, Protocol
 
 import httpx
 
+from bot.ops.lock import holder
 from bot.ops.runs.status import report_in_words
+from memory.storage.place import lock_path
 
 RESTART_AFTER_S = 1.2
 """Long enough to be seen."""
@@ -75,6 +77,7 @@ class ProcessKeeper:
         self.note = ""
         """What the last start found, in words."""
         self._env = {**env, "CONTINUITY_HTTP_PORT": str(self.port), "CONTINUITY_HTTP_TOKEN": self.token}
+        self._lock = lock_path(Path(env["CONTINUITY_DATABASE_URL"].removeprefix("sqlite:///")))
         self._clock_path = clock_path
         self._log_path = log_path
         self._changed = changed
@@ -120,6 +123,7 @@ class ProcessKeeper:
     async def _keep(self) -> None:
         quick_deaths = 0
         while quick_deaths < MAX_QUICK_DEATHS:
+            await self._without_rival()
             self._say("starting", self.note)
             began_s = asyncio.get_running_loop().time()
             self._process = await self._start(self._env, self._clock_path, self._log_path)
@@ -133,6 +137,15 @@ class ProcessKeeper:
             self._say("killed", "killed -9" if code == -signal.SIGKILL else f"ended with {code}")
             await asyncio.sleep(RESTART_AFTER_S)
         self._say("failed", f"the bot doesn't start; see {self._log_path}")
+
+    async def _without_rival(self) -> None:
+        """Wait until no other process works on the data, and name the one that does: ours could not start meanwhile."""
+        while rival := holder(self._lock):
+            who = f"another bot (process {rival.pid})" if rival.pid else "another bot"
+            note = f"{who} works in this folder; this one starts as soon as that has ended"
+            if (self.state, self.note) != ("failed", note):
+                self._say("failed", note)
+            await asyncio.sleep(RESTART_AFTER_S)
 
     async def _report(self) -> None:
         """Wait until the child answers, then say what its start found."""

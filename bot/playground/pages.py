@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ from aiohttp import web
 
 from bot.playground.bot_api.people import SimulatedPeople
 from bot.playground.bot_api.server import LoopbackBotApi
-from bot.playground.bot_api.world import Chat
+from bot.playground.bot_api.world import Chat, ShownMessage
+from bot.playground.events import BotEvents
 from bot.playground.keeper import ProcessKeeper
 from bot.playground.moved_clock import MovedClock
 
@@ -28,15 +32,19 @@ _POLL_S = 20.0
 _SHOWN_LINES = 200
 HOUR_MS = 3_600_000
 MAX_SKIP_HOURS = 24 * 60
+MAX_NAME_CHARS = 200
+_PICTURES = {"image/jpeg", "image/png", "image/webp"}
+"""What Telegram's apps send as a picture; others go as files."""
 _HANDED_ON = ("content-type", "hx-request", "cookie")
 _PASSED_ON = ("content-type", "location", "cache-control", "hx-redirect", "set-cookie")
 _ENTRANCES = ("/console/login", "/console/logout")
 _STARTING = """<!doctype html><html lang=en><meta name="color-scheme" content="light dark">
 <meta http-equiv=refresh content=1><title>Console</title><link rel=stylesheet href="/play/play.css">
-<p class=empty>The bot is starting …</p>"""
+<p class=empty>{}</p>"""
+_WHY_NO_CONSOLE = {"starting": "The bot is starting …", "running": "The bot is starting …"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
-    "img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    "img-src 'self' data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 _IN_OUR_FRAME = {"X-Frame-Options": "SAMEORIGIN"}
 TOKEN_HEADER = "X-Play-Token"
@@ -61,8 +69,10 @@ class PlaygroundPages:
         self._clock = clock
         self._console = httpx.AsyncClient(timeout=30)
         self._token = secrets.token_urlsafe(24)
+        self.events = BotEvents()
         self._acts: dict[str, Act] = {
             "say": self._say,
+            "send": self._send,
             "press": self._press,
             "skip": self._skip,
             "kill": self._kill,
@@ -74,8 +84,15 @@ class PlaygroundPages:
         app.router.add_get("/", self._page)
         app.router.add_get("/play/{name}", self._static)
         app.router.add_get("/play/state/{chat_id}", self._state)
+        app.router.add_get("/play/file/{file_id}", self._sent_file)
         app.router.add_post("/play/act/{what}", self._act)
         app.router.add_route("*", "/console{rest:.*}", self._proxy)
+
+    def bot_changed(self) -> None:
+        """Note what became of the bot, and tell every page."""
+        last = {chat_id: max(chat.messages, default=0) for chat_id, chat in self._api.world.chats.items()}
+        self.events.heard(self._keeper.state, self._keeper.note, self._clock.now_ms(), last)
+        self._api.changes.announce()
 
     async def close(self) -> None:
         """Let go of the connections to the console."""
@@ -119,11 +136,27 @@ class PlaygroundPages:
                 "draft": view.draft,
                 "typing": view.is_typing,
                 "bot": {"state": self._keeper.state, "note": self._keeper.note},
+                "events": self.events.of_chat(chat_id, whole=chat_id == YOU),
+                "you": YOU,
+                "people": [{"id": each["id"], "name": each["first_name"]} for each in self._people()],
                 "now_ms": self._clock.now_ms(),
                 "ahead_ms": self._clock.ahead_ms(),
                 "commands": next(iter(self._api.world.commands.values()), []),
             }
         )
+
+    def _people(self) -> list[dict[str, Any]]:
+        """Return who can write here."""
+        return [self._api.world.user(user_id) for user_id in (YOU, ANA)]
+
+    async def _sent_file(self, request: web.Request) -> web.Response:
+        """Return the bytes of a file that somebody sent; those of an earlier start are gone."""
+        if not self._is_ours(request):
+            return _json({"error": RELOAD}, 403)
+        data = self._api.world.files.get(request.match_info["file_id"])
+        if data is None:
+            return _json({"error": "it's from an earlier start and no longer here"}, 404)
+        return web.Response(body=data, content_type="application/octet-stream")
 
     def _chat(self, chat: Chat) -> dict[str, Any]:
         lines = self._api.view(chat.chat_id).lines
@@ -132,7 +165,7 @@ class PlaygroundPages:
             "id": chat.chat_id,
             "title": title,
             "group": chat.kind != "private",
-            "last": lines[-1].text[:80] if lines else "",
+            "last": _beginning(lines[-1]) if lines else "",
             "count": len(lines),
         }
 
@@ -157,6 +190,22 @@ class PlaygroundPages:
         text = str(body["text"]).strip()
         if text:
             people.pastes(user_id, text, chat_id=chat_id)
+
+    async def _send(self, body: dict[str, Any]) -> None:
+        """Send a picture or a file, with the words under it."""
+        name, kind = str(body["name"])[:MAX_NAME_CHARS], str(body.get("type") or "application/octet-stream")
+        try:
+            data = base64.b64decode(str(body["data"]), validate=True)
+        except binascii.Error as exc:
+            raise ValueError(f"{name} didn't come through whole") from exc
+        if not data:
+            raise ValueError(f"{name} is empty")
+        is_picture = kind in _PICTURES
+        self._api.people.sends_file(
+            int(body["user_id"]), data, name="" if is_picture else name, kind="photo" if is_picture else "document",
+            caption=str(body.get("text") or "").strip(), claims=None if is_picture else {"mime_type": kind},
+            chat_id=int(body["chat_id"]),
+        )  # fmt: skip
 
     async def _press(self, body: dict[str, Any]) -> None:
         self._api.people.presses(
@@ -193,9 +242,12 @@ class PlaygroundPages:
                 answer = await self._console.request(request.method, url, headers=headers | _cookie(login))
                 answer.headers["set-cookie"] = login.headers.get("set-cookie", "")
         except httpx.HTTPError:
+            why = _WHY_NO_CONSOLE.get(self._keeper.state) or f"The bot is not running: {self._keeper.note}."
+            if "hx-request" in request.headers:
+                return web.Response(status=502, text=why, headers=_IN_OUR_FRAME)
             policy = _POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
             headers = {"Content-Security-Policy": policy, **_IN_OUR_FRAME}
-            return web.Response(text=_STARTING, content_type="text/html", headers=headers)
+            return web.Response(text=_STARTING.format(escape(why)), content_type="text/html", headers=headers)
         passed = {name: answer.headers[name] for name in _PASSED_ON if answer.headers.get(name)}
         policy = answer.headers.get("content-security-policy", "").replace(
             "frame-ancestors 'none'", "frame-ancestors 'self'"
@@ -209,6 +261,12 @@ class PlaygroundPages:
 
 def _cookie(login: httpx.Response) -> dict[str, str]:
     return {"cookie": login.headers.get("set-cookie", "").partition(";")[0]}
+
+
+def _beginning(line: ShownMessage) -> str:
+    """Return the first words of a message for the list of chats."""
+    words = line.text[:80] or line.file_name or line.media
+    return words if line.by_bot or not words else f"{line.who}: {words}"
 
 
 def _file(name: str) -> web.Response:

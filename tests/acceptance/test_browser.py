@@ -24,6 +24,7 @@ from story import noting
 
 from bot.playground.browser import Playground
 from bot.playground.moved_clock import MovedClock
+from bot.playground.pages import ANA
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)]
 
@@ -56,6 +57,9 @@ async def test_a_newcomer_finds_the_way(playground):
         await you.writes("what is still open?")
         await you.is_back()
         await expect(you.answers).to_have_count(2)
+        await you.page.reload()
+        await you.is_back()
+        await expect(you.answers).to_have_count(2)
         open_matters = await you.answers.nth(1).inner_text()
 
         await you.page.click("#later")
@@ -65,12 +69,7 @@ async def test_a_newcomer_finds_the_way(playground):
         console = you.page.frame_locator("#console")
         await expect(console.locator("td a").first).to_be_visible()
 
-        await you.goes_to("Flat")
-        await you.page.select_option("#who", "Ana")
-        await you.writes("nobody in particular")
-        await you.writes("@continuity_bot hello")
-        await expect(you.answers).to_have_count(2)  # which messages it reads, and the answer
-        in_group = await you.answers.nth(1).inner_text()
+        in_group = await talk_in_the_group(you, playground)
         found = await problems_of(you.page)
 
         phone = Messenger(await open_page(browser, PHONE, scheme="dark"))
@@ -92,6 +91,26 @@ async def test_a_newcomer_finds_the_way(playground):
     assert "landlord" not in forgotten
     assert (found, found_dark, too_wide) == ([], [], 0)
     assert you.page.faults == []
+
+
+async def talk_in_the_group(you, playground) -> str:
+    """Speak as Ana, be answered; a message that comes leaves the focus, a reload the chat and who writes."""
+    await you.goes_to("Flat")
+    await you.page.select_option("#who", "Ana")
+    await you.writes("nobody in particular")
+    await you.writes("@continuity_bot hello")
+    await expect(you.answers).to_have_count(2)  # which messages it reads, and the answer
+    group = you.page.locator("#chats button[aria-current]")
+    await group.focus()
+    number = next(each for each in playground.api.world.chats if each < 0)
+    playground.api.people.says(ANA, "so do I", chat_id=number)
+    await expect(you.page.locator(".row.mine .line", has_text="so do I")).to_have_count(1)
+    await expect(group).to_be_focused()
+    await you.page.reload()
+    await expect(group).to_contain_text("Flat")
+    await expect(you.page.locator("#who")).to_have_value(str(ANA))
+    await expect(you.answers).to_have_count(2)
+    return await you.answers.nth(1).inner_text()
 
 
 async def press_until(page, locator, key: str = "Tab", most: int = 60) -> None:

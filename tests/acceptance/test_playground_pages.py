@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 
 import httpx
@@ -131,7 +132,7 @@ async def test_nobody_is_asked_for_a_token_that_nobody_knows(page):
     direct = await page.client.get("/console/login")
 
     assert all(answer.status_code == 200 for answer in (out, later, part, direct))
-    assert all("Taking and answering" in answer.text for answer in (out, later, part, direct))
+    assert all("Nobody has said anything yet" in answer.text for answer in (out, later, part, direct))
 
 
 async def test_a_reset_forgets_everything(page):
@@ -147,11 +148,43 @@ async def test_a_reset_forgets_everything(page):
     assert "Rex" not in after["lines"][-1]["text"]
 
 
+async def test_a_file_is_sent_read_and_shown(page):
+    """Its words are answered from, its bytes come back to the page that sent it, and to nobody without its token."""
+    said = base64.b64encode(b"The boiler costs 40 euro.").decode()
+    await page.act("send", user_id=YOU, chat_id=YOU, name="boiler.txt", type="text/plain", data=said, text="keep it")
+    state = await page.until(lambda state: state["lines"] and state["lines"][-1]["by_bot"])
+    sent = state["lines"][0]
+
+    shown = await page.client.get(f"/play/file/{sent['file_id']}")
+    gone = await page.client.get("/play/file/none")
+    refused = await page.client.get(f"/play/file/{sent['file_id']}", headers={TOKEN_HEADER: "x"})
+
+    assert (sent["media"], sent["file_name"], sent["text"]) == ("document", "boiler.txt", "keep it")
+    assert shown.content == b"The boiler costs 40 euro."
+    assert (gone.status_code, refused.status_code) == (404, 403)
+
+
+async def test_a_page_that_is_loaded_again_knows_what_became_of_the_bot(page):
+    """A kill is told in the chat to whoever looks, in its place; a bot that is gone gives no part of a page."""
+    await page.act("say", user_id=YOU, chat_id=YOU, text="My dog is called Rex.")
+    last = (await page.until(answered("Rex")))["lines"][-1]["message_id"]
+    await page.act("kill")
+    first, second = (await page.until(lambda state: len(state["events"]) == 2))["events"]
+    await page.playground._keeper.end()
+    part = await page.client.get("/console/headline", headers={"HX-Request": "true"})
+
+    assert (first["text"], first["after"]) == ("the bot was killed -9", last)
+    assert second["text"].startswith("it's back")
+    assert (part.status_code, "<html" in part.text) == (502, False)
+
+
 IMPOSSIBLE = [
     ("skip", {"hours": -1}, 400),
     ("skip", {"hours": "nan"}, 400),
     ("say", {}, 400),
     ("press", {"user_id": 1}, 400),
+    ("send", {"user_id": YOU, "chat_id": YOU, "name": "a.txt", "data": "???"}, 400),
+    ("send", {"user_id": YOU, "chat_id": YOU, "name": "a.txt", "data": ""}, 400),
     ("dance", {}, 404),
 ]
 

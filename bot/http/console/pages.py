@@ -32,6 +32,7 @@ from memory.zones import zone_of
 LISTED: Final = 60
 TURNS: Final = 60
 MADE: Final = 100
+RUNS: Final = 5
 FOUND: Final = 8
 TITLE_CHARS: Final = 60
 SNIPPET_CHARS: Final = 160
@@ -225,12 +226,24 @@ class Pages:
         return {"head": head, "packet": shown.packet.model_dump_json(indent=2) if shown.packet else ""}
 
     async def made(self, session: str) -> dict[str, Any]:
-        """Return the calls of tools and the files of a session's conversation, the latest first."""
+        """Return the calls of tools, the files and the tasks of a session's conversation, the latest first."""
         head, conversation_id, _ = await self._head(session)
         here = {"conversation_id": conversation_id, "limit": MADE}
         db = self._bot.services.db
         calls, files = await db.read("console_tool_calls", **here), await db.read("console_files", **here)
-        return {"head": head, "calls": calls, "files": files}
+        return {"head": head, "calls": calls, "files": files, "tasks": await self._tasks(conversation_id)}
+
+    async def _tasks(self, conversation_id: str) -> list[dict[str, Any]]:
+        """Return the work that is done by the clock in a conversation, each with its note and its last runs."""
+        db, ledger = self._bot.services.db, await self._bot.services.memory.ledgers.read(conversation_id)
+        return [
+            {
+                "note": ledger.by_id(row["note_id"]),
+                "row": row,
+                "runs": await db.read("task_runs_of", note_id=row["note_id"], limit=RUNS),
+            }
+            for row in await db.read("tasks_of", conversation_id=conversation_id)
+        ]
 
     # --- notes ------------------------------------------------------------------------------------------------------
 

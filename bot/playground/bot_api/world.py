@@ -15,6 +15,8 @@ PLAYGROUND_TOKEN = "1000000001:AAloopback-playground-no-secret-000"
 DRAFT_SHOWN_S = 30.0
 TYPING_SHOWN_S = 5.0
 KEPT_MESSAGES_PER_CHAT = 2000
+MEDIA = ("document", "photo", "voice", "audio", "video", "video_note", "animation")
+"""The fields of a message that hold a file."""
 
 
 def fresh_token() -> str:
@@ -83,6 +85,11 @@ class ShownMessage:
     presses: tuple[str, ...] = ()
     """What each button does, counted over all rows: its callback data, or the address that it opens."""
     file_id: str = ""
+    media: str = ""
+    """What kind of file came with it: document, photo, voice and so on; "" for none."""
+    user_id: int = 0
+    at_s: int = 0
+    """When it was written, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +278,9 @@ def _lines(chat: Chat) -> Iterator[ShownMessage]:
         if kept.deleted:
             continue
         rows = message.get("reply_markup", {}).get("inline_keyboard", [])
+        media = next((kind for kind in MEDIA if kind in message), "")
+        file = message.get(media, {})
+        file = file[-1] if isinstance(file, list) else file
         yield ShownMessage(
             message_id=message_id,
             who="bot" if kept.by_bot else message["from"]["first_name"],
@@ -278,9 +288,12 @@ def _lines(chat: Chat) -> Iterator[ShownMessage]:
             buttons=tuple(tuple(str(button["text"]) for button in row) for row in rows),
             edits=kept.edits,
             thread_id=message.get("message_thread_id", 0),
-            file_name=message.get("document", {}).get("file_name", ""),
+            file_name=file.get("file_name", ""),
             by_bot=kept.by_bot,
             entities=tuple(message.get("entities") or message.get("caption_entities") or ()),
             presses=tuple(str(button.get("callback_data") or button.get("url")) for row in rows for button in row),
-            file_id=(message.get("document") or message.get("voice") or {}).get("file_id", ""),
+            file_id=file.get("file_id", ""),
+            media=media,
+            user_id=message["from"]["id"],
+            at_s=message["date"],
         )

@@ -1,19 +1,14 @@
 "use strict";
-// The messenger page: asks for what changed, shows it, sends what is typed or pressed.
+// The messenger page: asks for what changed, shows it where it stands, sends what is typed, chosen or pressed.
 
 const at = (id) => document.getElementById(id);
-const YOU = 1000001, ANA = 1000002;
 const ENDED = "the playground has ended";
 const OURS = { "X-Play-Token": document.querySelector("meta[name=play-token]").content };
 const TRY = ["My dog is called Rex and he is four years old.", "I need to call the landlord by Friday about the heating.", "What is still open?"];
-let chat = YOU, version = "", commands = [], shown = "", events = [], lastState = "", writer = YOU, aborter = null;
-
-const make = (tag, className, text) => {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-};
+const MAX_BYTES = 20 * 1024 * 1024;
+const kept = (name) => Number(sessionStorage.getItem(name) || 0);
+let chat = kept("chat"), writer = kept("writer"), version = "", commands = [], lastState = "", aborter = null, drawn = "";
+const seen = new Map(), places = new Map();
 
 async function act(what, body) {
   try {
@@ -26,74 +21,83 @@ async function act(what, body) {
   }
 }
 
+// --- the conversation: nodes stay where they are, so that focus and what a screen reader has read stay too
+
 function note(text) {
-  events.push({ chat, after: Number.MAX_SAFE_INTEGER, text });
-  shown = "";
+  at("log").append(make("div", "event note", text));
+  end();
 }
 
-// Telegram's entities count UTF-16 units, as JavaScript's strings do.
-const TAGS = { bold: "b", italic: "i", underline: "u", strikethrough: "s", code: "code", pre: "pre", blockquote: "blockquote", expandable_blockquote: "blockquote" };
-function rich(node, text, entities, from, to) {
-  let here = from;
-  const inside = entities.filter((one) => one.offset >= from && one.offset + one.length <= to);
-  while (inside.length) {
-    const one = inside.shift(), end = one.offset + one.length;
-    if (one.offset < here) continue;
-    node.append(text.slice(here, one.offset));
-    const link = one.type === "text_link" && /^https?:/.test(one.url || "");
-    const part = document.createElement(link ? "a" : TAGS[one.type] || "span");
-    if (link) { part.href = one.url; part.rel = "noreferrer"; part.target = "_blank"; }
-    rich(part, text, inside.filter((each) => each.offset + each.length <= end), one.offset, end);
-    node.append(part);
-    here = end;
-  }
-  node.append(text.slice(here, to));
+let atEnd = true;
+const end = () => { at("talk").scrollTop = at("talk").scrollHeight; };
+at("talk").addEventListener("scroll", () => { atEnd = at("talk").scrollHeight - at("talk").scrollTop - at("talk").clientHeight < 80; });
+const room = new ResizeObserver(() => { if (atEnd) end(); }); // a picture has come, or the window changed
+for (const id of ["talk", "log"]) room.observe(at(id));
+const press = (messageId, data) => act("press", { user_id: writer, chat_id: chat, message_id: messageId, data });
+
+function dayOf(seconds, nowMs) {
+  const day = new Date(seconds * 1000), away = Math.round((new Date(nowMs).setHours(0, 0, 0, 0) - new Date(day).setHours(0, 0, 0, 0)) / 86400000);
+  if (away === 0) return "Today";
+  return away === 1 ? "Yesterday" : day.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
 }
 
-function bubble(line, isGroup) {
-  const mine = !line.by_bot && (!isGroup || line.who === at("who").selectedOptions[0].text);
-  const node = make("div", `line ${mine ? "mine" : line.by_bot ? "bot" : "other"}`);
-  if (isGroup || line.edits) node.append(make("span", "who", `${line.by_bot ? "Continuity" : line.who}${line.edits ? " · edited" : ""}`));
-  rich(node, line.text, [...line.entities].sort((a, b) => a.offset - b.offset || b.length - a.length), 0, line.text.length);
-  if (line.file_name) node.append(make("span", "who", `file: ${line.file_name}`));
-  return node;
-}
-
-function keys(line) {
-  const box = make("div", "keys");
-  let number = 0;
-  for (const row of line.buttons) {
-    const div = make("div");
-    for (const text of row) {
-      const data = line.presses[number++];
-      const button = make("button", "", text);
-      button.onclick = () => act("press", { user_id: writer, chat_id: chat, message_id: line.message_id, data });
-      div.append(button);
+// What stands in the conversation, in order: [key, fingerprint, how to make it].
+function wanted(state, isGroup) {
+  const items = [], events = [...state.events];
+  let day = "";
+  const passed = (before) => {
+    while (events.length && events[0].after < before) {
+      const one = events.shift();
+      items.push([`event ${one.number}`, one.text, () => make("div", "event", one.text)]);
     }
-    box.append(div);
+  };
+  for (const line of state.lines) {
+    passed(line.message_id);
+    const on = new Date(line.at_s * 1000).toDateString();
+    if (on !== day) {
+      const shown = dayOf(line.at_s, state.now_ms);
+      items.push([`day ${on}`, shown, () => make("div", "day", shown)]);
+    }
+    day = on;
+    items.push([`line ${line.message_id}`, JSON.stringify([line, writer]), () => message(line, isGroup)]);
   }
-  return box;
+  passed(Infinity);
+  return items;
+}
+
+function message(line, isGroup) {
+  const row = make("div", `row ${!line.by_bot && line.user_id === writer ? "mine" : ""}`);
+  if (isGroup && row.className === "row ") row.append(avatar(line.by_bot ? "Continuity" : line.who, line.by_bot ? 0 : line.user_id));
+  const column = make("div", "column");
+  column.append(bubble(line, isGroup, writer));
+  if (line.by_bot && line.buttons.length) column.append(keys(line, press));
+  row.append(column);
+  return row;
 }
 
 function show(state) {
-  const isGroup = state.chats.some((one) => one.id === chat && one.group);
-  const fresh = JSON.stringify([chat, writer, state.lines, state.draft, state.typing, events.length]);
-  if (fresh === shown) return;
-  shown = fresh;
-  const talk = at("talk"), atEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 80;
-  talk.replaceChildren();
-  if (!state.lines.length) talk.append(empty(isGroup));
-  const here = events.filter((one) => one.chat === chat);
-  for (const line of state.lines) {
-    for (const one of here.filter((each) => each.after < line.message_id && !each.done)) { talk.append(make("div", "event", one.text)); one.done = true; }
-    talk.append(bubble(line, isGroup));
-    if (line.by_bot && line.buttons.length) talk.append(keys(line));
+  const isGroup = state.chats.some((one) => one.id === chat && one.group), log = at("log");
+  const whole = drawn !== `${chat} ${writer}`;
+  if (whole) { log.setAttribute("aria-live", "off"); log.replaceChildren(); places.clear(); drawn = `${chat} ${writer}`; }
+  const items = wanted(state, isGroup), left = new Set(items.map(([key]) => key));
+  for (const [key, [node]] of places) if (!left.has(key)) { node.remove(); places.delete(key); }
+  log.querySelector(".empty")?.remove();
+  let place = log.firstChild;
+  for (const [key, print, draw] of items) {
+    const there = places.get(key);
+    while (place && place.classList.contains("note")) place = place.nextSibling; // ours stand where they came
+    if (there && there[1] === print) { place = there[0].nextSibling; continue; }
+    const node = draw();
+    if (there) there[0].replaceWith(node); else log.insertBefore(node, place);
+    places.set(key, [node, print]);
+    place = node.nextSibling;
   }
-  here.filter((one) => !one.done).forEach((one) => talk.append(make("div", "event", one.text)));
-  here.forEach((one) => { one.done = false; });
-  if (state.draft) talk.append(make("div", "line bot draft", state.draft));
-  else if (state.typing) talk.append(make("div", "line bot draft", "typing …"));
-  if (atEnd) talk.scrollTop = talk.scrollHeight;
+  if (!state.lines.length) log.prepend(empty(isGroup));
+  if (whole) requestAnimationFrame(() => log.setAttribute("aria-live", "polite"));
+  const draft = state.draft || (state.typing ? "typing …" : "");
+  if (at("draft").textContent !== draft) at("draft").replaceChildren(...(draft ? [make("div", "line bot draft", draft)] : []));
+  if (whole) atEnd = true;
+  if (atEnd) end();
 }
 
 function empty(isGroup) {
@@ -111,37 +115,74 @@ function empty(isGroup) {
   return box;
 }
 
-function list(chats) {
+// --- chats, and who writes
+
+function list(state) {
   const box = at("chats");
-  box.replaceChildren();
-  for (const one of chats) {
-    const button = make("button", "", one.group ? `${one.title} (group)` : one.title);
-    button.append(make("small", "", one.last || "nothing yet"));
-    if (one.id === chat) button.setAttribute("aria-current", "true");
-    button.onclick = () => { chat = one.id; writer = one.group ? writer : one.id; version = ""; shown = ""; if (aborter) aborter.abort(); };
-    box.append(button);
+  for (const one of state.chats) {
+    if (one.id === chat) seen.set(one.id, one.count);
+    if (!seen.has(one.id)) seen.set(one.id, one.count);
+    const fresh = Math.max(0, one.count - seen.get(one.id)), id = `chat${one.id}`;
+    let button = at(id);
+    if (!button) {
+      button = make("button");
+      button.id = id;
+      button.append(avatar(one.title, one.id), make("span", "about"), make("span", "fresh"));
+      button.onclick = () => open(one);
+      box.append(button);
+    }
+    const [, about, badge] = button.children, title = one.group ? `${one.title} (group)` : one.title;
+    if (about.dataset.is !== title + one.last) {
+      about.dataset.is = title + one.last;
+      about.replaceChildren(make("span", "title", title), make("small", "", one.last || "nothing yet"));
+    }
+    badge.textContent = fresh ? String(fresh) : "";
+    badge.title = fresh ? `${fresh} new` : "";
+    if (one.id === chat) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
   }
-  const group = chats.some((one) => one.id === chat && one.group);
-  at("who").hidden = !group;
-  if (!group) writer = chat;
-  else if (![YOU, ANA].includes(writer)) writer = YOU;
-  at("who").value = String(writer);
+  const ids = new Set(state.chats.map((one) => `chat${one.id}`));
+  for (const button of [...box.children]) if (!ids.has(button.id)) button.remove();
 }
+
+function open(one) {
+  chat = one.id;
+  if (!one.group) writer = one.id;
+  renew();
+}
+
+function renew() {
+  sessionStorage.setItem("chat", String(chat));
+  sessionStorage.setItem("writer", String(writer));
+  version = "";
+  if (aborter) aborter.abort();
+}
+
+function settle(state) {
+  const found = state.chats.find((one) => one.id === chat) || state.chats.find((one) => one.id === state.you);
+  const people = state.people.map((one) => one.id), was = [chat, writer].join();
+  if (found) chat = found.id;
+  if (found && !found.group) writer = found.id;
+  else if (!people.includes(writer)) writer = state.you;
+  if (!at("who").options.length) at("who").append(...state.people.map((one) => new Option(one.name, String(one.id))));
+  at("as").hidden = !(found && found.group);
+  at("who").value = String(writer);
+  const mate = state.people.find((one) => one.id === writer);
+  at("text").placeholder = found && found.group ? `Write as ${mate.name}` : writer === state.you ? "Write a message" : `Write as ${found.title}`;
+  return was === [chat, writer].join();
+}
+
+// --- how the bot is
 
 function tell(state) {
   const { bot } = state;
-  at("bot").textContent = bot.state;
+  if (at("bot").textContent !== bot.state) at("bot").textContent = bot.state;
   at("bot").className = `pill ${bot.state}`;
+  at("trouble").hidden = bot.state !== "failed";
+  if (at("trouble").textContent !== bot.note) at("trouble").textContent = bot.state === "failed" ? bot.note : "";
   const now = new Date(state.now_ms);
   at("clock").textContent = now.toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) + (state.ahead_ms ? " (moved)" : "");
-  if (bot.state !== lastState) {
-    const last = state.lines.length ? state.lines[state.lines.length - 1].message_id : 0;
-    if (bot.state === "killed") events.push({ chat, after: last, text: `the bot was ${bot.note}` });
-    if (bot.state === "running" && lastState) events.push({ chat, after: last, text: bot.note ? `it's back: ${bot.note}` : "it's back, nothing was unfinished" });
-    if (bot.state === "failed") events.push({ chat, after: last, text: bot.note });
-    if (bot.state === "running") at("console").contentWindow.location.reload();
-    lastState = bot.state === "starting" && !lastState ? "" : bot.state;
-  }
+  if (bot.state === "running" && lastState && lastState !== "running") at("console").contentWindow.location.reload();
+  lastState = bot.state;
 }
 
 async function follow() {
@@ -154,13 +195,16 @@ async function follow() {
       version = state.version;
       commands = state.commands;
       tell(state);
-      list(state.chats);
+      if (!settle(state)) { renew(); continue; }
+      list(state);
       show(state);
     } catch (error) {
       if (error.name !== "AbortError") { at("bot").textContent = ENDED; await new Promise((done) => setTimeout(done, 1000)); }
     }
   }
 }
+
+// --- what is typed, chosen and pressed
 
 function hints() {
   const typed = at("text").value, box = at("hints");
@@ -176,10 +220,30 @@ function hints() {
   }));
 }
 
-for (const [id, name] of [[YOU, "You"], [ANA, "Ana"]]) at("who").append(new Option(name, String(id)));
-at("who").onchange = () => { writer = Number(at("who").value); version = ""; if (aborter) aborter.abort(); };
 const say = (text) => act("say", { user_id: writer, chat_id: chat, text });
 const grow = () => { at("text").style.height = "auto"; at("text").style.height = `${Math.min(at("text").scrollHeight, 144)}px`; };
+const base64 = (file) => new Promise((done, failed) => {
+  const reader = new FileReader();
+  reader.onload = () => done(String(reader.result).split(",")[1] || "");
+  reader.onerror = () => failed(reader.error);
+  reader.readAsDataURL(file);
+});
+
+async function send(file) {
+  if (file.size > MAX_BYTES) { note(`${file.name} is larger than the 20 MB that a bot may fetch.`); return; }
+  const text = at("text").value, to = { user_id: writer, chat_id: chat };
+  at("text").value = "";
+  grow();
+  if (!(await act("send", { ...to, name: file.name, type: file.type, data: await base64(file), text }))) at("text").value = text;
+  at("text").focus();
+}
+
+at("attach").onclick = () => at("file").click();
+at("file").onchange = async () => { const [file] = at("file").files; at("file").value = ""; if (file) await send(file); };
+at("text").onpaste = (event) => { const [file] = event.clipboardData.files; if (file) { event.preventDefault(); send(file); } };
+at("talk").ondragover = (event) => event.preventDefault();
+at("talk").ondrop = (event) => { event.preventDefault(); const [file] = event.dataTransfer.files; if (file) send(file); };
+at("who").onchange = () => { writer = Number(at("who").value); renew(); };
 at("form").onsubmit = async (event) => {
   event.preventDefault();
   const text = at("text").value;
@@ -206,7 +270,7 @@ at("hour").onclick = () => act("skip", { hours: 1 });
 at("later").onclick = () => act("skip", { hours: 8 });
 at("day").onclick = () => act("skip", { hours: 24 });
 at("kill").onclick = () => act("kill");
-at("reset").onclick = () => { if (confirm("Forget everything in this playground?")) { events = []; act("reset"); } };
+at("reset").onclick = () => { if (confirm("Forget everything in this playground?")) act("reset"); };
 const narrow = matchMedia("(max-width: 60rem)");
 const tellSide = () => at("side").setAttribute("aria-pressed", String(narrow.matches ? document.body.classList.contains("both") : !document.body.classList.contains("alone")));
 at("side").onclick = () => { document.body.classList.toggle(narrow.matches ? "both" : "alone"); tellSide(); };

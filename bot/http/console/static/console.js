@@ -29,7 +29,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const head = heads();
   const back = head && head.dataset.gone;
   if (back) delete head.dataset.gone;
-  if (target.matches("#headline, #list")) {
+  if (target.matches("#headline, #list, #needs")) {
     if (before.get(target) === serverResponse && !(back && target === head)) event.detail.shouldSwap = false;
     before.set(target, serverResponse);
   }
