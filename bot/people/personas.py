@@ -16,6 +16,13 @@ from memory.errors import reason
 FOLDER = Path(__file__).parent / "personas"
 PERSONA = "persona"
 """The key of what somebody chose in `people.settings_json`."""
+OWN = "own"
+"""The name of the persona that somebody described in their own words."""
+PERSONA_WORDS = "persona_words"
+"""The key of these words."""
+WORDS_CHARS = 300
+STORYTELLER = "roleplay"
+"""What an own persona is made of: its boundaries hold."""
 
 
 class PersonaError(Exception):
@@ -55,6 +62,13 @@ def instructions_of(persona: Persona) -> str:
     return "\n".join([persona.instructions.strip(), *(f"- {boundary}." for boundary in persona.boundaries)])
 
 
+def own_persona(storyteller: Persona, words: str) -> Persona:
+    """Return who somebody described: played by the storyteller, within its boundaries."""
+    text = " ".join(words.split())[:WORDS_CHARS]
+    told = f"{storyteller.instructions.strip()}\nThe user chose in their own words whom you play: “{text}”. Be that."
+    return storyteller.model_copy(update={"name": OWN, "instructions": told})
+
+
 class Personas:
     """Who the assistant is for whom: the default, or what somebody chose with /persona."""
 
@@ -77,7 +91,8 @@ class Personas:
         return self._offered(choices) or self.default
 
     def _offered(self, choices: Mapping[str, Any]) -> Persona | None:
-        return self.by_name.get(str(choices.get(PERSONA, self.default.name)))
+        name, words = str(choices.get(PERSONA, self.default.name)), str(choices.get(PERSONA_WORDS) or "")
+        return own_persona(self.by_name[STORYTELLER], words) if name == OWN and words else self.by_name.get(name)
 
 
 def _read(path: Path) -> Persona:

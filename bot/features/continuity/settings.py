@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
 from bot.people.choices import FOLLOW_UPS, LANGUAGE, group_of
-from bot.people.personas import PERSONA
+from bot.people.personas import OWN, PERSONA, PERSONA_WORDS, WORDS_CHARS
 from bot.sentences import LANGUAGES
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.continuity.types import Mode, Preference
+from memory.continuity.types import Mode, Persona, Preference
 
 MODES: tuple[Mode, ...] = ("ask", "use", "off")
 TONGUES_A_ROW = 4
+OWN_CHARS = 40
 
 
 class ContinuitySettings:
@@ -45,17 +47,42 @@ class ContinuitySettings:
         await self._services.committer.done([envelope], [message])
 
     async def persona(self, envelope: Envelope) -> None:
-        """Show who the assistant can be; a name behind the command chooses at once."""
-        services = self._services
-        name = envelope.arguments.lower()
+        """Show who the assistant can be; what stands behind the command chooses at once: a name, or a description."""
+        services, words = self._services, " ".join(envelope.arguments.split())[:WORDS_CHARS]
         if envelope.user_id is None:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])
-        elif name in services.personas.by_name:
-            choose = await services.people.choose(envelope.user_id, **{PERSONA: name})
-            await services.committer.done([envelope], [self._persona_message(name)], choose)
-        else:
-            current = await services.personas.of(envelope.user_id)
-            await services.committer.done([envelope], [self._persona_message(current.name)])
+            return
+        chosen = self._meant(words)
+        effects = [await services.people.choose(envelope.user_id, **chosen)] if chosen else []
+        shown = await self._personas(envelope, chosen)
+        await services.committer.done([envelope], [shown], *effects)
+
+    def _meant(self, words: str) -> dict[str, str]:
+        """What is chosen by some words: a persona by its name in any language, else one that they describe."""
+        if not words:
+            return {}
+        plain = words.casefold()
+        names = {
+            name: {name.casefold(), *map(str.casefold, replies.every(f"personas.{name}"))}
+            if replies.known(f"personas.{name}")
+            else {name.casefold()}
+            for name in self._services.personas.by_name
+        }
+        named = next((name for name, called in names.items() if plain in called), "")
+        return {PERSONA: named} if named else {PERSONA: OWN, PERSONA_WORDS: words}
+
+    async def _personas(
+        self, envelope: Envelope, chosen: Mapping[str, str], edits_message_id: int | None = None
+    ) -> OutgoingMessage:
+        """Who the assistant can be for this person, with what they have just chosen."""
+        services = self._services
+        choices = {**await services.people.choices(envelope.user_id), **chosen}
+        state = await services.memory.recorder.current(envelope.conversation_id)
+        current, words = services.personas.persona_in(choices).name, str(choices.get(PERSONA_WORDS) or "")
+        message = persona_message(services.personas.by_name, current, words, edits_message_id)
+        if state is None or not state.private:
+            return message
+        return replace(message, text=f"{message.text}\n\n{replies.say('status_private')}")
 
     async def _prefer(self, tap: Tap) -> bool:
         """Store the choice with the end of the tap, and show it in place."""
@@ -75,7 +102,7 @@ class ContinuitySettings:
         """Be somebody else for this person from the next answer on."""
         envelope, name = tap.envelope, tap.payload[PERSONA]
         choose = await self._services.people.choose(envelope.user_id or 0, **{PERSONA: name})
-        message = self._persona_message(name, envelope.message_id)
+        message = await self._personas(envelope, {PERSONA: name}, envelope.message_id)
         await self._services.committer.done([envelope], [message], tap.use, choose)
         return True
 
@@ -123,21 +150,6 @@ class ContinuitySettings:
     async def _language(self, envelope: Envelope) -> str:
         return str((await self._services.people.choices(_whose(envelope))).get(LANGUAGE, ""))
 
-    def _persona_message(self, current: str, edits_message_id: int | None = None) -> OutgoingMessage:
-        personas = self._services.personas.by_name
-        lines = [
-            replies.say(
-                "persona_line",
-                name=name,
-                tone=", ".join(map(_tone, one.tone)),
-                now=replies.say("persona_now") * (name == current),
-            )
-            for name, one in personas.items()
-        ]
-        buttons = tuple((Button(_marked(name, name == current), "be", {PERSONA: name}),) for name in personas)
-        text = "\n".join((replies.say("persona_head"), *lines, "", replies.say("persona_tail")))
-        return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
-
 
 @dataclass(frozen=True, slots=True)
 class OwnChoices:
@@ -160,7 +172,9 @@ def settings_message(
 ) -> OutgoingMessage:
     """Return what was chosen, and a button for each other choice."""
     language = replies.tongue(own.language)
-    text = replies.say("settings", choice=_told(chosen), persona=persona, zone=own.time_zone, language=language)
+    text = replies.say(
+        "settings", choice=_told(chosen), persona=persona_label(persona), zone=own.time_zone, language=language
+    )
     modes = tuple(
         Button(
             _marked(replies.say(f"settings_labels.{mode}"), mode == chosen.mode),
@@ -189,6 +203,32 @@ def _told(chosen: Preference) -> str:
     if chosen.mode == "ask" and not chosen.skip_preview:
         return f"{replies.say('settings_modes.ask')} {replies.say('settings_preview_on')}"
     return replies.say("settings_modes.off")
+
+
+def persona_message(
+    personas: Mapping[str, Persona], current: str, words: str, edits_message_id: int | None = None
+) -> OutgoingMessage:
+    """Return who the assistant can be, a button for each; the one that was described stands last, in its words."""
+    labels = {name: persona_label(name) for name in personas}
+    lines = [
+        replies.say(
+            "persona_line", name=label, tone=", ".join(map(_tone, personas[name].tone)),
+            now=replies.say("persona_now") * (name == current),
+        )
+        for name, label in labels.items()
+    ]  # fmt: skip
+    if words:
+        labels[OWN] = replies.say("quoted", text=replies.shorten(words, OWN_CHARS))
+        lines.append(f"• {replies.say('quoted', text=words)}{replies.say('persona_now') * (current == OWN)}")
+    buttons = tuple((Button(_marked(label, name == current), "be", {PERSONA: name}),) for name, label in labels.items())
+    text = "\n".join((replies.say("persona_head"), *lines, "", replies.say("persona_tail")))
+    return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
+
+
+def persona_label(name: str) -> str:
+    """What a persona is called in the language that is spoken; an operator's own by its name."""
+    key = f"personas.{name}"
+    return replies.say(key) if replies.known(key) else name
 
 
 def language_message(chosen: str, edits_message_id: int | None = None) -> OutgoingMessage:
