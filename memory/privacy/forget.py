@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.job import Keeper
 from memory.ledger.ledgers import Ledgers
+from memory.ledger.types import NO_WORDS
 from memory.ports import Clock, Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
@@ -25,6 +26,8 @@ from memory.sessions.fold import Fold
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import BEFORE_RESTORE, CheckpointFiles
 from memory.storage.extension import Extension
+
+PAGE: Final = 50
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +41,15 @@ class ScrubbedDatabase(Database, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Echo:
+    """An answer that repeats words of what was forgotten."""
+
+    turn_id: str
+    text: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Foreseen:
     """What would be forgotten."""
 
@@ -46,6 +58,10 @@ class Foreseen:
     """What people said in the messages that go, oldest first; of long sessions only their last messages."""
     notes: tuple[str, ...] = ()
     reminders: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    """What of the notes is used no more already."""
+    echoes: tuple[Echo, ...] = ()
+    """Answers that stay and repeat what is used no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +88,6 @@ class Proof:
     """Pieces of forgotten text that are still there and said nowhere else; None when it could not be found out."""
     set_aside: tuple[str, ...] = ()
     """Copies of the database that `restore` set aside: whole ones, of everybody, so they are not touched."""
-
-
-@dataclass(frozen=True, slots=True)
-class Echo:
-    """An answer that repeats words of what was forgotten."""
-
-    turn_id: str
-    text: str
-    words: frozenset[str]
 
 
 def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
@@ -186,19 +193,35 @@ class Forgetter:
 
     async def foresee(self, request: ForgetRequest) -> Foreseen:
         """Return what `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
-        plan = await self._planner.plan(request, await self._ledgers.read(request.conversation_id))
-        titles = (job["title"] for job in plan.jobs)
-        return Foreseen(plan.counts, tuple(plan.said), tuple(dict.fromkeys(plan.notes)), tuple(titles))
+        ledger = await self._ledgers.read(request.conversation_id)
+        plan = await self._planner.plan(request, ledger)
+        forgotten = {note.text for note in ledger if note.is_forgotten and note.text != NO_WORDS}
+        notes = tuple(dict.fromkeys(plan.notes))
+        gone = tuple(text for text in notes if text in forgotten)
+        return Foreseen(
+            plan.counts,
+            tuple(plan.said),
+            tuple(text for text in notes if text not in forgotten),
+            tuple(job["title"] for job in plan.jobs),
+            gone,
+            tuple(await self._echoes(request.conversation_id, request.user_id, gone, plan.gone)),
+        )
 
     async def echoes(self, forgotten: Forgotten) -> list[Echo]:
         """Return the turns that are left whose answer repeats a word that people had said only in what is forgotten."""
-        gone = erasure.telling_words(forgotten.said)
+        return await self._echoes(forgotten.conversation_id, forgotten.user_id, forgotten.said, ())
+
+    async def _echoes(
+        self, conversation_id: str, user_id: int | None, said: Sequence[str], going: Collection[str]
+    ) -> list[Echo]:
+        """Return these turns but for those that are `going`."""
+        gone = erasure.telling_words(said)
         found: list[Echo] = []
         said_still: set[str] = set()
-        after = ""
-        while gone and (rows := await self._db.read("turns_left", **_page(forgotten, after))):
-            after = rows[-1]["turn_id"]
-            for row in rows:
+        page = {"conversation_id": conversation_id, "user_id": user_id, "after": "", "limit": PAGE}
+        while gone and (rows := await self._db.read("turns_left", **page)):
+            page["after"] = rows[-1]["turn_id"]
+            for row in (row for row in rows if row["turn_id"] not in going):
                 said_still |= gone & erasure.telling_words([row["user_text"]])
                 if repeated := gone & erasure.telling_words([row["assistant_text"]]):
                     found.append(Echo(row["turn_id"], row["assistant_text"], frozenset(repeated)))
@@ -234,7 +257,3 @@ class Forgetter:
             log.warning("forgotten rows are gone, but the write-ahead log is not empty yet: %s", exc)
             return False
         return True
-
-
-def _page(forgotten: Forgotten, after: str) -> dict[str, object]:
-    return {"conversation_id": forgotten.conversation_id, "user_id": forgotten.user_id, "after": after, "limit": 50}

@@ -280,6 +280,26 @@ async def test_forgetting_offers_to_delete_the_messages_too(api, model, bot_here
     assert said.buttons == (("Undo",), ("Delete the messages too",))
     asked = await tap(api, "Delete the messages too", "green grout, decided")
     assert any("Forget" in label or "Yes" in label for row in asked.buttons for label in row)
+    assert "what I noted" not in asked.text
+    assert (await tap(api, "Never mind", "stays forgotten")).message_id == asked.message_id
+    assert "Gone." in [line.text for line in bot_lines(api)]
+
+
+async def test_an_answer_that_repeats_what_was_forgotten_is_among_what_would_go(api, model, bot_here):
+    """It stands in no message that the note rested on; it is shown before it is confirmed, and goes with them."""
+    bot = await bot_here()
+    model.reply = calling(ToolCall("note", {"text": "The gate's code is 4421", "kind": "fact"}))
+    await say(api, "the gate opens with 4421")
+    model.reply = lambda _: "Your gate opens with 4421."
+    await say(api, "how does it open?")
+    model.reply = calling(ToolCall("forget", {"numbers": [1]}), says="Gone.")
+    await say(api, "forget the code of the gate")
+
+    asked = await tap(api, "Delete the messages too", "my answer “Your gate opens with 4421.”, which repeats it")
+    assert "what I noted" not in asked.text
+    await tap(api, "Yes, forget it", "Checked")
+    await bot.settled()
+    assert rows(bot, "SELECT user_text FROM conversation_turns") == [("forget the code of the gate",)]
 
 
 async def test_what_the_model_forgot_is_found_by_no_prompt_and_no_search(api, model, bot_here):
@@ -331,7 +351,7 @@ async def test_a_detail_is_forgotten_and_the_rest_of_the_note_stays(api, model, 
     blocks = "".join(str(m["content"]) for m in system if m["role"] in {"system", "user"})
     assert "green grout" not in blocks.replace("forget the colour of the joints, please", "")
     await tap(api, "Delete the messages too", "can't be undone", on=said)
-    await tap(api, "Yes, forget it", on=said)
+    await tap(api, "Yes, forget it")
     await bot.settled()
     assert notes(bot) == [(NO_WORDS, "dropped"), ("Kitchen tiles: white", "open")]
     assert rows(bot, "SELECT 1 FROM note_changes WHERE before_json LIKE '%green%' OR after_json LIKE '%green%'") == []

@@ -134,12 +134,14 @@ class Forgetting:
                 turns.append(row)
         return found_in([], turns, words)
 
-    async def _question(self, envelope: Envelope, payload: Mapping[str, Any]) -> OutgoingMessage:
+    async def _question(
+        self, envelope: Envelope, payload: Mapping[str, Any], *, is_rest: bool = False
+    ) -> OutgoingMessage:
         """Return the question, with the ids of what was meant fixed at this moment."""
         alone = bool(payload.get("note_ids")) and not (payload.get("messages_too") or payload.get("turn_ids"))
-        what = payload.get("what", "notes" if alone else "found")
+        what = payload.get("what", "notes" if alone and not is_rest else "found")
         if what in {"everything", "found", "notes"}:
-            return await self._asked(envelope, what, payload)
+            return await self._asked(envelope, what, payload, is_rest=is_rest)
         current = await self._services.memory.recorder.current(envelope.conversation_id)
         if current is None or not current.turn_count:
             return OutgoingMessage(replies.say("forget_nothing_here"))
@@ -151,7 +153,9 @@ class Forgetting:
             return OutgoingMessage(replies.say("forget_nothing_here"))
         return await self._asked(envelope, what, {"what": what, "turn_ids": [mine[-1].turn_id]})
 
-    async def _asked(self, envelope: Envelope, what: str, payload: Mapping[str, Any]) -> OutgoingMessage:
+    async def _asked(
+        self, envelope: Envelope, what: str, payload: Mapping[str, Any], *, is_rest: bool = False
+    ) -> OutgoingMessage:
         """Return the question with what would go; when nothing would any more, that."""
         whose = None if envelope.private else envelope.user_id
         foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
@@ -159,13 +163,17 @@ class Forgetting:
             return OutgoingMessage(
                 replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
             )
-        return question(what, payload, foreseen, private=envelope.private)
+        return question(what, payload, foreseen, private=envelope.private, is_rest=is_rest)
 
     async def _ask(self, tap: Tap) -> bool:
-        message = await self._question(tap.envelope, await self._with_details(tap.envelope, tap.payload))
-        message = replace(message, edits_message_id=tap.envelope.message_id)
+        """Ask in the place of the list or question that was tapped; under an answer, which stays, as a new message."""
+        is_rest = "details" in tap.payload
+        payload = await self._with_details(tap.envelope, tap.payload)
+        message = await self._question(tap.envelope, payload, is_rest=is_rest)
+        if not is_rest:
+            message = replace(message, edits_message_id=tap.envelope.message_id)
         await self._services.committer.done([tap.envelope], [message], tap.use)
-        return bool(message.buttons)
+        return bool(message.buttons) and not is_rest
 
     async def _with_details(self, envelope: Envelope, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the payload with those messages behind a detail that name it; the button carries no words."""
@@ -182,7 +190,8 @@ class Forgetting:
         return kept | ({"turn_ids": turn_ids} if "turn_ids" in payload else {})
 
     async def _no(self, tap: Tap) -> None:
-        message = OutgoingMessage(replies.say("forget_kept"), edits_message_id=tap.envelope.message_id)
+        text = replies.say("forget_kept_messages" if tap.payload.get("is_rest") else "forget_kept")
+        message = OutgoingMessage(text, edits_message_id=tap.envelope.message_id)
         await self._services.committer.done([tap.envelope], [message], tap.use)
 
     async def _yes(self, tap: Tap) -> None:

@@ -48,15 +48,21 @@ def menu() -> OutgoingMessage:
     )
 
 
-def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, private: bool) -> OutgoingMessage:
+def question(
+    what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, private: bool, is_rest: bool = False
+) -> OutgoingMessage:
     """Return the question before anything is forgotten, with what would go: nothing is confirmed unseen.
 
     The answer's button carries ids alone, never words. Of a note alone the messages stay, unless they are asked for.
+    `is_rest`: its notes are used no more already, whatever is answered.
     """
+    if foreseen.echoes:
+        payload = {**payload, "turn_ids": [*payload.get("turn_ids", ()), *(each.turn_id for each in foreseen.echoes)]}
     table = "forget_ask" if private else "forget_ask_group"
     yes = Button(replies.say("forget_yes"), "forget_yes", payload)
     more = Button(replies.say("forget_messages_too"), "forget_ask", {**payload, "messages_too": True})
-    buttons = (*([more] if what == "notes" else ()), yes, Button(replies.say("never_mind"), "forget_no"))
+    no = Button(replies.say("never_mind"), "forget_no", {"is_rest": True} if is_rest else {})
+    buttons = (*([more] if what == "notes" else ()), yes, no)
     parts = (replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING))
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
     return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))
@@ -72,6 +78,11 @@ def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
         ("forget_goes_reminder", foreseen.reminders),
     )
     lines = [replies.say(line, text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
+    echoes = (_around(each.text, min(each.words)) for each in foreseen.echoes)
+    lines += [replies.say("forget_goes_answer", text=text) for text in echoes]
+    if not lines:
+        gone = (replies.shorten(text, QUOTED_CHARS) for text in foreseen.forgotten)
+        lines = [replies.say("forget_goes_gone", text=text) for text in gone]
     more = [replies.say("forget_goes_more", count=len(lines) - LISTED)] if len(lines) > LISTED else []
     return "\n".join([replies.say("forget_goes_head"), *lines[:LISTED], *more])
 
