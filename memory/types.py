@@ -42,6 +42,10 @@ PRIVATE = "private"
 """`action_name` of a turn of a private session: it stays in that session."""
 
 
+BY_CLOCK = "by_clock"
+"""`action_name` of a turn that nobody typed: the program asked what somebody had it do at this time."""
+
+
 class Contract(BaseModel):
     """Base of all contracts: immutable, and an unknown field is an error."""
 

@@ -64,20 +64,20 @@ DELETE FROM task_runs WHERE created_at_ms < :before_ms AND state <> 'waiting';
 SELECT turn_id FROM task_runs WHERE note_id = :note_id AND turn_id IS NOT NULL;
 
 -- name: erase_tasks
--- P13: behind the notes that go; a task without its note is nobody's.
+-- P13: behind the notes that go, of which a trace without words may be left; a task without its note is nobody's.
 DELETE FROM tasks WHERE conversation_id = :conversation_id
-    AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.note_id = tasks.note_id);
+    AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.note_id = tasks.note_id AND notes.confidence > 0);
 
 -- name: erase_task_calls
 -- P13: with it what was looked at for it.
 DELETE FROM tool_calls WHERE conversation_id = :conversation_id AND turn_id IN (
-    SELECT turn_id FROM task_runs WHERE NOT EXISTS (SELECT 1 FROM notes WHERE notes.note_id = task_runs.note_id)
+    SELECT turn_id FROM task_runs WHERE NOT EXISTS (SELECT 1 FROM notes WHERE notes.note_id = task_runs.note_id AND notes.confidence > 0)
 );
 
 -- name: erase_task_runs
 -- P13: with it what it did.
 DELETE FROM task_runs WHERE conversation_id = :conversation_id
-    AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.note_id = task_runs.note_id);
+    AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.note_id = task_runs.note_id AND notes.confidence > 0);
 
 -- name: exported_tasks
 -- What a person takes with them.

@@ -157,7 +157,7 @@ class Keeper:
 
     async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
         turns = await self._store.turns_between(waiting.session_id, waiting.read_through_seq + 1, waiting.last_seq)
-        return turns if has_content(turns) else []
+        return turns if has_content(filter(is_shown, turns)) else []
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:

@@ -14,7 +14,7 @@ from memory.keeper.contract import KeeperRequest
 from memory.ledger.lines import model_line, moment
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, best_first, standing, within
-from memory.types import ConversationTurn, ToolCall
+from memory.types import BY_CLOCK, ConversationTurn, ToolCall
 
 BEST_SHOWN: Final = 25
 FOUND_SHOWN: Final = 15
@@ -65,8 +65,8 @@ def own_text(turn: ConversationTurn) -> str:
 
 
 def is_shown(turn: ConversationTurn, undone: Collection[str] = ()) -> bool:
-    """Whether a keeper may read a turn: nothing is noted of what was answered with care or taken back."""
-    return not turn.unfiled and turn.turn_id not in undone
+    """Whether a keeper may read a turn: nothing is noted of what was answered with care, taken back, or not typed."""
+    return not turn.unfiled and turn.action_name != BY_CLOCK and turn.turn_id not in undone
 
 
 def has_content(turns: Iterable[ConversationTurn]) -> bool:

@@ -65,6 +65,9 @@ async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
     assert runs(bot) == [("done", ""), ("done", "")]
     assert rows(bot, "SELECT purpose, COUNT(*) FROM usage_days WHERE purpose = 'task' GROUP BY purpose") != []
 
+    read = [request.text for request in model.requests if request not in asked(model)]
+    assert not [text for text in read if "⏰" in text]  # nobody said it, so no keeper reads it
+
     await tap(api, "Stop these", "I won't do that any more")
     await bot.passes(hours=48)
     assert bot_texts(api).count("Here is what is due.") == 2

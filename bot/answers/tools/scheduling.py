@@ -122,6 +122,8 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
         said = [replies.say("task_set", when=when, title=title)]
     if quiet is not None and quiet.until_ms(at_ms, note.time_zone) is not None:
         said.append(replies.say("task_set_quiet"))
+    if task.first_json:
+        said.append(replies.say("task_first"))
     if task.missed != ONCE:
         key = "task_set_skip" if task.missed == SKIP else "task_set_until"
         said.append(replies.say(key, hour=task.missed))

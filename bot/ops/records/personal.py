@@ -11,7 +11,7 @@ from typing import Any
 from bot.files.export import exported
 from bot.files.room import blobs_for
 from bot.ops.workspace import OpsError, Told, Workspace, one_by_one, untold
-from bot.people.export import about_person
+from bot.people.export import about_person, tasks
 from memory.continuity import rows as continuity
 from memory.errors import reason
 from memory.ports import Statement
@@ -86,7 +86,10 @@ async def export(
 
     async def document(place: str) -> dict[str, Any]:
         whole = await gather(memory.db, memory.ledgers, memory.clock, place, user_id=by_place[place])
-        return whole | {"files": await exported(memory.db, place, by_place[place])}
+        return whole | {
+            "tasks": await tasks(memory.db, place),
+            "files": await exported(memory.db, place, by_place[place]),
+        }
 
     documents = await one_by_one(list(by_place), document, told)
     person = {} if user_id is None else {"person": await about_person(workspace.memory.db, user_id)}

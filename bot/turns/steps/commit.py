@@ -22,7 +22,7 @@ from bot.turns.steps.took import Took
 from bot.turns.steps.work import Made, TurnWork, besides, reply_to
 from memory.ports import Statement
 from memory.process import faults
-from memory.types import ConversationTurn
+from memory.types import BY_CLOCK, ConversationTurn
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +73,7 @@ class Commit:
                 *rows,
                 tool_calls=answer.tool_calls,
                 authored=answer.authored,
-                action_name=answer.action_name,
+                action_name=answer.action_name or (BY_CLOCK if clock else None),
                 job_refs=answer.job_refs,
                 model=answer.model,
                 input_tokens=answer.input_tokens,
