@@ -25,7 +25,10 @@ from bot.intake.polling import POLL_TIMEOUT_S
 from bot.intake.raw.reader import read_update
 from bot.intake.raw_json import write_json
 from bot.intake.updates import ALLOWED_UPDATES, Envelope
-from bot.joining.joining import Joined, Process, connect, join, open_storage
+from bot.joining.joining import Joined, join
+from bot.joining.process import Process
+from bot.joining.storage import open_storage
+from bot.joining.telegram import connect
 from bot.meters.meters import Meters
 from bot.meters.tracing import Tracer, open_tracer
 from bot.ops.workspace import Workspace
@@ -168,7 +171,7 @@ class App:
         self._opened.push_async_callback(asyncio.to_thread, self._end_tracing)
         try:
             stored = await open_storage(self._process, self._opened)
-            line = await connect(self._process, stored.db, self._opened)
+            line = await connect(self._process, stored, self._opened)
             self._joined = await join(self._process, stored, line)
             self._opened.push_async_callback(self.services.shelf.close)
             self._opened.push_async_callback(self.services.responder.close)

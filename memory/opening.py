@@ -25,12 +25,12 @@ from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 from memory.keeper.contract import KeepingModel
 from memory.keeper.edited import doubted, says_the_same, undoable, withdrawn
 from memory.keeper.queue import revoke
-from memory.keeper.surroundings import Surroundings
+from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.types import Actor, Ledger, Operation, Outcome
 from memory.packets import RetrievedItem, TierReceipt
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn, said_at
-from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.ports import NOBODY, Clock, Database, Ids, Observers, Statement, TokenCounter
 from memory.privacy.export import gather
 from memory.privacy.forget import Forgotten
 from memory.privacy.plan import ForgetRequest
@@ -101,10 +101,12 @@ class ConversationMemory(Parts):
         embedder: Callable[[], Embedder | None] | None = load_embedder,
         around: Surroundings | None = None,
         keeper_model: KeepingModel | None = None,
+        purse_of: Callable[[Database], Purse] | None = None,
         return_mode: Mode = "use",
         session_gap_s: float = SESSION_GAP_S,
         max_live_sessions: int = MAX_LIVE_SESSIONS,
         extensions: Sequence[Extension] = (),
+        observers: Observers = NOBODY,
         exclusive: bool = True,
         worker: str | None = None,
         recover: bool = True,
@@ -117,14 +119,14 @@ class ConversationMemory(Parts):
 
         Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
-        installed; None = words alone), who keeps the notes
-        behind the replies (`keeper_model`, checked by code; None = nobody), and by whose clock, with which notes and
-        names (`around`). `return_mode` is what holds after a silence for who has not chosen. After `session_gap_s` of
-        silence a new session begins. `extensions` bring tables of
-        the caller. `exclusive` takes the lock file, `recover` looks for what a crash left, `background` works behind
-        the replies in a task (else call `run`); `read_only` does none of these. `worker` names this start of a program
-        that shares its work with others of its kind where the database is a server's; it sees to it that no two of
-        them work on one conversation.
+        installed; None = words alone), who keeps the notes behind the replies (`keeper_model`, checked by code; None =
+        nobody) and who pays for that (`purse_of`), and by whose clock, with which notes and names (`around`).
+        `return_mode` is what holds after a silence for who has not chosen. After `session_gap_s` of silence a new
+        session begins. `extensions` bring tables of the caller, `observers` are told what happens. `exclusive` takes
+        the lock file, `recover` looks for what a crash left, `background` works behind the replies in a task (else
+        call `run`); `read_only` does none of these. `worker` names this start of a program that shares its work with
+        others of its kind where the database is a server's; it sees to it that no two of them work on one
+        conversation.
 
         Raises `Locked` when another process works there, `StorageError` as the database does.
         """
@@ -143,6 +145,8 @@ class ConversationMemory(Parts):
             session_gap_s=session_gap_s,
             max_live_sessions=max_live_sessions,
             extensions=tuple(extensions),
+            observers=observers,
+            purse_of=purse_of,
             read_only=read_only,
         )
         async with AsyncExitStack() as held:
@@ -150,9 +154,9 @@ class ConversationMemory(Parts):
             if lock:
                 held.callback(lock.release)
             applied = () if read_only else await _bring_up_to_date(path, folder, extensions, given.clock)
-            db = await _connect(path, extensions, held, read_only=read_only)
+            db = await _connect(path, extensions, held, read_only=read_only, observers=observers)
             only_one = not lock or await db.join(lock, boot_id=worker or "", alone=worker is None)
-            memory = cls.join(db, CheckpointFiles(folder, given.clock), given)
+            memory = cls.join(db, CheckpointFiles(folder, given.clock, observers), given)
             if recover and not read_only:
                 await memory._recover(applied, only_one=only_one)  # noqa: SLF001 - its own class
             if background and not read_only:
@@ -425,11 +429,16 @@ async def _bring_up_to_date(
 
 
 async def _connect(
-    path: Path | str, extensions: Sequence[Extension], held: AsyncExitStack, *, read_only: bool
+    path: Path | str,
+    extensions: Sequence[Extension],
+    held: AsyncExitStack,
+    *,
+    read_only: bool,
+    observers: Observers,
 ) -> OpenDatabase:
     """Return the database with the queries of the memory and of its extensions; `held` closes it."""
     queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
-    db = await open_database(path, queries, read_only=read_only)
+    db = await open_database(path, queries, read_only=read_only, observers=observers)
     held.push_async_callback(db.close)
     return db
 

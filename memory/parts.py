@@ -16,11 +16,11 @@ from memory.keeper.contract import KeepingModel
 from memory.keeper.job import Keeper
 from memory.keeper.queue import ask_to_read
 from memory.keeper.session_lines import session_lines
-from memory.keeper.surroundings import Surroundings
+from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
 from memory.ledger.views import loops_of, standing
-from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.ports import Clock, Database, Ids, Observers, Statement, TokenCounter
 from memory.privacy.forget import Forgetter
 from memory.privacy.rewording import Rewording
 from memory.search.embeddings import Embedder
@@ -53,6 +53,8 @@ class Given:
     session_gap_s: float
     max_live_sessions: int
     extensions: tuple[Extension, ...]
+    observers: Observers
+    purse_of: Callable[[Database], Purse] | None
     read_only: bool = False
 
 
@@ -100,7 +102,16 @@ class Parts:
             max_live=given.max_live_sessions,
         )
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
-        keeper = Keeper(store, ledgers, clock, given.keeper_model, around=given.around, ids=ids)
+        keeper = Keeper(
+            store,
+            ledgers,
+            clock,
+            given.keeper_model,
+            around=given.around,
+            purse=given.purse_of(db) if given.purse_of else None,
+            ids=ids,
+            observers=given.observers,
+        )
         assembler = Assembler(store, searcher, budget, counter, ledgers, at_hand=recorder.at_hand)
         bootstrap = Bootstrap(db, clock, counter, ledgers, zone_of=given.around.zone_of, default_mode=given.return_mode)
         return cls(

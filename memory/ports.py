@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -12,6 +12,25 @@ _T = TypeVar("_T")
 
 def unobserved(*_: object) -> None:
     """Take no notice: what an observer is as long as nobody measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """Who is told of what happens in a memory; nobody unless somebody wants to know."""
+
+    commit: Callable[[float], None] = unobserved
+    """Told the seconds of each transaction, from BEGIN to the end of its COMMIT; from any thread."""
+    fsync: Callable[[str, float], None] = unobserved
+    """Told for how many seconds the disk was waited for, by `"database"` or `"checkpoint"`; from any thread."""
+    reading: Callable[[str, Any], None] = unobserved
+    """Told of each reading of the keeper: by which model, and its `ReadingOutcome`."""
+    news: Callable[[str], None] = unobserved
+    """Told what other processes on a shared database tell; "" when something may have been missed."""
+    excused_json: Callable[[], str] = lambda: "[]"
+    """Asked which turns are not to blame if this process dies now; noted as long as it lives."""
+
+
+NOBODY = Observers()
 
 
 class Clock(Protocol):

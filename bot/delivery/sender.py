@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 from telegram import Bot
@@ -16,6 +16,7 @@ from telegram.error import ChatMigrated, TelegramError
 from bot import replies
 from bot.delivery import telegram_calls
 from bot.delivery.after_failure import Next, after_failure
+from bot.delivery.chats import Chats
 from bot.delivery.local import LocalScreens
 from bot.delivery.outbox import VOICE_PART, Outbox, OutgoingMessage, Part, Target
 from bot.delivery.probe import Probe
@@ -24,15 +25,28 @@ from bot.delivery.storing import until_stored
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
+from bot.meters.meters import Meters
 from bot.pauses import FULL, Pauses
 from memory.errors import Conflict, StorageUnavailable
-from memory.ports import Clock, Database, Statement, unobserved
+from memory.ports import Clock, Statement
 from memory.process import faults
+from memory.storage.engine import OpenDatabase
 
 log = structlog.get_logger(__name__)
 
 UNPROVEN_MARK = "\n↻"
 PREVIEW_PATIENCE_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is done about a part of which it is not known whether it was sent."""
+
+    probe_ids: int
+    """So many message ids are tried to prove that it was."""
+    resend_unproven: bool = True
+    pauses: Pauses = FULL
+    """How long is waited between tries."""
 
 
 class Delivery:
@@ -41,48 +55,40 @@ class Delivery:
     def __init__(
         self,
         bot: Bot,
-        db: Database,
+        db: OpenDatabase,
         clock: Clock,
         pace: RateLimiter,
         outbox: Outbox,
         *,
         moves: ChatMoves,
-        probe_ids: int,
-        resend_unproven: bool,
-        pauses: Pauses = FULL,
-        owned: Callable[[], bool] = lambda: True,
+        chats: Chats,
+        meters: Meters,
+        doubt: Doubt,
     ) -> None:
-        """`owned` says whether it is certain just now that what was marked is ours to send."""
-        self._owned = owned
+        """What belongs to a chat that is not this process's is left in the outbox."""
+        self._owned = db.owned
+        self._chats = chats
+        self._meters = meters
         self._bot = bot
         self._db = db
         self._clock = clock
         self._pace = pace
         self._moves = moves
-        self._probe_ids = probe_ids
-        self._resend_unproven = resend_unproven
-        self._pauses = pauses
+        self._doubt = doubt
+        self._pauses = doubt.pauses
         self._waiting: dict[int, deque[Part]] = {}
         self._previews: dict[str, asyncio.Future[int | None]] = {}
         """Previews on their way to the screen, by turn."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = outbox
         self.high_water = outbox.high_water
-        self._probe = Probe(bot, db, self.high_water, probe_ids=probe_ids, wait=self._wait, pauses=pauses)
+        self._probe = Probe(bot, db, self.high_water, probe_ids=doubt.probe_ids, wait=self._wait, pauses=doubt.pauses)
         self.unreachable: dict[int, str] = {}
         self.probed_sent = 0
         """Parts that the probe found on the screen."""
         self.sent = 0
         self.screens = LocalScreens()
-        self.on_failure: Callable[[str, str], None] = unobserved
-        """Told the kind of each failed call, and what is done about it."""
-        self.on_shown: Callable[[float], None] = unobserved
-        """Told the seconds from `deliver` to the end of each part of an answer."""
         self._since_s: dict[str, float] = {}
-        self.holds: Callable[[str], bool] = lambda _: True
-        """Whether the chat of a conversation is this process's; what is not is left in the outbox."""
-        self.elsewhere: Callable[[str], None] = unobserved
-        """Told of each conversation for which something was left there."""
 
     async def open(self, bot_id: int) -> None:
         """Learn the highest message ids and the chats that cannot be written to."""
@@ -110,8 +116,8 @@ class Delivery:
     def deliver(self, parts: Iterable[Part]) -> None:
         """Send these parts after what the chat is waiting for already."""
         for part in map(self._where_it_is_now, parts):
-            if not self.holds(part.conversation_id):
-                self.elsewhere(part.conversation_id)
+            if not self._chats.holds(part.conversation_id):
+                self._chats.left(part.conversation_id)
                 continue
             if part.kind == "reply":
                 self._since_s[part.part_id] = time.perf_counter()
@@ -134,8 +140,8 @@ class Delivery:
         """
         now_s, chat_id = asyncio.get_running_loop().time(), self._moves.today(part.chat_id)
         waits = chat_id in self._waiting or chat_id in self.unreachable or self._pace.wait_s(chat_id, now_s) > 0
-        away = chat_id != part.chat_id or is_local(chat_id) or not self.holds(part.conversation_id)
-        if waits or away or part.after_message_id is None or not self._probe_ids:
+        away = chat_id != part.chat_id or is_local(chat_id) or not self._chats.holds(part.conversation_id)
+        if waits or away or part.after_message_id is None or not self._doubt.probe_ids:
             return part
         return replace(part, state="sending", attempts=1, marked=True)
 
@@ -194,7 +200,7 @@ class Delivery:
                 part = line.popleft()
                 self._tell_preview(part, message_id)
                 if (since_s := self._since_s.pop(part.part_id, None)) is not None:
-                    self.on_shown(time.perf_counter() - since_s)
+                    self._meters.shown(time.perf_counter() - since_s)
         finally:
             del self._waiting[chat_id]
 
@@ -237,7 +243,7 @@ class Delivery:
                     self.probed_sent += 1
                     return await self._record(part, found)
                 proven = await self._probe.proves_unsent(part, reach)
-                if part.kind == "preview" or not (proven or self._resend_unproven):
+                if part.kind == "preview" or not (proven or self._doubt.resend_unproven):
                     await self._fail(part, "could not be proven to be sent")
                     return None
                 if not proven and part.kind != VOICE_PART and not part.text.endswith(UNPROVEN_MARK):
@@ -266,7 +272,7 @@ class Delivery:
         if isinstance(error, ChatMigrated):
             with suppress(StorageUnavailable):  # told again by the next message to the old number
                 await self._moves.record(part.chat_id, error.new_chat_id)
-        self.on_failure(failure.value, step.action)
+        self._meters.failed(failure.value, step.action)
         log.warning("part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action)
         if step.action == "give_up":
             await self._give_up(part, failure, error)

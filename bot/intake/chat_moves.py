@@ -17,14 +17,14 @@ log = structlog.get_logger(__name__)
 class ChatMoves:
     """Which chat was which before. A conversation keeps its key, so nothing that belongs to it has to be rewritten."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, on_new: Callable[[], None] = unobserved) -> None:
+        """`on_new` is told when a move was noted."""
         self._db = db
         self._bot_id = 0
         self.origins: dict[int, int] = {}
         """The number in the conversation's key, by the number of today."""
         self._now: dict[int, int] = {}
-        self.on_new: Callable[[], None] = unobserved
-        """Told when a move was noted."""
+        self._on_new = on_new
 
     async def open(self, bot_id: int) -> None:
         """Learn the earlier moves. Raises `StorageUnavailable`."""
@@ -66,7 +66,7 @@ class ChatMoves:
         (result,) = await self._db.write(Statement("chat_move_insert", params))
         if result.changed:
             self._know(before, after)
-            self.on_new()
+            self._on_new()
             log.info("a group became a supergroup; its conversation goes on", chat_id=before, now=after)
 
     def _know(self, before: int, after: int) -> None:

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -135,8 +134,8 @@ class Meters:
         self._context.labels("history").observe(used.get("history", 0))
         self._context.labels("finds").observe(used.get("retrieved", 0))
 
-    def waited_for_disk(self, what: Literal["database", "checkpoint"], seconds: float) -> None:
-        """Note an fsync; from any thread."""
+    def waited_for_disk(self, what: str, seconds: float) -> None:
+        """Note an fsync of `"database"` or `"checkpoint"`; from any thread."""
         self.fsync.labels(what).observe(seconds)
 
     def failed(self, kind: str, then: str) -> None:

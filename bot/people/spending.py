@@ -175,32 +175,27 @@ class Spending:
 class UseLog:
     """Writes down what models take behind the replies, for charts and `status`; no words and nobody's name."""
 
-    def __init__(self, spend: Spend, clock: Clock, ids: Ids) -> None:
+    def __init__(self, db: Database, spend: Spend, clock: Clock, ids: Ids) -> None:
+        self._db = db
         self._spend = spend
         self._clock = clock
         self._ids = ids
-        self._db: Database | None = None
         self._writing: set[asyncio.Task[None]] = set()
-
-    def begin(self, db: Database) -> None:
-        """Write what comes from now on; before it was only counted."""
-        self._db = db
 
     def __call__(self, spent: Spent) -> None:
         """Count a use and write it down behind whoever used it; a disk that refuses costs the figure alone."""
         self._spend(spent)
-        if self._db is not None:
-            task = asyncio.create_task(self._write(self._db, spent), name="model use")
-            self._writing.add(task)
-            task.add_done_callback(self._writing.discard)
+        task = asyncio.create_task(self._write(spent), name="model use")
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
 
     async def settle(self) -> None:
         """Wait until everything is written."""
         await asyncio.gather(*self._writing, return_exceptions=True)
 
-    async def _write(self, db: Database, spent: Spent) -> None:
+    async def _write(self, spent: Spent) -> None:
         values = asdict(spent) | {"use_id": self._ids.new("u"), "at_ms": self._clock.now_ms()}
         try:
-            await db.write(Statement("model_use_keep", values))
+            await self._db.write(Statement("model_use_keep", values))
         except StorageError as exc:
             log.warning("a use of a model is not in the charts", purpose=spent.purpose, error=str(exc))

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
 import structlog
 
 from bot import replies
+from bot.delivery.chats import REMINDERS, AllChats, Chats
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
@@ -37,6 +38,22 @@ AT_ONCE: Final = 200
 log = structlog.get_logger(__name__)
 
 
+async def nothing_besides() -> None:
+    """Look at nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What else is there when something rings."""
+
+    chats: Chats = field(default_factory=AllChats)
+    """Whoever holds a chat, or delivers reminders, may be another process."""
+    run: Callable[[Envelope], None] = unobserved
+    """Given the update of a run of a task that was written down."""
+    besides: Callable[[], Awaitable[None]] = nothing_besides
+    """What is looked at, too, whenever the table is."""
+
+
 class ReminderScheduler:
     """Looks at the notes when one is due and delivers it; call `look()` after a commit that changed one."""
 
@@ -50,6 +67,7 @@ class ReminderScheduler:
         *,
         people: PersonalChoices,
         bot_id: int,
+        around: Around,
     ) -> None:
         self._db = db
         self._people = people
@@ -58,17 +76,10 @@ class ReminderScheduler:
         self._ledgers = ledgers
         self._tasks = tasks
         self._here = {"prefix": f"tg:{bot_id}:%"}
-        self.besides: Callable[[], Awaitable[None]] | None = None
-        """What else is looked at whenever the table is."""
+        self._around = around
         self._watching: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()
         self._busy = asyncio.Lock()
-        self.on_look: Callable[[], None] = unobserved
-        """Told when a note may ring at another time: the process that delivers may be another one."""
-        self.on_change: Callable[[str], None] = unobserved
-        """Told the conversation whose notes were changed here: the process that holds its chat may be another one."""
-        self.on_run: Callable[[Envelope], None] = unobserved
-        """Given the update of a run of a task that was written down."""
 
     def start(self) -> None:
         """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
@@ -84,7 +95,7 @@ class ReminderScheduler:
     def look(self) -> None:
         """Look at the table soon: a reminder was made, moved or taken back. Before the start it does nothing."""
         self.look_here()
-        self.on_look()
+        self._around.chats.tell(REMINDERS)
 
     def look_here(self) -> None:
         """Look soon, as somebody else said."""
@@ -108,8 +119,7 @@ class ReminderScheduler:
         async with self._busy:
             try:
                 await self._deliver_due()
-                if self.besides is not None:
-                    await self.besides()
+                await self._around.besides()
                 row = await self._db.read_one("notes_next_ring", **self._here)
             except StorageError as exc:
                 log.error("reminders wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
@@ -169,10 +179,10 @@ class ReminderScheduler:
         except Conflict:
             self._ledgers.evict(lambda each: each == conversation_id)
             return False
-        self.on_change(conversation_id)
+        self._around.chats.tell_changed(conversation_id)
         if step.envelope is not None:
             behind = next((row["behind"] for row in results[0].rows), None)
-            self.on_run(replace(step.envelope, behind=behind))
+            self._around.run(replace(step.envelope, behind=behind))
         return True
 
     async def _deliver(
@@ -223,7 +233,7 @@ class ReminderScheduler:
         except Conflict:
             self._ledgers.evict(lambda each: each == conversation_id)
             return False
-        self.on_change(conversation_id)
+        self._around.chats.tell_changed(conversation_id)
         return True
 
 

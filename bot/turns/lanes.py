@@ -159,8 +159,12 @@ class Lanes:
         merge_window_s: float,
         joins_bursts: bool = True,
         halts: Callable[[Envelope], bool] = lambda _: False,
+        on_rest: Callable[[str], None] = unobserved,
     ) -> None:
-        """Work on at most `limit` lines at once; what `halts` an answer that is being written is /stop."""
+        """Work on at most `limit` lines at once; what `halts` an answer that is being written is /stop.
+
+        `on_rest` is told of each conversation that needs no place any more, or none for a while.
+        """
         self._work = work
         self._halts = halts
         self._merge_window_s = merge_window_s
@@ -176,8 +180,7 @@ class Lanes:
         """The conversation of each update that is being worked on."""
         self._postponed: set[str] = set()
         self._closed = False
-        self.on_rest: Callable[[str], None] = unobserved
-        """Told of each conversation that needs no place any more, or none for a while."""
+        self._on_rest = on_rest
 
     @property
     def idle(self) -> bool:
@@ -274,13 +277,13 @@ class Lanes:
                 if later is not None:
                     line.put_back([_Item(envelope, taken[0].do) for envelope in later.batch])
                     self._postponed.add(key)
-                    self.on_rest(key)
+                    self._on_rest(key)
                     await asyncio.sleep(later.wait_s)
                     self._postponed.discard(key)
         finally:
             self._postponed.discard(key)
             del self._lines[key]
-            self.on_rest(key)
+            self._on_rest(key)
 
     async def _at_once(self, item: _Item) -> None:
         while (later := await self._guarded([item])) is not None:

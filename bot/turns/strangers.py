@@ -9,12 +9,13 @@ from telegram import Bot
 from telegram.error import TelegramError
 
 from bot import replies
+from bot.delivery.chats import PEOPLE, Chats
 from bot.delivery.message_ids import HighestMessageIds
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.access import Gate
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
-from memory.ports import Statement, unobserved
+from memory.ports import Statement
 
 
 class Strangers:
@@ -27,14 +28,15 @@ class Strangers:
         gate: Gate,
         message_ids: HighestMessageIds,
         announce: Callable[[str], None],
+        *,
+        chats: Chats,
     ) -> None:
         self._bot = bot
         self._services = services
         self._gate = gate
         self._message_ids = message_ids
         self._announce = announce
-        self.on_paired: Callable[[], None] = unobserved
-        """Told when somebody was let in."""
+        self._chats = chats
 
     async def greet(self, envelope: Envelope) -> None:
         """Pair whoever knows the code; everybody else gets one polite line at most, and nothing is stored (P14)."""
@@ -49,7 +51,7 @@ class Strangers:
             self._gate.pair(user_id)
             pair = Statement("person_pair", {"user_id": user_id, "created_at_ms": self._services.clock.now_ms()})
             await self._services.committer.write(Target.of(envelope), [OutgoingMessage(replies.say("paired"))], pair)
-            self.on_paired()
+            self._chats.tell(PEOPLE)
             self._announce(f"\nPaired with Telegram user {user_id}.\n")
             return
         if self._gate.should_tell(user_id):

@@ -47,7 +47,13 @@ MAX_UNSTORED = 256
 class Turns:
     """Answers messages; knows which answers are being made."""
 
-    def __init__(self, services: Services, gate: TurnGate) -> None:
+    def __init__(
+        self,
+        services: Services,
+        gate: TurnGate,
+        until_waiting: Callable[[str], Awaitable[None]] = lambda _: nobody_waits(),
+    ) -> None:
+        """`until_waiting` returns when something waits in a conversation behind what is done in it."""
         self._services = services
         self.gate = gate
         spending = Spending(services.db, day_budget(services.settings))
@@ -56,8 +62,7 @@ class Turns:
         self._unstored: OrderedDict[str, Made] = OrderedDict()
         """Answers that were made, by turn, until they are stored: none is asked (and paid) for twice (P4)."""
         self.answered = 0
-        self.until_waiting: Callable[[str], Awaitable[None]] = lambda _: nobody_waits()
-        """Returns when something waits in a conversation behind what is done in it."""
+        self._until_waiting = until_waiting
 
     async def on_turn(
         self,
@@ -153,7 +158,7 @@ class Turns:
                 await self._no_answer(work, ask, outcome, live)
         if isinstance(outcome, Answer):
             await asyncio.sleep(HEAD_START_S)
-            waits = partial(self.until_waiting, target.conversation_id)
+            waits = partial(self._until_waiting, target.conversation_id)
             await self._services.memory.make_room(pending, hurry=waits)
 
     async def _material(self, work: TurnWork, state: SessionState) -> Material | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -19,14 +19,14 @@ from memory.keeper.contract import KeeperRequest, KeepingModel
 from memory.keeper.edited import settled
 from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
-from memory.keeper.queue import ReadingOutcome, ReadingQueue, WaitingReading
+from memory.keeper.queue import ReadingQueue, WaitingReading
 from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown
 from memory.keeper.session_lines import SessionLine, put_session_line, session_lines, without
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.ledger.types import Actor, Refusal
-from memory.ports import Clock, Ids, Statement, unobserved
+from memory.ports import NOBODY, Clock, Ids, Observers, Statement
 from memory.process.faults import point
 from memory.process.shielded import Shielded
 from memory.process.turn_taking import TurnTaking
@@ -77,6 +77,7 @@ class Keeper:
         around: Surroundings | None = None,
         purse: Purse | None = None,
         ids: Ids | None = None,
+        observers: Observers = NOBODY,
         model_limit_s: float = MODEL_LIMIT_S,
     ) -> None:
         self.queue = ReadingQueue(store.db)
@@ -84,8 +85,7 @@ class Keeper:
         """None when no model keeps the notes."""
         self.purse = purse
         """Who pays for the model; nobody asks when it is None."""
-        self.on_outcome: Callable[[str, ReadingOutcome], None] = unobserved
-        """Told of each reading: by which model, and what came of it."""
+        self._observers = observers
         self._store = store
         self._ledgers = ledgers
         self._clock = clock
@@ -275,7 +275,7 @@ class Keeper:
             queue.log_reading(request, name, outcome),
             queue.give_back(waiting.conversation_id, request.reading_id, held=False),
         )
-        self.on_outcome(name, outcome)
+        self._observers.reading(name, outcome)
 
     async def _keep(
         self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor
@@ -329,7 +329,7 @@ class Keeper:
                 *paid,
             )
             writing.stored()
-        self.on_outcome(self._model_name, result)
+        self._observers.reading(self._model_name, result)
 
     async def _throw_away(self, request: KeeperRequest, asked: Asked, paid: Sequence[Statement]) -> None:
         """Store what was paid; what is left of the turns is read once more, as long as attempts are left."""

@@ -23,7 +23,7 @@ from memory.errors import (
     StorageUnavailable,
     reason,
 )
-from memory.ports import Clock
+from memory.ports import NOBODY, Clock, Observers
 from memory.process.faults import point
 from memory.storage.folders import make_folder, sync_folder, synced
 from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
@@ -110,12 +110,12 @@ def session_of(name: str) -> str:
 class CheckpointFiles:
     """The checkpoints of one data folder. All methods block: run them in a thread, or through `CheckpointWriter`."""
 
-    def __init__(self, folder: Path | str, clock: Clock) -> None:
+    def __init__(self, folder: Path | str, clock: Clock, observers: Observers = NOBODY) -> None:
+        """`observers` are told in the thread that saves."""
         self.folder = Path(folder)
         self._clock = clock
         self._count = itertools.count()
-        self.on_fsync: Callable[[float], None] | None = None
-        """Told the seconds that a save waited for the disk, in the thread that saves."""
+        self._observers = observers
 
     def path(self, session_id: str) -> Path:
         """Return where the session's checkpoint is or would be."""
@@ -145,8 +145,7 @@ class CheckpointFiles:
             raise StorageUnavailable(
                 f"checkpoint '{target}' could not be written ({why}); the turn log has everything"
             ) from exc
-        if self.on_fsync:
-            self.on_fsync(waited_s)
+        self._observers.fsync("checkpoint", waited_s)
 
     def load(self, session_id: str) -> ConversationCheckpointSnapshot:
         """Return the session's snapshot, checked.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from memory.errors import StorageError
-from memory.ports import Database, Lock, Row, unobserved
+from memory.ports import NOBODY, Database, Lock, Observers, Row, unobserved
 from memory.storage.condition import Condition
 from memory.storage.place import is_server, take_lock
 from memory.storage.sqlite.database import SqliteDatabase
@@ -24,10 +24,6 @@ class OpenDatabase(Database, Protocol):
     """A database of a memory: what the port promises, and what its operators ask."""
 
     condition: Condition
-    on_commit: Callable[[float], None]
-    """Told the seconds of each COMMIT."""
-    on_fsync: Callable[[float], None]
-    """Told the seconds that it waited for the disk, as far as that is known here."""
 
     @property
     def taken_over(self) -> bool:
@@ -93,11 +89,6 @@ class OpenDatabase(Database, Protocol):
 class SharedDatabase(OpenDatabase, Protocol):
     """A database on which several processes work."""
 
-    excused_json: Callable[[], str]
-    """Which turns are not to blame if this process dies now; noted as long as it lives."""
-    on_news: Callable[[str], None]
-    """Told what others tell; "" when something may have been missed."""
-
     @property
     def worker(self) -> int | None:
         """The number of this process among them; None as long as it has not joined."""
@@ -141,13 +132,15 @@ def dialect_of(where: Path | str) -> str:
     return "postgres" if is_server(where) else "sqlite"
 
 
-async def open_database(where: Path | str, queries: Sequence[Path], *, read_only: bool = False) -> OpenDatabase:
+async def open_database(
+    where: Path | str, queries: Sequence[Path], *, read_only: bool = False, observers: Observers = NOBODY
+) -> OpenDatabase:
     """Open the database at a path or an address. Raises as the adapters do, and `StorageError` without the driver."""
     if not is_server(where):
-        return await SqliteDatabase.open(where, queries, read_only=read_only)
+        return await SqliteDatabase.open(where, queries, read_only=read_only, observers=observers)
     with _driver():
         from memory.storage.postgres.database import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
-    return await PostgresDatabase.open(str(where), queries, read_only=read_only)
+    return await PostgresDatabase.open(str(where), queries, read_only=read_only, observers=observers)
 
 
 def open_schema(where: Path | str, *, read_only: bool = False) -> Schema:

@@ -249,10 +249,10 @@ async def test_what_came_in_at_another_worker_comes_first(api, two_here):
     assert heard_lines(one) == ["hello", "first", "second"]
 
 
-async def test_work_that_nobody_was_told_of_is_found(api, two_here):
+async def test_work_that_nobody_was_told_of_is_found(api, two_here, monkeypatch):
     """When every word between the workers is lost, what came in at the one that does not hold the chat is answered."""
     for bot in two_here:
-        bot.app.services.memory.db.on_news = lambda _: None
+        monkeypatch.setattr(bot.app.joined.sharing, "_heard", lambda _: None)
     later = api.updates.next_id + 1_000
     for number, bot in enumerate(two_here):
         await bot.app.take_webhook(written(later + number, f"said to {number}"))

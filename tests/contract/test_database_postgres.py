@@ -11,7 +11,7 @@ from servers import Cluster, NoServer
 from bot.tables import MIGRATIONS
 from bot.tables import QUERY_FILES as ALL_QUERY_FILES
 from memory.errors import Conflict, Fenced, Locked, StorageError, StorageUnavailable, UnsafeSettings
-from memory.ports import Statement
+from memory.ports import Observers, Statement
 from memory.privacy.plan import ForgetRequest
 from memory.storage.engine import is_held, lock_alone, open_database
 from memory.storage.migrate import FOLDER, available, migrate, pending
@@ -384,10 +384,10 @@ async def test_nobody_was_silent_while_the_server_was_away(monkeypatch):
 
 async def test_what_one_tells_all_others_hear(postgres):
     """News come over a connection of their own, also after that was severed."""
-    one, other = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
-    locks = [lock_alone(postgres, shared=True) for _ in range(2)]
     heard: asyncio.Queue[str] = asyncio.Queue()
-    other.on_news = heard.put_nowait
+    watches = (Observers(), Observers(news=heard.put_nowait))
+    one, other = [await open_database(postgres, QUERY_FILES, observers=each) for each in watches]
+    locks = [lock_alone(postgres, shared=True) for _ in range(2)]
     await one.join(locks[0], alone=False)
     await other.join(locks[1], alone=False)
     async with asyncio.timeout(20):

@@ -19,8 +19,7 @@ async def test_every_use_is_counted_and_stored(tmp_path):
     """Also two at once; the price of one is not known, which is said."""
     async with open_memory(tmp_path, extensions=[BOT_TABLES]) as memory:
         counted: list[Spent] = []
-        log = UseLog(counted.append, ManualClock(), RandomIds())
-        log.begin(memory.db)
+        log = UseLog(memory.db, counted.append, ManualClock(), RandomIds())
 
         log(READING)
         log(READING)
@@ -44,8 +43,7 @@ async def test_a_disk_that_refuses_costs_the_figure_alone():
             raise StorageUnavailable("no room")
 
     counted: list[Spent] = []
-    log = UseLog(counted.append, ManualClock(), RandomIds())
-    log.begin(Full())
+    log = UseLog(Full(), counted.append, ManualClock(), RandomIds())
 
     log(READING)
     await log.settle()

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.reminders.scheduler import ReminderScheduler
+from bot.reminders.scheduler import Around, ReminderScheduler
 from memory.errors import StorageUnavailable
 from memory.testing import ManualClock
 
@@ -36,7 +36,9 @@ class Table:
 async def test_a_look_that_fails_ends_nothing_and_is_not_repeated_without_a_pause(error):
     """After a failure the scheduler rests; a new reminder makes it look again, and so on until the stop."""
     table = Table(error)
-    scheduler = ReminderScheduler(table, ManualClock(), committer=None, ledgers=None, tasks=None, people=None, bot_id=1)
+    scheduler = ReminderScheduler(
+        table, ManualClock(), committer=None, ledgers=None, tasks=None, people=None, bot_id=1, around=Around()
+    )
     scheduler.start()
     try:
         for times in (1, 2, 3):

@@ -16,7 +16,10 @@ from bot.answers.responder import Answer, Ask, Show
 from bot.delivery.rate_limit import RateLimits
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.updates import Me
-from bot.joining.joining import Process, TelegramLink, join, open_storage
+from bot.joining.joining import join
+from bot.joining.process import Process
+from bot.joining.storage import open_storage
+from bot.joining.telegram import TelegramLink
 from bot.meters.meters import Meters
 from bot.meters.tracing import NoTracer
 from bot.pauses import Pauses

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from memory.errors import Fenced, StorageDamaged, StorageError, StorageUnavailable
-from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
+from memory.ports import NOBODY, Lock, Observers, Reads, Result, Row, Statement, unobserved
 from memory.storage.ahead import handed, let_go
 from memory.storage.chain import answered_in_turn
 from memory.storage.named_queries import load_queries, named
@@ -35,7 +35,7 @@ class PostgresDatabase:
     files: Final[tuple[Path, ...]] = ()
     """No file of it lies on this machine."""
 
-    def __init__(self, pool: Pool, queries: dict[str, str], *, read_only: bool) -> None:
+    def __init__(self, pool: Pool, queries: dict[str, str], *, read_only: bool, observers: Observers) -> None:
         self._read_only = read_only
         self.address = pool.address
         self.where = pool.where
@@ -45,29 +45,23 @@ class PostgresDatabase:
         self._transactions = Transactions(
             pool,
             queries,
-            told=lambda seconds: self.on_commit(seconds),  # noqa: PLW0108 - others set it later
+            told=observers.commit,
         )
         self._presence = Presence(
             pool,
             queries,
             self.write,
-            excused_json=lambda: self.excused_json(),  # noqa: PLW0108 - others set it later
-            on_news=lambda text: self.on_news(text),  # noqa: PLW0108 - others set it later
+            excused_json=observers.excused_json,
+            on_news=observers.news,
         )
-        self.excused_json: Callable[[], str] = lambda: "[]"
-        """Which turns are not to blame if this process dies now; noted with each renewal."""
-        self.on_news: Callable[[str], None] = unobserved
-        """Told what others tell; "" when something may have been missed."""
-        self.on_commit: Callable[[float], None] = unobserved
-        """Told the seconds of each COMMIT."""
-        self.on_fsync: Callable[[float], None] = unobserved
-        """Never told anything: the disk is the server's."""
         self.fence: Callable[[], Statement | None] = self._presence.fence
         """What every write checks first, in its own transaction: it must find one row, else `Fenced` is raised."""
 
     @classmethod
-    async def open(cls, address: str, queries: Sequence[Path], *, read_only: bool = False) -> Self:
-        """Open the database; the schema is `memory.storage.migrate`'s matter.
+    async def open(
+        cls, address: str, queries: Sequence[Path], *, read_only: bool = False, observers: Observers = NOBODY
+    ) -> Self:
+        """Open the database; the schema is `memory.storage.migrate`'s matter. No fsync is told of.
 
         Raises `UnsafeSettings` when the server may forget what it has confirmed, `StorageUnavailable`, and
         `ValueError` for a fault in the query files.
@@ -76,7 +70,7 @@ class PostgresDatabase:
         await asyncio.to_thread(look_at, address)
         pool = Pool(address, read_only=read_only)
         await pool.open()
-        db = cls(pool, texts, read_only=read_only)
+        db = cls(pool, texts, read_only=read_only, observers=observers)
         if not read_only:
             with contextlib.suppress(StorageError):  # they do no harm
                 await db.write(Statement("sweep_commit_marks", {"before_ms": now_ms() - MARKS_KEPT_MS}))

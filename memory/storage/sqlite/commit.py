@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 from memory.errors import Conflict, StorageError, StorageUnavailable
-from memory.ports import Result, Statement, unobserved
+from memory.ports import NOBODY, Observers, Result, Statement
 from memory.process.faults import point
 from memory.storage.condition import Condition
 from memory.storage.named_queries import named
@@ -108,7 +108,10 @@ class GroupCommit:
     of 0.1-0.2 ms per statement; a turn has six.) Opening raises `UnsafeSettings` and `StorageUnavailable`.
     """
 
-    def __init__(self, path: Path, queries: Mapping[str, str], condition: Condition) -> None:
+    def __init__(
+        self, path: Path, queries: Mapping[str, str], condition: Condition, observers: Observers = NOBODY
+    ) -> None:
+        """`observers` are told in the writing thread; SQLite waits for the disk in its COMMIT."""
         self.path = path
         self._queries = queries
         self._condition = condition
@@ -117,8 +120,7 @@ class GroupCommit:
         self._waiting: list[_Call] = []
         self._group: list[_Call] = []
         self._busy = False
-        self.on_commit: Callable[[float, float], None] = unobserved
-        """Told, in the writing thread, the seconds of each transaction, and of its COMMIT alone."""
+        self._observers = observers
 
     async def write(self, statements: Sequence[Statement]) -> list[Result]:
         """Store the statements with the next group, as `memory.ports.Database.write` promises."""
@@ -187,7 +189,8 @@ class GroupCommit:
                 done_s = time.perf_counter()
                 connection.execute("COMMIT")
                 ended_s = time.perf_counter()
-                self.on_commit(ended_s - began_s, ended_s - done_s)
+                self._observers.fsync("database", ended_s - done_s)
+                self._observers.commit(ended_s - began_s)
             point("db_after_commit")
         except sqlite3.Error as exc:
             self._roll_back(connection)

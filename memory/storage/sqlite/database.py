@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import aiosqlite
 
 from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reason
-from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
+from memory.ports import NOBODY, Lock, Observers, Reads, Result, Row, Statement, unobserved
 from memory.storage.ahead import handed, let_go
 from memory.storage.chain import answered, each
 from memory.storage.condition import Condition
@@ -56,12 +56,6 @@ class SqliteDatabase:
         self._closed = False
         self._place = _identity(path)
         self._log_place: tuple[int, int] | None = None
-        self.on_commit: Callable[[float], None] = unobserved
-        """Told the seconds of each transaction from BEGIN to the end of its COMMIT, in the writing thread."""
-        self.on_fsync: Callable[[float], None] = unobserved
-        """Told the seconds of the COMMIT alone: SQLite writes to its log then and waits for the disk."""
-        if writer:
-            writer.on_commit = self._committed
 
     @property
     def taken_over(self) -> bool:
@@ -84,7 +78,9 @@ class SqliteDatabase:
         return str(self.path)
 
     @classmethod
-    async def open(cls, path: Path | str, queries: Sequence[Path], *, read_only: bool = False) -> Self:
+    async def open(
+        cls, path: Path | str, queries: Sequence[Path], *, read_only: bool = False, observers: Observers = NOBODY
+    ) -> Self:
         """Open the database; the schema is `memory.storage.migrate`'s matter.
 
         `read_only` is for tools beside a running bot: no lock is taken and `write` raises `StorageUnavailable`.
@@ -92,7 +88,7 @@ class SqliteDatabase:
         """
         path, texts = _absolute(path), load_queries(queries)
         condition = Condition(asyncio.get_running_loop().time)
-        writer = None if read_only else GroupCommit(path, texts, condition)
+        writer = None if read_only else GroupCommit(path, texts, condition, observers)
         try:
             connection = connect_reader(path)
             reader = aiosqlite.Connection(lambda: connection, iter_chunk_size=64)
@@ -103,10 +99,6 @@ class SqliteDatabase:
                 writer.stop()
             raise
         return cls(path, texts, reader, writer, condition)
-
-    def _committed(self, took_s: float, fsync_s: float) -> None:
-        self.on_fsync(fsync_s)
-        self.on_commit(took_s)
 
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""

@@ -1,0 +1,126 @@
+"""What the features work with, built with the way out open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.delivery.commit import Committer
+from bot.delivery.connection import StartError
+from bot.delivery.rate_limit import RateLimiter
+from bot.delivery.sender import Delivery, Doubt
+from bot.delivery.streaming import LivePreviews
+from bot.files.hearing.sound_server import sound_server
+from bot.files.room import build_room
+from bot.files.speaking import Speaker
+from bot.joining.choose import make_responder, make_shelf
+from bot.joining.process import Process
+from bot.joining.storage import Stored
+from bot.joining.telegram import TelegramLink
+from bot.reminders.scheduler import Around, ReminderScheduler
+from bot.settings import Settings
+from bot.settings.model_names import read_sound_model
+from bot.tasks.rows import TaskRows
+from bot.tasks.starts import TaskStarts
+from bot.tasks.task import read_quiet_hours
+from bot.tools.calls import Calls
+from bot.tools.mcp.config import ConfigError
+from bot.tools.own import ToolsError
+from bot.tools.shelf import Shelf
+from bot.tools.tool import Source
+from bot.turns.services import Services
+
+TOOL_SHARE = 0.45
+"""Of the time that a model may be silent, a tool may take so much for its start, and as much for a call."""
+
+
+async def build_services(
+    process: Process, stored: Stored, line: TelegramLink, pace: RateLimiter, around: Around
+) -> Services:
+    """Return what the features work with, with the way out open."""
+    settings, clock, memory, db = process.settings, process.clock, stored.memory, stored.db
+    delivery = Delivery(
+        line.bot,
+        db,
+        clock,
+        pace,
+        stored.outbox,
+        moves=line.moves,
+        chats=stored.chats,
+        meters=process.meters,
+        doubt=Doubt(settings.continuity_probe_ids, settings.continuity_resend_unproven, process.pauses),
+    )
+    await delivery.open(line.me.bot_id)
+    patience_s = settings.continuity_storage_patience_s
+    committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
+    quiet = read_quiet_hours(settings.continuity_quiet_hours)
+    tasks = TaskStarts(TaskRows(db), stored.inbox, line.me, quiet)
+    reminders = ReminderScheduler(
+        db, clock, committer, memory.ledgers, tasks, people=stored.people, bot_id=line.me.bot_id, around=around
+    )
+    calls = Calls(
+        db,
+        clock,
+        committer,
+        stored.people,
+        boot_id=process.boot_id,
+        longest_s=settings.continuity_model_timeout_s * TOOL_SHARE,
+        behind=process.behind,
+    )
+    files = build_room(settings, memory, line.bot, process.pauses)
+    responder = process.responder or make_responder(
+        settings, memory, people=stored.people, calls=calls, meters=process.meters, pauses=process.pauses
+    )
+    return Services(
+        settings=settings,
+        me=line.me,
+        clock=clock,
+        ids=process.ids,
+        memory=memory,
+        db=db,
+        inbox=stored.inbox,
+        committer=committer,
+        delivery=delivery,
+        previews=LivePreviews(line.bot, db, stored.outbox, delivery),
+        responder=responder,
+        waiting=stored.waiting,
+        people=stored.people,
+        reminders=reminders,
+        tasks=tasks,
+        files=files,
+        speaker=_speaker(process, stored, delivery),
+        personas=stored.personas,
+        calls=calls,
+        shelf=_shelf(
+            settings,
+            calls,
+            files.tools.offered,
+            count=memory.counter.count,
+            behind=process.behind,
+            may_reach=process.may_reach,
+        ),
+        meters=process.meters,
+        pauses=process.pauses,
+        behind=process.behind,
+    )
+
+
+def _shelf(settings: Settings, calls: Calls, of_files: Source, **with_it: Any) -> Shelf:
+    try:
+        return make_shelf(settings, calls, of_files, **with_it)
+    except (ToolsError, ConfigError) as exc:
+        raise StartError(str(exc)) from exc
+
+
+def _speaker(process: Process, stored: Stored, delivery: Delivery) -> Speaker:
+    settings = process.settings
+    key, url = settings.continuity_speech_key, settings.continuity_speech_url
+    return Speaker(
+        stored.db,
+        process.clock,
+        stored.outbox,
+        delivery,
+        model=read_sound_model(settings.continuity_speech),
+        server=sound_server(url, key, settings.continuity_model_timeout_s),
+        pauses=process.pauses,
+        behind=process.behind,
+    )
