@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from bot.delivery.message_ids import HighestMessageIds
 from bot.delivery.outbox import Part
 from bot.delivery.storing import until_stored
 from bot.delivery.telegram_calls import Failure, classify
-from bot.pauses import Pauses
+from bot.pauses import FULL, Pauses
 from memory.ports import Database, Row
 
 log = structlog.get_logger(__name__)
@@ -44,6 +45,17 @@ def proven_unsent(part: Part, top: int | None, reach: int, known: Collection[int
         return False
     between = sum(part.after_message_id < each <= (top or 0) for each in known)
     return (top or 0) - part.after_message_id - between < reach
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is done about a part of which it is not known whether it was sent."""
+
+    probe_ids: int
+    """So many message ids are tried to prove that it was."""
+    resend_unproven: bool = True
+    pauses: Pauses = FULL
+    """How long is waited between tries."""
 
 
 class Probe:

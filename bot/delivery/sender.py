@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 from telegram import Bot
@@ -19,14 +19,13 @@ from bot.delivery.after_failure import Next, after_failure
 from bot.delivery.chats import Chats
 from bot.delivery.local import LocalScreens
 from bot.delivery.outbox import VOICE_PART, Outbox, OutgoingMessage, Part, Target
-from bot.delivery.probe import Probe
+from bot.delivery.probe import Doubt, Probe
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.storing import until_stored
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from bot.meters.meters import Meters
-from bot.pauses import FULL, Pauses
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Statement
 from memory.process import faults
@@ -36,17 +35,6 @@ log = structlog.get_logger(__name__)
 
 UNPROVEN_MARK = "\n↻"
 PREVIEW_PATIENCE_S = 15.0
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """What is done about a part of which it is not known whether it was sent."""
-
-    probe_ids: int
-    """So many message ids are tried to prove that it was."""
-    resend_unproven: bool = True
-    pauses: Pauses = FULL
-    """How long is waited between tries."""
 
 
 class Delivery:

@@ -6,8 +6,9 @@ from typing import Any
 
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError
+from bot.delivery.probe import Doubt
 from bot.delivery.rate_limit import RateLimiter
-from bot.delivery.sender import Delivery, Doubt
+from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.files.hearing.sound_server import sound_server
 from bot.files.room import build_room
