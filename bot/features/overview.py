@@ -13,9 +13,19 @@ from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.standing import forgotten_words, standing_now
-from memory.keeper.session_lines import SessionLine, session_lines
+from memory.keeper.session_lines import SessionLine, session_lines, without
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import best_first, by_heading, is_story, ringing, standing, to_do, to_ring, waits_for_word
+from memory.ledger.views import (
+    best_first,
+    by_heading,
+    forgotten_turns,
+    is_story,
+    ringing,
+    standing,
+    to_do,
+    to_ring,
+    waits_for_word,
+)
 from memory.types import SessionState
 
 LINES = 8
@@ -141,15 +151,18 @@ class Overview:
         if state is None or not state.turn_count:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
-        lines = await session_lines(services.db, envelope.conversation_id)
-        line = lines.get(state.session_id, NO_LINE)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        silent = forgotten_turns(ledger)
+        found = await session_lines(services.db, envelope.conversation_id)
+        lines = {session_id: without(line, silent) for session_id, line in found.items()}
+        line = lines.get(state.session_id, NO_LINE)
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         title = line.title or await self._beginning(state, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
         told = [await self._standing(each, ledger) for each in (line, before)]
         summed = Summed(state.session_id, state.turn_count, title, told[0], replace(before, standing=told[1]))
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
+        text = f"{text}\n\n{replies.say('status_private')}" if state.private else text
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def status(self, envelope: Envelope) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Kind, Note
+from memory.ledger.types import ASSISTANT, EVERYONE, NAMELESS, TO_DO, USER, Kind, Note
 from memory.types import OpenLoop
 from memory.zones import zone_of
 
@@ -89,7 +89,12 @@ def is_past(note: Note, now_ms: int) -> bool:
 
 
 def is_over(note: Note, now_ms: int) -> bool:
-    """Whether it is an event that has been; what has only just begun has not."""
+    """Whether it is an event that has been; what has only just begun has not.
+
+    What somebody else promised for an hour is an event, too, once that day is over.
+    """
+    if note.kind == "promise" and note.due_exact and note.owner not in {"", USER, ASSISTANT, EVERYONE}:
+        return is_past(note, now_ms - DAY_MS)
     begun_ms = BEGUN_MS if note.due_exact else 0
     return note.kind == "event" and is_past(note, now_ms - begun_ms)
 
@@ -123,7 +128,7 @@ def is_to_do(note: Note, now_ms: int) -> bool:
     """
     if is_story(note):
         return _is_scene(note)
-    return note.kind in TO_DO or is_reminder(note, now_ms) or _is_near(note, now_ms)
+    return (note.kind in TO_DO and not is_over(note, now_ms)) or is_reminder(note, now_ms) or _is_near(note, now_ms)
 
 
 def _is_scene(note: Note) -> bool:

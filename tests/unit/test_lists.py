@@ -247,6 +247,19 @@ def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
     assert [button.label for button in loop_list(ledger, START_MS, "UTC").row(ledger.notes[1])] == ["Done", "Drop"]
 
 
+def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
+    """The neighbour took the child to school, or not: it is no open matter five days on; a debt stays one."""
+    at = {"owner": "Laure", "due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of(
+        ("promise", "Laure takes Inès to school", {"due_at_ms": START_MS - 2 * DAY_MS} | at),
+        ("promise", "Laure brings the cake", {"due_at_ms": START_MS - HOUR_MS} | at),
+        ("promise", "Maud pays back 90", {"owner": "Maud", "due_at_ms": START_MS - 9 * DAY_MS}),
+    )
+
+    assert [note.number for note in to_do(ledger, START_MS)] == [3, 2]
+    assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("over", [1])]
+
+
 # --- what a tap does ------------------------------------------------------------------------------------------------
 
 
