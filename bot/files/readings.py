@@ -19,7 +19,7 @@ import structlog
 
 from bot.file_rows import text_gone
 from bot.files.hearing.errors import NoSpeech
-from bot.files.hearing.listener import LONGEST, LONGEST_S, Listener, Piece, Recording
+from bot.files.hearing.listener import LONGEST, LONGEST_S, HeardPiece, Listener, Recording
 from bot.files.hearing.transcript import by_minute
 from bot.files.passages import Passage, blank_pages, parted, tidy
 from bot.files.reader import Reader, Reading, SmallPicture
@@ -208,7 +208,7 @@ class Readings:
             return await self.failed(file, exc.why, LONGEST if exc.why == "too_long" else "")
         return await self._whole(replace(file, media_type=typed(found)), language, unsure=unsure)
 
-    async def _heard(self, file: StoredFile, piece: Piece, progress: str) -> None:
+    async def _heard(self, file: StoredFile, piece: HeardPiece, progress: str) -> None:
         """Store what was heard in a piece, and how many pieces that are."""
         known = await self._db.read("file_passages_first", file_id=file.file_id, most=1_000_000)
         found = parted(by_minute(piece.transcript.segments), MINUTE)

@@ -6,14 +6,14 @@ import pytest
 from loopback.sounds import heard, ogg, voice
 
 from bot.files.hearing.ogg import _checksum, cut, pages, seconds_of
-from bot.files.hearing.transcript import Segment, by_minute, judged, read_answer, without_repeats
+from bot.files.hearing.transcript import Stretch, by_minute, judged, read_answer, without_repeats
 
 
 def test_silence_is_told_from_speech():
     """What the recogniser makes up over silence goes, by its own two bounds; one of them alone is no silence."""
-    made_up = Segment(0.0, "Thank you for watching!", -1.3, 0.9)
-    mumbled = Segment(3.0, "the grey tiles", -1.3, 0.2)
-    clear = Segment(6.0, "and the oak floor", -0.2, 0.9)
+    made_up = Stretch(0.0, "Thank you for watching!", -1.3, 0.9)
+    mumbled = Stretch(3.0, "the grey tiles", -1.3, 0.2)
+    clear = Stretch(6.0, "and the oak floor", -0.2, 0.9)
 
     assert judged([made_up, mumbled, clear]).text == "the grey tiles and the oak floor"
 
@@ -21,13 +21,13 @@ def test_silence_is_told_from_speech():
 @pytest.mark.parametrize("text", ["", " . ", "[BLANK_AUDIO]", "(applause)", "♪ la la ♪", "*coughs*"])
 def test_a_sound_is_no_speech(text):
     """What names a sound, and what holds no letter, is not what somebody said."""
-    assert judged([Segment(0.0, text)]).segments == ()
+    assert judged([Stretch(0.0, text)]).segments == ()
 
 
 def test_a_phrase_that_comes_again_and_again_stands_once():
     """A recogniser that hears nothing repeats itself, in one stretch or in many: once is left, and it is doubtful."""
-    many = judged([Segment(float(n), "Thank you.") for n in range(7)])
-    inside = judged([Segment(0.0, "So. " + "I'll be there soon. " * 30)])
+    many = judged([Stretch(float(n), "Thank you.") for n in range(7)])
+    inside = judged([Stretch(0.0, "So. " + "I'll be there soon. " * 30)])
 
     assert (many.text, many.unsure) == ("Thank you.", True)
     assert (inside.text, inside.unsure) == ("So. I'll be there soon.", True)
@@ -36,12 +36,12 @@ def test_a_phrase_that_comes_again_and_again_stands_once():
 def test_people_may_repeat_themselves():
     """Three times is how people speak."""
     assert without_repeats("no no no, really really sorry") == "no no no, really really sorry"
-    assert not judged([Segment(0.0, "no no no", -0.3)]).unsure
+    assert not judged([Stretch(0.0, "no no no", -0.3)]).unsure
 
 
 def test_doubt_is_that_of_most_of_the_words():
     """One unclear stretch among clear ones is no doubt about all of it."""
-    clear, unclear = Segment(0.0, "the tiles come on Tuesday", -0.2), Segment(2.0, "hm", -1.5)
+    clear, unclear = Stretch(0.0, "the tiles come on Tuesday", -0.2), Stretch(2.0, "hm", -1.5)
 
     assert not judged([clear, unclear]).unsure
     assert judged([unclear]).unsure
@@ -55,7 +55,7 @@ def test_any_answer_is_read_or_refused(answer):
     """A server may send anything: a text alone is taken, another shape is none."""
     found = read_answer(answer, 60.0)
 
-    assert found is None or found[0] == [Segment(60.0, "a")]
+    assert found is None or found[0] == [Stretch(60.0, "a")]
 
 
 def test_times_are_those_of_the_whole_recording():

@@ -16,8 +16,8 @@ import structlog
 
 import bot
 from bot.files.hearing.errors import NoSpeech, NotHeard
-from bot.files.hearing.listener import LONGEST_S, Piece, Recording
-from bot.files.hearing.transcript import Segment, judged
+from bot.files.hearing.listener import LONGEST_S, HeardPiece, Recording
+from bot.files.hearing.transcript import Stretch, judged
 
 IDLE_S: Final = 120.0
 """So long the model stays in memory behind a recording: the next one need not load it again."""
@@ -57,7 +57,7 @@ class ListeningChild:
         """Process id of the child, None while there is none."""
         return self._child.pid if self._child else None
 
-    async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[Piece]:  # noqa: ARG002 - always anew
+    async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:  # noqa: ARG002 - always anew
         """What is heard, a minute or so at a time (`Listener.pieces`)."""
         if recording.seconds > LONGEST_S:
             raise NoSpeech("too_long")
@@ -79,12 +79,12 @@ class ListeningChild:
                 else:  # who leaves in the middle leaves it talking
                     await self._end()
 
-    async def _heard(self, recording: Recording) -> AsyncGenerator[Piece]:
+    async def _heard(self, recording: Recording) -> AsyncGenerator[HeardPiece]:
         child = await self._started()
         asked = {"path": str(recording.path), "language": recording.language, "longest_s": LONGEST_S}
         if child.stdin is None or child.stdout is None:
             raise AssertionError("its pipes are ours")
-        segments: list[Segment] = []
+        segments: list[Stretch] = []
         begins_s, language, patience_s = 0.0, recording.language, START_S
         try:
             child.stdin.write(orjson.dumps(asked) + b"\n")
@@ -99,7 +99,7 @@ class ListeningChild:
                     segments.append(_segment(said))
                 until_s = segments[-1].start_s if segments else begins_s
                 if said.get("end") or until_s - begins_s >= PIECE_S:
-                    yield Piece(judged(segments, language), until_s)
+                    yield HeardPiece(judged(segments, language), until_s)
                     segments, begins_s = [], until_s
                 if said.get("end"):
                     return
@@ -162,9 +162,9 @@ class ListeningChild:
         await asyncio.gather(*self._ending)
 
 
-def _segment(said: dict[str, Any]) -> Segment:
+def _segment(said: dict[str, Any]) -> Stretch:
     try:
-        return Segment(
+        return Stretch(
             float(said["start_s"]), str(said["text"]), float(said["sureness"]), float(said.get("silence") or 0.0)
         )
     except (KeyError, TypeError, ValueError):

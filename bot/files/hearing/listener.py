@@ -27,7 +27,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class HeardPiece:
     """A part of a recording that was listened to."""
 
     transcript: Transcript
@@ -41,7 +41,7 @@ class Listener(Protocol):
     resumes: bool
     """Whether it can begin behind the pieces that it was done with before."""
 
-    def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[Piece]:
+    def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:
         """What is heard, piece by piece, without the first `done`. Raises `NotHeard`, `NoSpeech`, `OSError`."""
         ...
 

@@ -27,7 +27,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class OggPiece:
     """A part of a recording that can be listened to alone."""
 
     start_s: float
@@ -57,7 +57,7 @@ def seconds_of(data: bytes) -> float | None:
     return max((page.samples or 0 for page in found), default=0) / RATE if found else None
 
 
-def cut(data: bytes, seconds: float) -> list[Piece] | None:
+def cut(data: bytes, seconds: float) -> list[OggPiece] | None:
     """The recording in pieces of about so many seconds, None for a file that is none of Opus."""
     found = pages(data)
     if found is None:
@@ -74,7 +74,7 @@ def _parted(found: Sequence[Page]) -> tuple[list[Page], list[Page]]:
     return list(found[:at]), list(found[at:])
 
 
-def _pieces(heads: Sequence[Page], sound: Sequence[Page], seconds: float) -> Iterator[Piece]:
+def _pieces(heads: Sequence[Page], sound: Sequence[Page], seconds: float) -> Iterator[OggPiece]:
     taken: list[Page] = []
     begins = at = 0
     for number, page in enumerate(sound):
@@ -83,7 +83,7 @@ def _pieces(heads: Sequence[Page], sound: Sequence[Page], seconds: float) -> Ite
         following = sound[number + 1] if number + 1 < len(sound) else None
         is_whole = following is None or not following.flags & _GOES_ON
         if following is None or (is_whole and at - begins >= seconds * RATE):
-            yield Piece(begins / RATE, (at - begins) / RATE, _written([*heads, *taken], begins, is_end=True))
+            yield OggPiece(begins / RATE, (at - begins) / RATE, _written([*heads, *taken], begins, is_end=True))
             taken, begins = [], at
 
 

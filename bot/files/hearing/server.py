@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from bot.files.hearing.errors import NoSpeech, NotHeard
-from bot.files.hearing.listener import LONGEST_S, Piece, Recording
+from bot.files.hearing.listener import LONGEST_S, HeardPiece, Recording
 from bot.files.hearing.ogg import cut, seconds_of
 from bot.files.hearing.sound_server import SoundServer
 from bot.files.hearing.transcript import judged, read_answer
@@ -45,7 +45,7 @@ class ListeningServer:
         self._details = True
         """Whether it gives segments with their probabilities; some models give a text alone."""
 
-    async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[Piece]:
+    async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:
         """What is heard, piece by piece (`Listener.pieces`)."""
         data = await asyncio.to_thread(recording.path.read_bytes)
         seconds = await asyncio.to_thread(seconds_of, data) or float(recording.seconds)
@@ -57,7 +57,7 @@ class ListeningServer:
             if len(part) > MOST_BYTES:
                 raise NoSpeech("too_big")
             segments, language = await self._heard(part, recording, start_s, long_s)
-            yield Piece(judged(segments, language or recording.language), start_s + long_s)
+            yield HeardPiece(judged(segments, language or recording.language), start_s + long_s)
 
     async def _heard(self, data: bytes, recording: Recording, start_s: float, long_s: float) -> Any:
         """Segments and language of one piece; tried once more when the server is in trouble. Raises `NotHeard`."""

@@ -23,7 +23,7 @@ _WORD: Final = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Stretch:
     """A stretch of speech."""
 
     start_s: float
@@ -38,7 +38,7 @@ class Segment:
 class Transcript:
     """What was heard of a recording, or of a piece of it."""
 
-    segments: tuple[Segment, ...] = ()
+    segments: tuple[Stretch, ...] = ()
     language: str = ""
     """Code of the language that was heard, "" when nobody says."""
     unsure: bool = False
@@ -50,13 +50,13 @@ class Transcript:
         return " ".join(segment.text for segment in self.segments)
 
 
-def judged(segments: Iterable[Segment], language: str = "") -> Transcript:
+def judged(segments: Iterable[Stretch], language: str = "") -> Transcript:
     """What of this is speech, and whether it can be relied on.
 
-    >>> judged([Segment(0.0, "Thank you.", -1.4, 0.9)]).text
+    >>> judged([Stretch(0.0, "Thank you.", -1.4, 0.9)]).text
     ''
     """
-    kept: list[Segment] = []
+    kept: list[Stretch] = []
     chars = doubtful = dropped = 0
     for segment in segments:
         text = " ".join(clean(segment.text).split())
@@ -74,13 +74,13 @@ def judged(segments: Iterable[Segment], language: str = "") -> Transcript:
     return Transcript(tuple(spoken), language, unsure)
 
 
-def _is_silence(segment: Segment) -> bool:
+def _is_silence(segment: Stretch) -> bool:
     return segment.silence > SILENCE and segment.sureness is not None and segment.sureness < UNSURE
 
 
-def _each_once(segments: Sequence[Segment]) -> list[Segment]:
+def _each_once(segments: Sequence[Stretch]) -> list[Stretch]:
     """The segments, of a run that says the same again and again the first alone."""
-    found: list[Segment] = []
+    found: list[Stretch] = []
     for _, same in groupby(segments, key=lambda segment: _folded(segment.text)):
         run = list(same)
         found += run[:1] if len(run) >= AGAIN else run
@@ -111,7 +111,7 @@ def _folded(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold())) or text
 
 
-def by_minute(segments: Iterable[Segment]) -> list[tuple[int, str]]:
+def by_minute(segments: Iterable[Stretch]) -> list[tuple[int, str]]:
     """What was said in each minute, from 1."""
     found: dict[int, list[str]] = {}
     for segment in segments:
@@ -119,7 +119,7 @@ def by_minute(segments: Iterable[Segment]) -> list[tuple[int, str]]:
     return [(minute, " ".join(texts)) for minute, texts in sorted(found.items())]
 
 
-def read_answer(answer: object, start_s: float) -> tuple[list[Segment], str] | None:
+def read_answer(answer: object, start_s: float) -> tuple[list[Stretch], str] | None:
     """Segments and language of a server's answer, None for one of another shape. Never raises.
 
     `verbose_json` has segments with their probabilities, `json` a text alone.
@@ -132,15 +132,15 @@ def read_answer(answer: object, start_s: float) -> tuple[list[Segment], str] | N
     segments = [_segment(each, start_s) for each in listed if isinstance(each, dict)]
     found = [each for each in segments if each is not None]
     if not found and answer["text"].strip():
-        found = [Segment(start_s, answer["text"])]
+        found = [Stretch(start_s, answer["text"])]
     return found, code_of(language) if isinstance(language, str) else ""
 
 
-def _segment(given: Mapping[str, Any], start_s: float) -> Segment | None:
+def _segment(given: Mapping[str, Any], start_s: float) -> Stretch | None:
     text = given.get("text")
     if not isinstance(text, str):
         return None
-    return Segment(
+    return Stretch(
         start_s=start_s + max(0.0, _number(given.get("start")) or 0.0),
         text=text,
         sureness=_number(given.get("avg_logprob")),
