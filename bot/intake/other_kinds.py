@@ -67,6 +67,20 @@ def _sticker(given: Mapping[str, Any]) -> str:
     return f"[sticker {emoji}]" if emoji else ""
 
 
+def _checklist(given: Mapping[str, Any]) -> str:
+    tasks = given.get("tasks")
+    listed = [each for each in tasks if isinstance(each, dict)][:MAX_OPTIONS] if isinstance(tasks, list) else []
+    lines = [f"- [{'x' if each.get('completion_date') else ' '}] {_text(each.get('text'))}" for each in listed]
+    title = _text(given.get("title"))
+    return "\n".join([f"[checklist: {title}]", *lines]) if title or lines else ""
+
+
+def _story(given: Mapping[str, Any]) -> str:
+    chat = given.get("chat")
+    whose = _text(chat.get("title") or chat.get("first_name")) if isinstance(chat, dict) else ""
+    return f"[a story of {whose}; bots can't look at stories]" if whose else ""
+
+
 _READ: Final = {
     "venue": _venue,  # a location stands beside it
     "location": _location,
@@ -74,4 +88,6 @@ _READ: Final = {
     "poll": _poll,
     "dice": _dice,
     "sticker": _sticker,
+    "checklist": _checklist,
+    "story": _story,
 }

@@ -26,6 +26,13 @@ def read(**content):
     [
         ({"location": {"latitude": 38.7, "longitude": -9.1}}, "[location: latitude 38.7, longitude -9.1]", False),
         ({"dice": {"emoji": "🎲", "value": 4}}, "[🎲: 4]", False),
+        (
+            {"checklist": {"title": "Trip", "tasks": [{"text": "Pack", "completion_date": 9}, {"text": "Go"}]}},
+            "[checklist: Trip]\n- [x] Pack\n- [ ] Go",
+            False,
+        ),
+        ({"story": {"chat": {"first_name": "Rui"}}}, "[a story of Rui; bots can't look at stories]", False),
+        ({"video": {"file_id": "x"}, "media_group_id": "a1"}, "[video]", False),
         ({"sticker": {"emoji": "👍", "file_id": "x"}}, "[sticker 👍]", False),
         ({"contact": {"first_name": "Rui", "phone_number": "+351 1"}}, "> Contact:\n> Rui, +351 1", True),
         (
@@ -53,3 +60,27 @@ def test_what_can_be_put_into_words_is_text(content, text, third_party):
 def test_what_cannot_be_put_into_words_is_named(content):
     """Fields of a wrong type are no words: the kind is named, as that of anything else that is not read."""
     assert read(**content).kind == "media"
+
+
+@pytest.mark.parametrize(
+    ("age_s", "author", "before"),
+    [
+        (3600, 99, "> Reply to the assistant's message (2027-01-15):\n> the grey tiles\n"),
+        (3600, 7, "> Reply to their own message (2027-01-15):\n> the grey tiles\n"),
+        (60, 99, ""),
+        (60, 7, ""),
+    ],
+)
+def test_a_reply_to_something_old_shows_it(age_s, author, before):
+    """What was said long ago, by the person or by us, stands above a reply to it, and is no third party's word."""
+    original = {"message_id": 3, "date": 1_800_000_000 - age_s, "from": {"id": author}, "text": "the grey tiles"}
+    envelope = read(text="These, please", reply_to_message=original)
+
+    assert (envelope.text, envelope.third_party) == (f"{before}These, please", False)
+
+
+def test_a_forward_says_whose_and_when():
+    """Name and day stand above the words."""
+    origin = {"type": "user", "sender_user": {"first_name": "Rui"}, "date": 1_790_000_000}
+
+    assert read(text="hi", forward_origin=origin).text == "> Forwarded from Rui (2026-09-21):\n> hi"

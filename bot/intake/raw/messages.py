@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.intake.fields import (
@@ -17,6 +18,7 @@ from bot.intake.fields import (
 from bot.intake.media import OWN_VOICE, SentFile, sent_file, waiting_line
 from bot.intake.other_kinds import in_words
 from bot.intake.updates import Envelope, Me, conversation_key
+from memory.context.transcript import clip
 from memory.foreign import foreign, has_foreign
 
 MAX_LANGUAGE_CHARS = 35
@@ -40,6 +42,9 @@ SERVICE_FIELDS = (
 """What Telegram itself writes into a chat; nobody waits for an answer to it."""
 UNKNOWN_KIND = "message"
 """What a message is called whose kind did not exist yet when this was written."""
+OLD_S = 600
+"""A message that is older is shown again with a reply to it."""
+MOST_QUOTED_CHARS = 1000
 _NOBODY = "somebody"
 
 
@@ -95,26 +100,27 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
     text = _without_mention(text, me)
     file, original = sent_file(message, _whose(message)), _file_replied_to(message, me)
     media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
-    spelled = "" if text or file else in_words(message)
+    album = as_name(message.get("media_group_id"))
+    spelled = "" if text or file else in_words(message) or (f"[{media}]" if media and album else "")
     if not (text or file or spelled):
         service = any(name in message for name in SERVICE_FIELDS)
         return None if service else replace(base, kind="media", text=media or UNKNOWN_KIND)
     if media and not (file or spelled):
         text = f"[{media}] {text}"
     text = spelled or text
-    whole = _by_others(text, message, me)
+    whole, before = _by_others(text, message, me), _said_before(message, me)
     lines = [waiting_line(each) for each in (original, file) if each]
     foreign_alone = file is not None and not (file.kind in OWN_VOICE and not file.name) and not text
     return replace(
         base,
         kind="edit" if edited else "text",
-        text="\n".join(filter(None, (*lines, whole))),
+        text="\n".join(filter(None, (*lines, before, whole))),
         third_party=whole != text
         or has_foreign(spelled)
         or foreign_alone
         or (file is not None and message.get("forward_origin") is not None),
         files=tuple(each for each in (original, file) if each),
-        album=as_name(message.get("media_group_id")),
+        album=album,
         replies_to=_ours_replied_to(message, me),
     )
 
@@ -164,7 +170,8 @@ def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
     A message that leans on one elsewhere is marked too: what it means stands there.
     """
     if message.get("forward_origin") is not None:
-        return foreign(text, f"Forwarded from {_origin(message['forward_origin'])}")
+        origin = message["forward_origin"]
+        return foreign(text, f"Forwarded from {_origin(origin)}{_day(as_object(origin).get('date'))}")
     if message.get("via_bot") is not None:
         return foreign(text, f"Sent via {as_text(as_object(message['via_bot']).get('username')) or 'a bot'}")
     original, elsewhere = as_object(message.get("reply_to_message")), message.get("external_reply")
@@ -178,6 +185,26 @@ def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
         return text
     quoted = as_text(original.get("text")) or as_text(original.get("caption"))
     return f"{foreign(quoted, f'Reply to {whose}')}\n{text}" if quoted.strip() else text
+
+
+def _said_before(message: Mapping[str, Any], me: Me) -> str:
+    """Return what was said here a while ago, by the sender or by us, where the message replies to it: marked by line.
+
+    What was said just now stands in the conversation anyway. A quote, and what others said, `_by_others` tells.
+    """
+    original, quote = as_object(message.get("reply_to_message")), as_object(message.get("quote"))
+    at_s, before_s = as_id(message.get("date")), as_id(original.get("date"))
+    if at_s is None or before_s is None or at_s - before_s < OLD_S or quote.get("text"):
+        return ""
+    whose = {_author(message): "their own message", me.bot_id: "the assistant's message"}.get(_author(original))
+    said = as_text(original.get("text")) or as_text(original.get("caption"))
+    return foreign(clip(said, MOST_QUOTED_CHARS), f"Reply to {whose}{_day(before_s)}") if whose else ""
+
+
+def _day(at_s: object) -> str:
+    """Return when something was written, for behind a name: ` (2026-11-23)`; "" when nobody says."""
+    known = type(at_s) is int and 0 < at_s <= LAST_DATE_S
+    return f" ({datetime.fromtimestamp(at_s, UTC):%Y-%m-%d})" if known else ""  # type: ignore[arg-type]  # an int then
 
 
 def _origin(origin: object) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
-from memory.foreign import has_foreign
+from memory.foreign import parts
 
 
 async def correction(services: Services, reply: Envelope) -> Envelope | None:
@@ -15,14 +15,15 @@ async def correction(services: Services, reply: Envelope) -> Envelope | None:
     What was heard is replaced before the edit is worked on: after a crash that is done once more, and changes nothing.
     Raises `StorageUnavailable`.
     """
-    if reply.kind != "text" or reply.replies_to is None or reply.files or has_foreign(reply.text):
+    if reply.kind != "text" or reply.replies_to is None or reply.files or reply.third_party:
         return None
+    text = "\n".join(part for is_foreign, part in parts(reply.text) if not is_foreign)  # what it replies to is not said
     where = {"bot_id": reply.bot_id, "conversation_id": reply.conversation_id, "message_id": reply.replies_to}
     row = await services.db.read_one("heard_of_message", **where)
     number = int(row["kind"].rpartition(" ")[2]) if row else None
     file = await services.files.shelf.find(reply.conversation_id, number) if number is not None else None
     if file is None or not file.is_spoken or file.user_id != reply.user_id:
         return None
-    await services.db.write(*services.files.readings.corrected(file, reply.text))
+    await services.db.write(*services.files.readings.corrected(file, text))
     line = replace(file, reason="corrected").line()
-    return replace(reply, kind="edit", message_id=file.message_id, text=f"{line}\n{reply.text}")
+    return replace(reply, kind="edit", message_id=file.message_id, text=f"{line}\n{text}")
