@@ -100,7 +100,9 @@ class ModelLoop:
         """Return the answer, once the model calls no tool any more. Raises `ModelError`, also at too many tokens."""
         run = Run(toolbox, progress)
         before = run.begin(toolbox.earlier)
-        asked = WireRequest(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered(), before)
+        await toolbox.look_again()
+        pictures = (*prompted.pictures, *toolbox.pictures)
+        asked = WireRequest(prompted.instructions, prompted.messages, pictures, toolbox.offered(), before)
         if self.sees is False:
             asked = _unseen(asked)
         for _ in range(MAX_REQUESTS):
@@ -112,6 +114,8 @@ class ModelLoop:
             if most_tokens is not None and progress.usage.tokens >= most_tokens:
                 raise ModelError("Tokens", "why_task_tokens", "a run of a task took all the tokens that it may")
             asked = replace(asked, rounds=(*asked.rounds, Round(reply, calls)))
+            if toolbox.pictures and self.sees is not False:
+                asked = replace(asked, pictures=(*prompted.pictures, *toolbox.pictures))
         raise ModelError("Endless", "why_endless", "too many requests for one answer")
 
     async def price(self, usage: Usage) -> None:
@@ -129,7 +133,7 @@ class ModelLoop:
         try:
             reply = await self._asked(asked, run)
         except ModelError as exc:
-            if not asked.pictures or asked.rounds or self.sees or exc.status_code not in _BLIND:
+            if not asked.pictures or self.sees or exc.status_code not in _BLIND:
                 raise
             asked = _unseen(asked)
             reply = await self._asked(asked, run)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from bot.file_rows import place_of
-from bot.files.passages import Passage, asked_pages, fitting, laid_out, spans
+from bot.files.passages import MOST_PAGES, Passage, asked_pages, fitting, laid_out, spans
 from bot.files.rows import StoredFile
 from bot.files.shelf import FileShelf
 from bot.intake.media import own_words
@@ -90,6 +91,8 @@ class FileFinder:
         """A document whole, or its beginning and the passages that bear on the question."""
         head = f"{file.called()} ({file.said()})"
         first = _passages(await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES))
+        if not first:
+            return f"{head}: its pages are shown to you as pictures, {MOST_PAGES} at a time; look_at gives the others"
         whole = fitting(first, most_tokens, self._counter)
         if len(whole) == len(first) and len(first) < FIRST_PASSAGES:
             return f"{head}, whole:\n{laid_out(whole, file.unit)}"
@@ -114,11 +117,7 @@ class FileFinder:
                 taken.setdefault(file_id, []).append(passage)
                 left -= cost
         named = {file.file_id: file for file in files}
-        return [
-            f"{named[file_id].called()}, found in it:\n"
-            + laid_out(sorted(passages, key=lambda each: each.position), named[file_id].unit)
-            for file_id, passages in taken.items()
-        ]
+        return [_told(named[file_id], passages) for file_id, passages in taken.items()]
 
     async def _search(
         self, question: str, file_ids: Collection[str], conversation_id: str, *, floor: float = 0.0
@@ -147,6 +146,11 @@ class FileFinder:
         """Whether there are files in a conversation, as its last turn saw it. Raises `StorageUnavailable`."""
         known = self._there.get(conversation_id)
         return bool(await self._shelf.all(conversation_id)) if known is None else known
+
+    async def file(self, conversation_id: str, number: int) -> StoredFile | None:
+        """The file of a number, None for one that the turn that is being answered may not be told of."""
+        file = await self._shelf.find(conversation_id, number)
+        return file if file and self.reach_of(conversation_id).has(file) else None
 
     async def pages(self, reach: Reach, number: int | None, pages: str, max_chars: int) -> str:
         """Pages of a document, or why there are none; without a number which files there are.
@@ -184,6 +188,15 @@ class FileFinder:
             for file in files[:LISTED]
         ]
         return clip("\n".join([f"{no}The files here, the latest first:", *lines]), max_chars)
+
+
+def _told(file: StoredFile, passages: Sequence[Passage]) -> str:
+    """What was found in a file, for the model."""
+    if file.is_picture:
+        day = f"{datetime.fromtimestamp(file.received_at_ms / 1000, UTC):%a %Y-%m-%d}"
+        return f"{file.called()}, sent on {day}, shows: {passages[0].text}"
+    text = laid_out(sorted(passages, key=lambda each: each.position), file.unit)
+    return f"{file.called()}, found in it:\n{text}"
 
 
 def _passages(rows: Sequence[Row]) -> list[Passage]:

@@ -14,6 +14,8 @@ PASSAGE_CHARS: Final = 900
 """About two hundred tokens: of eight that fit into a prompt, the one with the answer is one."""
 LEAST_CHARS: Final = 450
 MOST_PAGES_ASKED: Final = 50
+MOST_PAGES: Final = 4
+"""As many pages of a scan are shown at once: each costs as much as a page of text, or twice that."""
 HEADED: Final = frozenset({"sheet"})
 """Units whose first line says what the columns are: each passage begins with it."""
 HEAD_CHARS: Final = 200

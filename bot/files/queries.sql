@@ -44,8 +44,18 @@ UPDATE files SET state = 'read', media_type = :media_type, reason = :reason, uni
 WHERE file_id = :file_id;
 
 -- name: file_described
--- What the first answer about a picture said of it, for lists.
-UPDATE files SET described = :described WHERE file_id = :file_id;
+-- What a picture shows; of two workers one describes it.
+UPDATE files SET described = :described WHERE file_id = :file_id AND described = '';
+
+-- name: file_attempt
+-- A model is asked to describe it.
+UPDATE files SET attempts = attempts + 1 WHERE file_id = :file_id AND described = '';
+
+-- name: files_undescribed
+-- Pictures of stored turns that nobody described yet; of a private session nothing is kept.
+SELECT * FROM files WHERE state = 'read' AND described = '' AND unit = '' AND attempts < 2 AND private = 0
+    AND media_type LIKE 'image/%' AND turn_id IN (SELECT turn_id FROM conversation_turns)
+ORDER BY received_at_ms LIMIT :most;
 
 -- name: file_of_message
 -- The file of a message: of a group that became a supergroup two may have the same number, and the later is meant.

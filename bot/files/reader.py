@@ -8,7 +8,7 @@ import binascii
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,8 @@ import bot
 READ_S: Final = 60.0
 """So long a file may take to be read; a book of a thousand pages takes half of it."""
 PICTURE_S: Final = 20.0
+LONGEST_SIDE: Final = 1568
+"""What providers look at; a larger picture costs more and shows no more."""
 LINE_BYTES: Final = 16 * 1024 * 1024
 AT_ONCE: Final = 2
 """So many files are read side by side: each may take a gigabyte."""
@@ -77,13 +79,13 @@ class Reader:
             _stop(reading, "memory")  # it died: the limits of the system take a process that wants too much
         return reading
 
-    async def picture(self, path: Path) -> SmallPicture | str:
+    async def picture(self, path: Path, side: int = LONGEST_SIDE) -> SmallPicture | str:
         """Return a small copy of a picture, or why there is none: damaged, bomb, memory, time."""
         found: dict[str, Any] = {}
         async with self._places:
             try:
                 async with asyncio.timeout(PICTURE_S):
-                    async for line in self._lines("picture", path, PICTURE_S):
+                    async for line in self._lines("picture", path, PICTURE_S, str(side)):
                         found = line
             except TimeoutError:
                 return "time"
@@ -93,7 +95,17 @@ class Reader:
         except (KeyError, TypeError, ValueError, binascii.Error):
             return str(found.get("error") or "memory")
 
-    async def _lines(self, reader: str, path: Path, most_s: float) -> AsyncIterator[dict[str, Any]]:
+    async def page_pictures(self, path: Path, numbers: Sequence[int]) -> list[bytes]:
+        """Return pages of a PDF as JPEGs, as many as could be drawn. Never raises for what lies in the file."""
+        found: list[bytes] = []
+        async with self._places:
+            with suppress(TimeoutError, ValueError, TypeError, binascii.Error):
+                async with asyncio.timeout(PICTURE_S):
+                    async for line in self._lines("scan", path, PICTURE_S, ",".join(map(str, numbers))):
+                        found += [base64.b64decode(line[name], validate=True) for name in line if name == "data"]
+        return found
+
+    async def _lines(self, reader: str, path: Path, most_s: float, *more: str) -> AsyncIterator[dict[str, Any]]:
         """What the child says, line by line; it is gone when this ends, however it ends."""
         child = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -101,6 +113,7 @@ class Reader:
             reader,
             str(path),
             str(int(most_s) + 1),
+            *more,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -22,7 +22,7 @@ from bot.files.hearing.errors import NoSpeech
 from bot.files.hearing.listener import LONGEST, LONGEST_S, HeardPiece, Listener, Recording
 from bot.files.hearing.transcript import by_minute
 from bot.files.passages import Passage, blank_pages, parted, tidy
-from bot.files.reader import Reader, Reading, SmallPicture
+from bot.files.reader import LONGEST_SIDE, Reader, Reading, SmallPicture
 from bot.files.rows import StoredFile, failed, index_rows, passage_rows, typed
 from bot.files.store import Blobs, Missing
 from bot.files.types import FileType, type_of
@@ -129,22 +129,43 @@ class Readings:
         if len(self._small) > SMALL_KEPT:
             self._small.popitem(last=False)
 
-    async def picture(self, file: StoredFile) -> bytes | None:
+    async def picture(self, file: StoredFile, side: int = LONGEST_SIDE) -> bytes | None:
         """A small copy of a picture as JPEG, with nothing in it but what it shows; None when it cannot be had.
 
         Raises `StorageUnavailable`.
         """
-        if file.digest in self._small:
+        if side == LONGEST_SIDE and file.digest in self._small:
             return self._small[file.digest]
         try:
             async with self._blobs.at(file.digest) as path:
-                small = await self._reader.picture(path)
+                small = await self._reader.picture(path, side)
         except Missing:
             log.warning("a picture's bytes are not here any more", file_id=file.file_id)
             return None
-        if not isinstance(small, str):
+        if isinstance(small, str):
+            return None
+        if side == LONGEST_SIDE:
             self._remember(file, small)
-        return self._small.get(file.digest)
+        return small.data
+
+    async def pages(self, file: StoredFile, numbers: Sequence[int]) -> list[bytes]:
+        """Pages of a PDF as JPEGs; none for another file, and of pages that it has not. `StorageUnavailable`."""
+        if not file.media_type.startswith("application/pdf") or not numbers:
+            return []
+        try:
+            async with self._blobs.at(file.digest) as path:
+                return await self._reader.page_pictures(path, numbers)
+        except Missing:
+            return []
+
+    def findable(self, file: StoredFile, described: str) -> list[Statement]:
+        """What lets a picture be found by its description."""
+        passages, language = [Passage(0, 1, described)], self._languages.detect(described).code
+        return [
+            *text_gone(file.file_id, file.conversation_id),
+            *passage_rows(file, passages),
+            *index_rows(file, passages, language, self._languages),
+        ]
 
     # --- documents --------------------------------------------------------------------------------------------------
 
@@ -156,7 +177,7 @@ class Readings:
         passages = parted([page for page in pages if page[0] not in blank], found.unit)
         if reading.error:
             return await self.failed(file, reading.error)
-        if not passages:
+        if not passages and not (self._sees and found.reader == "pdf" and pages):
             return await self.failed(file, "blank" if found.unit == "page" else "empty", pages=len(pages))
         read = replace(
             file,

@@ -96,4 +96,5 @@ def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks,
     shelf = FileShelf(memory.db, blobs, fetcher, readings, limits)
     searcher = Searcher(memory.db, memory.languages, counter=memory.counter, weights=IN_FILES)
     finder = FileFinder(memory.db, shelf, searcher, memory.counter)
-    return FileRoom(shelf, readings, finder, FileTools(finder, settings.continuity_tool_output_max_chars - FENCE_CHARS))
+    tools = FileTools(finder, readings, settings.continuity_tool_output_max_chars - FENCE_CHARS)
+    return FileRoom(shelf, readings, finder, tools)

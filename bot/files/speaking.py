@@ -8,6 +8,7 @@ is sent, or looked for, like any other (`bot.delivery.sender`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -41,25 +42,29 @@ _SOUNDS: Final = (b"OggS", b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2")
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Where what is said is written down, and goes."""
+
+    db: Database
+    clock: Clock
+    outbox: Outbox
+    delivery: Delivery
+
+
 class Speaker:
     """Says answers aloud for those who asked for it."""
 
     def __init__(
         self,
-        db: Database,
-        clock: Clock,
-        outbox: Outbox,
-        delivery: Delivery,
-        *,
+        to: Spoken,
         model: SoundModel | None,
         server: SoundServer,
+        *,
         pauses: Pauses,
         behind: Callable[..., object],
     ) -> None:
-        self._db = db
-        self._clock = clock
-        self._outbox = outbox
-        self._delivery = delivery
+        self._to = to
         self._model = model
         self._server = server
         self._pauses = pauses
@@ -85,7 +90,7 @@ class Speaker:
             "thread_id": target.thread_id,
             "user_id": target.user_id,
             "text": clip(words, MOST_CHARS),
-            "created_at_ms": self._clock.now_ms(),
+            "created_at_ms": self._to.clock.now_ms(),
         }
         return [Statement("speech_wish", values)]
 
@@ -97,7 +102,7 @@ class Speaker:
     async def say_all(self) -> None:
         """Say everything that waits, one after another. Never raises but for a stop."""
         try:
-            rows = await self._db.read("speeches_waiting")
+            rows = await self._to.db.read("speeches_waiting")
         except StorageUnavailable:
             return  # the next answer, or the next start, looks again
         for row in rows:
@@ -105,7 +110,7 @@ class Speaker:
                 continue
             self._at_work.add(row["turn_id"])
             try:
-                if await self._db.read_one("speech_waiting", turn_id=row["turn_id"]):  # nobody said it meanwhile
+                if await self._to.db.read_one("speech_waiting", turn_id=row["turn_id"]):  # nobody said it meanwhile
                     await self._say(row)
             except (Conflict, StorageUnavailable) as exc:
                 log.info("an answer is not said by this process", turn_id=row["turn_id"], reason=type(exc).__name__)
@@ -116,15 +121,15 @@ class Speaker:
         target = Target(row["bot_id"], row["conversation_id"], row["chat_id"], row["thread_id"], row["user_id"])
         parts: list[Part]
         try:
-            part = self._outbox.voice(target, row["turn_id"], await self._spoken(row["text"]))
-            parts, rows = [part], [self._outbox.insert(part)]
+            part = self._to.outbox.voice(target, row["turn_id"], await self._spoken(row["text"]))
+            parts, rows = [part], [self._to.outbox.insert(part)]
         except NotHeard as exc:
             log.warning("an answer could not be said", turn_id=row["turn_id"], reason=str(exc))
-            parts, rows = self._outbox.compose(target, OutgoingMessage(replies.say("speech_failed")), row["turn_id"])
+            parts, rows = self._to.outbox.compose(target, OutgoingMessage(replies.say("speech_failed")), row["turn_id"])
         faults.point("speech_made")
-        await self._db.write(Statement("speech_over", {"turn_id": row["turn_id"]}, expect=1), *rows)
+        await self._to.db.write(Statement("speech_over", {"turn_id": row["turn_id"]}, expect=1), *rows)
         faults.point("speech_queued")
-        self._delivery.deliver(parts)
+        self._to.delivery.deliver(parts)
 
     async def _spoken(self, text: str) -> bytes:
         """The sound of a text. Raises `NotHeard`."""

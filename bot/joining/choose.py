@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -9,11 +10,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.answers.responder import Responder
+from bot.files.describing import Describer
+from bot.files.hearing.sound_server import sound_server
+from bot.files.readings import Readings
+from bot.files.speaking import Speaker, Spoken
 from bot.meters.meters import Meters
-from bot.meters.spent import Spend, nobody_asks
+from bot.meters.spent import Spend, Spent, nobody_asks
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
+from bot.settings.model_names import read_sound_model
 from bot.tasks.task import read_quiet_hours
 from bot.tools.calls import Calls
 from bot.tools.many import fitted
@@ -137,6 +143,35 @@ def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingMode
     from bot.answers.keeper import KeeperModel  # noqa: PLC0415 - only with a model
 
     return KeeperModel(name, prices=settings.prices, spend=spend)
+
+
+def make_describer(
+    settings: Settings,
+    memory: ConversationMemory,
+    readings: Readings,
+    *,
+    people: PersonalChoices,
+    spend: Spend,
+    behind: Callable[..., object],
+) -> Describer:
+    """Return who describes pictures; its import waits for the first one."""
+    model, longest_s = settings.models.default.model, settings.continuity_model_timeout_s
+
+    async def ask(data: bytes, language: str) -> tuple[str, Spent]:
+        from bot.answers.summary import describe  # noqa: PLC0415 - only with a model
+
+        async with asyncio.timeout(longest_s):
+            return await describe(model, data, language, settings.prices)
+
+    purse, by_model = memory.keeper.purse, ask if settings.by_model else None
+    return Describer(memory.db, readings, people=people, purse=purse, describe=by_model, spend=spend, behind=behind)
+
+
+def make_speaker(settings: Settings, spoken: Spoken, *, pauses: Pauses, behind: Callable[..., object]) -> Speaker:
+    """Return who says answers aloud."""
+    key, url = settings.continuity_speech_key, settings.continuity_speech_url
+    server = sound_server(url, key, settings.continuity_model_timeout_s)
+    return Speaker(spoken, read_sound_model(settings.continuity_speech), server, pauses=pauses, behind=behind)
 
 
 def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWriter | None:

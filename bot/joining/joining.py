@@ -177,6 +177,7 @@ def _sharing(
         alive = [row["boot_id"] for row in await db.workers() if not row["is_dead"]] if db is not None else ()
         await services.calls.settle({process.boot_id, *alive})
         services.speaker.look()
+        services.describer.look()
         await recover()
 
     if db is None:

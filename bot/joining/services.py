@@ -10,16 +10,14 @@ from bot.delivery.probe import Doubt
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
-from bot.files.hearing.sound_server import sound_server
 from bot.files.room import build_room
-from bot.files.speaking import Speaker
-from bot.joining.choose import make_responder, make_shelf
+from bot.files.speaking import Spoken
+from bot.joining.choose import make_describer, make_responder, make_shelf, make_speaker
 from bot.joining.process import Process
 from bot.joining.storage import Stored
 from bot.joining.telegram import TelegramLink
 from bot.reminders.scheduler import Around, ReminderScheduler
 from bot.settings import Settings
-from bot.settings.model_names import read_sound_model
 from bot.tasks.rows import TaskRows
 from bot.tasks.starts import TaskStarts
 from bot.tasks.task import read_quiet_hours
@@ -88,7 +86,12 @@ async def build_services(
         reminders=reminders,
         tasks=tasks,
         files=files,
-        speaker=_speaker(process, stored, delivery),
+        describer=make_describer(
+            settings, memory, files.readings, people=stored.people, spend=process.meters.spend, behind=process.behind
+        ),
+        speaker=make_speaker(
+            settings, Spoken(db, clock, stored.outbox, delivery), pauses=process.pauses, behind=process.behind
+        ),
         personas=stored.personas,
         calls=calls,
         shelf=_shelf(
@@ -110,18 +113,3 @@ def _shelf(settings: Settings, calls: Calls, of_files: Source, **with_it: Any) -
         return make_shelf(settings, calls, of_files, **with_it)
     except (ToolsError, ConfigError) as exc:
         raise StartError(str(exc)) from exc
-
-
-def _speaker(process: Process, stored: Stored, delivery: Delivery) -> Speaker:
-    settings = process.settings
-    key, url = settings.continuity_speech_key, settings.continuity_speech_url
-    return Speaker(
-        stored.db,
-        process.clock,
-        stored.outbox,
-        delivery,
-        model=read_sound_model(settings.continuity_speech),
-        server=sound_server(url, key, settings.continuity_model_timeout_s),
-        pauses=process.pauses,
-        behind=process.behind,
-    )

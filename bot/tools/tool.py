@@ -81,6 +81,8 @@ class Tool:
     """Does what has to be done before a call may have an effect: starts a server. Raises `NotDone`."""
     hidden: bool = False
     """It's not in the prompt: `find_tools` finds it, and `use_tool` calls it."""
+    shows: Callable[[Mapping[str, Any], CallContext], Awaitable[Sequence[bytes]]] | None = None
+    """JPEGs that the model is shown with what the call returns."""
     with_turn: bool = False
     """It changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
     asks: Callable[[Mapping[str, Any], CallContext], Awaitable[bool]] | None = None

@@ -9,6 +9,7 @@ from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
+from bot.files.describing import Describer
 from bot.files.room import FileRoom
 from bot.files.speaking import Speaker
 from bot.intake.inbox import Inbox
@@ -53,6 +54,8 @@ class Services:
     reminders: ReminderScheduler
     tasks: TaskStarts
     files: FileRoom
+    describer: Describer
+    """Describes pictures."""
     speaker: Speaker
     """Says answers aloud."""
     personas: Personas

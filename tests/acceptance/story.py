@@ -41,8 +41,9 @@ TURN_POINTS = [
 
 
 def asked(model) -> list:
-    """Return the requests for an answer, without those of the keeper of notes."""
-    return [request for request in model.requests if not request.messages[0][1].startswith("You keep the notes")]
+    """Return the requests for an answer, without those of the keeper of notes and of who describes pictures."""
+    others = ("You keep the notes", "Describe the picture")
+    return [request for request in model.requests if not request.messages[0][1].startswith(others)]
 
 
 def remembers(model, text: str) -> bool:

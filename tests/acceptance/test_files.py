@@ -94,7 +94,6 @@ async def test_a_page_is_read_by_the_tool(api, model, bot_here):
         (b"\x00\x01\x02" * 500, "thing.bin", "kind"),
         (b"%PDF-1.4 and nothing behind it", "broken.pdf", "damaged"),
         (b"PK\x03\x04 not an archive", "a.zip", "kind"),
-        (pdf(["", ""]), "scan.pdf", "blank"),
         (b"x" * 20_000_001, "large.txt", "too_big"),
     ],
 )

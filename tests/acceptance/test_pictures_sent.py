@@ -6,9 +6,11 @@ import base64
 import io
 
 import pytest
+from loopback.model import ToolCall, echo
 from PIL import Image
-from story import PERSON, asked, bot_lines, bot_texts, reply
+from story import PERSON, asked, bot_lines, bot_texts, reply, rows
 
+from benchmarks.papers import pdf
 from bot import replies
 
 pytestmark = pytest.mark.acceptance
@@ -28,8 +30,12 @@ def photo(colour="green", *, place=False, size=(640, 480), kind="JPEG"):
 
 def shown(model):
     """The pictures that stand in the last request for an answer."""
+    return shown_in(asked(model)[-1])
+
+
+def shown_in(request):
     found = []
-    for message in asked(model)[-1].body["messages"]:
+    for message in request.body["messages"]:
         parts = message["content"] if isinstance(message["content"], list) else []
         found += [part["image_url"]["url"].partition(",")[2] for part in parts if part.get("type") == "image_url"]
     return [base64.b64decode(each) for each in found]
@@ -126,3 +132,58 @@ async def test_the_still_picture_of_a_video_is_shown(api, model, bot_here):
     await sent(api, b"moving", kind="video", caption="What is this?", claims={"thumbnail": still, "duration": 3})
 
     assert len(shown(model)) == 1
+
+
+async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, bot_here):
+    """Described once behind the answer, of a small copy; later the tile in the photo is found and seen again."""
+    bot = await bot_here()
+    model.reply = lambda messages: (
+        "Grey hexagonal tiles beside an oak floor." if "Describe the picture" in str(messages[0]) else echo(messages)
+    )
+    await sent(api, photo("grey"), kind="photo", caption="Keep it.")
+    await api.until(lambda: rows(bot, "SELECT described FROM files WHERE described <> ''"))
+    described = [each for each in model.requests if each.messages[0][1].startswith("Describe the picture")]
+    for number in range(4):
+        await reply(api, f"something else {number}")
+    assert shown(model) == []
+    await reply(api, "Which hexagonal tiles were in the photo?")
+
+    assert len(described) == 1
+    assert "picture #1, sent on" in asked(model)[-1].text
+    assert "shows: Grey hexagonal tiles beside an oak floor." in asked(model)[-1].text
+    assert len(shown(model)) == 1
+
+
+async def test_the_model_looks_at_a_picture_again(api, model, bot_here):
+    """`look_at` gives an old picture with the next request, and of no picture it says that there is none."""
+    await bot_here()
+    await sent(api, photo(), kind="photo", caption="Keep it.")
+    await api.until(lambda: any(each.messages[0][1].startswith("Describe the picture") for each in model.requests))
+    for number in range(4):
+        await reply(api, f"something else {number}")
+    calls = iter([[ToolCall("look_at", {"number": 1})], [ToolCall("look_at", {"number": 7}, "call_2")], "Green."])
+    model.reply = lambda _: next(calls)
+    await reply(api, "What colour was it?")
+    returned = [text for role, text in asked(model)[-1].messages if role == "tool"]
+
+    assert [len(shown_in(each)) for each in asked(model)[-3:]] == [0, 1, 1]
+    assert "is shown to you" in returned[0]
+    assert "no such file" in returned[1]
+
+
+async def test_the_pages_of_a_scan_are_looked_at(api, model, bot_here):
+    """A PDF without text: its pages are drawn and shown, and the person is told which."""
+    await bot_here()
+    await sent(api, pdf(["", ""]), name="scan.pdf", caption="What is it?")
+    await api.until(lambda: len(bot_lines(api)) > 1)
+
+    assert len(shown(model)) == 2
+    assert bot_texts(api)[1] == replies.say("file_scans", file="“scan.pdf”", pages="1-2")
+
+
+async def test_a_scan_that_nobody_sees_is_said(api, model, bot_here):
+    """With vision off a PDF without text is not called read."""
+    await bot_here(CONTINUITY_VISION="off")
+    await sent(api, pdf(["", ""]), name="scan.pdf")
+
+    assert bot_texts(api) == [replies.say("file_unread.blank", file="“scan.pdf”")]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
-from bot.answers.responder import Ask
+from bot.answers.responder import Ask, Picture
 from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.past import Wanted
@@ -25,6 +25,7 @@ from bot.people.choices import PersonalChoices, plain_name
 from bot.tasks.task import QuietHours
 from bot.tools.calls import Calls
 from bot.tools.many import USE
+from bot.tools.tool import CallContext, Tool
 from bot.tools.turn_calls import CallingTurn, TurnCalls
 from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence_once
@@ -87,6 +88,8 @@ class Toolbox:
         self._max_chars = tools.output_max_chars
         self._desk = desk
         self._calls = 0
+        self.pictures: list[Picture] = []
+        """What calls have shown so far."""
         self._settings = SettingsTool(desk, tools.people)
         self._scheduling = ScheduleTool(desk, tools.calls.db, tools.quiet)
         self._further = {tool.name: tool for tool in desk.ask.tools}
@@ -156,7 +159,22 @@ class Toolbox:
         self._calls += 1
         if self._calls > MAX_CALLS:
             return ENOUGH
-        return clip_tool_output(await self._turn_calls.make(tool, given), self._max_chars)
+        said = clip_tool_output(await self._turn_calls.make(tool, given), self._max_chars)
+        await self._show(tool, given)
+        return said
+
+    async def look_again(self) -> None:
+        """Show what calls of an attempt that was broken off had shown."""
+        for call in self.earlier:
+            tool = self._further.get(call.name)
+            if tool is not None:
+                await self._show(tool, calls.further(tool, call.arguments))
+
+    async def _show(self, tool: Tool, given: dict[str, Any]) -> None:
+        if tool.shows is not None:
+            ask = self._desk.ask
+            context = CallContext("", ask.turn_id, ask.place, ask.time_zone, ask.now_ms)
+            self.pictures += (Picture("image/jpeg", data) for data in await tool.shows(given, context))
 
     # --- tools ------------------------------------------------------------------------------------------------------
 

@@ -79,7 +79,12 @@ def main() -> None:
         if reader == "picture":
             from bot.files.reading.picture import small  # noqa: PLC0415
 
-            say(**small(path))
+            say(**small(path, int(sys.argv[4])))
+        elif reader == "scan":
+            from bot.files.reading.scan import drawn  # noqa: PLC0415
+
+            for page in drawn(path, [int(number) for number in sys.argv[4].split(",")]):
+                say(**page)
         else:
             read(reader, path)
     except Unreadable as exc:

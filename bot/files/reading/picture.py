@@ -10,14 +10,12 @@ from typing import Any, Final
 
 from bot.files.reading.errors import Unreadable
 
-LONGEST_SIDE: Final = 1568
-"""What providers look at; a larger picture costs more and shows no more."""
 MOST_PIXELS: Final = 100_000_000
 QUALITY: Final = 85
 _GPS: Final = 0x8825
 
 
-def small(path: Path) -> dict[str, Any]:
+def small(path: Path, side: int) -> dict[str, Any]:
     """The copy as JPEG (`data`, base64), its size, and whether the original said where it was taken."""
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - one library for one kind of file
 
@@ -29,9 +27,9 @@ def small(path: Path) -> dict[str, Any]:
             if width * height > MOST_PIXELS:
                 raise Unreadable("bomb")
             has_place = bool(picture.getexif().get_ifd(_GPS))
-            picture.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+            picture.draft("RGB", (side, side))
             turned = ImageOps.exif_transpose(picture)
-            turned.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            turned.thumbnail((side, side))
             flat = Image.new("RGB", turned.size, "white")
             clear = turned.convert("RGBA")
             flat.paste(clear, mask=clear.getchannel("A"))

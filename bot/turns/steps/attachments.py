@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot import replies
-from bot.answers.responder import Answer, Picture
+from bot.answers.responder import Picture
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import mode_for
 from bot.files.fetch import NotFetched
 from bot.files.finding import TITLE, Reach
 from bot.files.hearing.errors import NotHeard
-from bot.files.passages import spans
+from bot.files.passages import MOST_PAGES, spans
 from bot.files.readings import HeardBy
 from bot.files.room import FileRoom
 from bot.files.rows import StoredFile
@@ -23,9 +23,7 @@ from bot.intake.media import named_files, own_words
 from bot.intake.updates import is_group
 from bot.people.choices import LANGUAGE
 from bot.turns.services import Services
-from memory.context.transcript import clip
 from memory.packets import ConversationContextPacket
-from memory.ports import Statement
 from memory.types import SessionState
 
 ATTACHED_SHARE: Final = 3
@@ -38,7 +36,6 @@ MOST_PICTURES: Final = 10
 RECENT_TURNS: Final = 2
 """A picture is shown again with the next two messages: what is asked behind it is about it."""
 AGAIN: Final = 2
-DESCRIBED_CHARS: Final = 300
 HEARD_CHARS: Final = 200
 """Of a long voice message so much is shown."""
 PICTURE_NUMBER: Final = re.compile(r"(?:picture|video|GIF|document) #(\d{1,9})")
@@ -100,7 +97,7 @@ async def material(services: Services, text: str, turn: FileTurn) -> Material:
     """
     room, conversation_id = services.files, turn.state.conversation_id
     brought = await _brought(services, text, turn) if has_files(text) else Brought(text)
-    notices = tuple(OutgoingMessage(_sentence(file)) for file in brought.troubled)
+    notices = tuple(OutgoingMessage(_sentence(file, sees=room.readings.sees)) for file in brought.troubled)
     if brought.spoken:
         notices = (*await _heard(room, brought.spoken, conversation_id), *notices)
     nothing = bool(brought.new) and not any(file.is_read for file in brought.files) and not own_words(text)
@@ -159,22 +156,15 @@ async def pictures_for(services: Services, found: Material, packet: Conversation
     files = [file for file in found.files if file.is_picture]
     if not files:
         before = "\n".join(turn.user_text for turn in packet.history[-RECENT_TURNS:])
-        spoken_of = (before, *(item.text for item in packet.retrieved))
+        spoken_of = (before, found.told, *(item.text for item in packet.retrieved))
         numbers = list(dict.fromkeys(int(each) for text in spoken_of for each in PICTURE_NUMBER.findall(text)))
         known = [await shelf.find(reach.conversation_id, number) for number in numbers[-AGAIN:]]
         files = [file for file in known if file and file.is_picture and reach.has(file)]
     shown = [await readings.picture(file) for file in files[:MOST_PICTURES]]
+    for file in found.files:
+        if file.blank and file.is_read:
+            shown += await readings.pages(file, file.blank[:MOST_PAGES])
     return tuple(Picture("image/jpeg", data) for data in shown if data)
-
-
-def described(found: Material, answer: Answer) -> list[Statement]:
-    """What keeps the beginning of an answer as the description of the picture that it was about."""
-    pictures = [file for file in found.files if file.is_picture and not file.described]
-    if len(pictures) != 1 or answer.model is None or answer.footnotes:
-        return []
-    return [
-        Statement("file_described", {"file_id": pictures[0].file_id, "described": clip(answer.text, DESCRIBED_CHARS)})
-    ]
 
 
 def has_files(text: str) -> bool:
@@ -187,7 +177,7 @@ def file_name(file: StoredFile) -> str:
     return replies.say("file_called", name=file.name) if file.name else replies.say(f"file_kinds.{file.kind}")
 
 
-def _sentence(file: StoredFile) -> str:
+def _sentence(file: StoredFile, *, sees: bool) -> str:
     """What the person is told of a file that was not read, or not as a whole."""
     called = file_name(file)
     if file.why == "place":
@@ -199,7 +189,8 @@ def _sentence(file: StoredFile) -> str:
         read, _, total = file.detail.partition(" of ")
         parts.append(replies.say("file_part", file=called, read=read, total=total))
     if file.blank:
-        parts.append(replies.say("file_blank", file=called, pages=spans(file.blank)))
+        key = "file_scans" if sees and file.label == "PDF" else "file_blank"
+        parts.append(replies.say(key, file=called, pages=spans(file.blank)))
     return " ".join(parts)
 
 

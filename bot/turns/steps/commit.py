@@ -15,7 +15,6 @@ from bot.people.choices import plain_name
 from bot.people.spending import Spending, booked
 from bot.tools.call import heard
 from bot.turns.services import Services
-from bot.turns.steps.attachments import described
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import with_footnotes
 from bot.turns.steps.took import Took
@@ -56,7 +55,6 @@ class Commit:
         behind = await self._gate.behind(batch[0], ask.state, ask.turn_id)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
-        ends += described(work.said.material, answer)
         if services.speaker.speaks:
             choices = await services.people.choices(ask.user_id)
             ends += services.speaker.wished(work.target, ask.turn_id, answer.text, choices)
@@ -91,6 +89,8 @@ class Commit:
         if answer.job_refs or answer.operations:
             services.reminders.look()
         services.speaker.look()
+        if any(file.is_picture for file in work.said.material.files):
+            services.describer.look()
         services.meters.turns.inc()
         services.meters.gave(ask.packet)
         line = partial(
