@@ -76,11 +76,18 @@ class Ask:
     """The name of the model that the person chose; "" for the operator's default."""
     by_clock: bool = False
     """True for a run of a task, which nobody typed: it costs no more than was said, and makes no task."""
+    task_said: str = ""
+    """What the person said themselves as they asked for that task."""
 
     @property
     def today(self) -> str:
         """The person's calendar day, e.g. `2026-05-03`."""
         return day_of(self.now_ms, self.time_zone)
+
+    @property
+    def own_words(self) -> str:
+        """What the person said themselves, word for word: an address in it is theirs."""
+        return self.task_said if self.by_clock else self.text
 
     @property
     def place(self) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ModelFault, ToolCall
+from loopback.sites import site
 from story import FRIEND, asked, bot_texts, ledger_of, reply, rows, shows, tap
 
 from memory.ledger import series
@@ -17,7 +18,7 @@ TEXT = "Tell me what is due today"
 def scheduling(bot_clock, *, repeats="FREQ=DAILY", in_s=3600, says="Here is what is due.", **more):
     """A model that schedules at a message that says please, and answers everything else."""
     at = series.local_of(bot_clock.now_ms() + in_s * 1000, "UTC")
-    call = ToolCall("schedule", {"text": TEXT, "at": at, "repeats": repeats, **more}, "call_s")
+    call = ToolCall("schedule", {"text": TEXT, "at": at, "repeats": repeats} | more, "call_s")
 
     def reply_to(messages):
         last = messages[-1]
@@ -252,3 +253,39 @@ async def test_in_a_group_everybody_may_stop_a_task(api, model, bot_here):
     page = await tap(api, "1", "Lately", on=listed, chat_id=group, user=FRIEND)
     await tap(api, "Stop", on=page, chat_id=group, user=FRIEND)
     assert [note.status for note in await ledger_of(bot, group)] == ["dropped"]
+
+
+PAGE = "<html><head><title>Shop</title></head><body><article><p>{}</p></article></body></html>"
+
+
+async def test_a_page_that_is_unchanged_costs_nothing(api, model, bot_here):
+    """Look whether it still says sold out: the page is read at no cost, and the model asked when it's another."""
+    async with site(shop=PAGE.format("The blue kettle is sold out until spring.")) as (url, _):
+        bot = await bot_here()
+        model.reply = scheduling(bot.clock, first={"tool": "read_page", "arguments": {"url": f"{url}/shop"}})
+        await reply(api, f"look at {url}/shop every day, please")
+        assert "I look first" in bot_texts(api)[-1]
+        await bot.passes(hours=1)
+        before = len(model.requests)
+        await bot.passes(hours=24)
+
+    assert [state for state, _ in runs(bot)] == ["done", "unchanged"]
+    assert len(model.requests) == before
+
+
+async def test_an_address_that_nobody_gave_is_asked_about_in_a_run_too(api, model, bot_here):
+    """Neither the tool that looks first nor the words of a task carry one past the person."""
+    async with site(take=PAGE.format("Thanks for all you know.")) as (url, fetched):
+        bot = await bot_here()
+        address = f"{url}/take?notes=secret"
+        await scheduled(api, model, bot, first={"tool": "read_page", "arguments": {"url": address}})
+        assert [note.text for note in await ledger_of(bot)] == []
+        model.reply = scheduling(bot.clock, text=f"Read {address}")
+        await reply(api, "every day, please")
+        model.reply = lambda messages: (
+            [ToolCall("read_page", {"url": address}, "c1")] if messages[-1]["role"] == "user" else "I've asked."
+        )
+        await bot.passes(hours=1)
+        await shows(api, "notes=secret")
+
+    assert fetched == []

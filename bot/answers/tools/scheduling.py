@@ -79,7 +79,7 @@ class ScheduleTool:
         """Make a task, and say how its note stands now. Raises `Refused`, `StorageUnavailable`."""
         desk, ask = self._desk, self._desk.ask
         text, at, repeats = (str(given.get(name) or "") for name in ("text", "at", "repeats"))
-        missed, first = read_missed(str(given.get("missed") or "")), _first(given.get("first"), ask.tools)
+        missed, first = read_missed(str(given.get("missed") or "")), await self._first(given.get("first"))
         if missed is None:
             raise Refused(f"Not done: missed is {ONCE}, {SKIP}, or an hour such as 10:00.")
         if len(await self._db.read("tasks_of", conversation_id=ask.conversation_id)) >= MOST_TASKS:
@@ -96,6 +96,26 @@ class ScheduleTool:
         self.footnotes += (confirmation(note, task, ask.now_ms, await self._cost(), self._quiet),)
         self.buttons += ((Button(replies.say("task_try"), TRY_TASK, {"note_id": note_id}),),)
         return f"{said}{ring.remark} {TOLD}"
+
+    async def _first(self, given: Any) -> str:
+        """A call that is made before the model is asked, as JSON; "" for none. Raises `Refused`."""
+        if not given:
+            return ""
+        ask, call = self._desk.ask, given if isinstance(given, dict) else {}
+        name, arguments = call.get("tool"), call.get("arguments") or {}
+        tool = next((each for each in ask.tools if each.name == name), None)
+        if tool is None or tool.with_turn or not tool.runs_unasked or not isinstance(arguments, dict):
+            raise Refused("Not done: first names one of your tools that only reads and is used without asking.")
+        if missing := [each for each in tool.parameters.get("required", ()) if each not in arguments]:
+            raise Refused(f"Not done: first lacks {', '.join(missing)}.")
+        context = CallContext("", ask.turn_id, ask.place, self._desk.zone, ask.now_ms, ask.own_words)
+        try:
+            asks = tool.asks is not None and await tool.asks(arguments, context)
+        except NotDone as exc:
+            raise Refused(f"Not done: {exc}.") from None
+        if asks:
+            raise Refused("Not done: nobody gave the address in first. Ask the person for it, word for word.")
+        return orjson.dumps({"tool": name, "arguments": arguments}, option=orjson.OPT_SORT_KEYS).decode()
 
     async def _cost(self) -> str:
         """What it costs each time, as far as answers of late tell."""
@@ -128,13 +148,3 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
         key = "task_set_skip" if task.missed == SKIP else "task_set_until"
         said.append(replies.say(key, hour=task.missed))
     return " ".join([*said, cost])
-
-
-def _first(given: Any, tools: Sequence[Tool]) -> str:
-    """A call that is made before the model is asked, as JSON; "" for none. Raises `Refused`."""
-    if not given:
-        return ""
-    name = given.get("tool") if isinstance(given, dict) else None
-    if not any(tool.name == name and tool.runs_unasked and not tool.with_turn for tool in tools):
-        raise Refused("Not done: first names one of your tools that only reads and is used without asking.")
-    return orjson.dumps({"tool": name, "arguments": given.get("arguments") or {}}, option=orjson.OPT_SORT_KEYS).decode()

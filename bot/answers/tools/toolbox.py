@@ -74,7 +74,7 @@ class Tools:
             third_party=ask.third_party or ask.unsure,  # what may have been misheard sets nothing off unasked
             repeats=ask.repeats,
             earlier=ask.earlier,
-            said=ask.text,
+            said=ask.own_words,
         )
         turn_calls = TurnCalls(self.calls, asked, self.output_max_chars)
         return Toolbox(self, Desk(ask, notes, ask.time_zone, zone_known=ask.time_zone_chosen), turn_calls)

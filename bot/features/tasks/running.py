@@ -19,7 +19,7 @@ from bot.people.choices import group_of
 from bot.people.spending import Spending, booked, day_budget, day_of
 from bot.tasks.task import MOST_FAILURES, RunState, Task, TaskRun, is_missed
 from bot.tools.call import CallRow, call_id_of, planned, written
-from bot.tools.tool import CallContext, Place
+from bot.tools.tool import CallContext, Place, chosen_as
 from bot.turns.services import Services
 from bot.turns.steps.work import AskedAgain, ByClock
 from bot.turns.turn import Turns
@@ -127,6 +127,7 @@ class TaskRunning:
         clock = ByClock(
             notices=brief(note, run, await self._last_result(work), services.clock.now_ms(), zone),
             unanswered=partial(self._unanswered, work),
+            task_said=await self._said(note),
             buttons=stop_row(note),
             operations=over(note),
         )
@@ -140,6 +141,11 @@ class TaskRunning:
         people, group = self._services.people, group_of(envelope.conversation_id)
         names = await people.names([each for each in (envelope.user_id, group) if each is not None])
         return replace(envelope, user_name=names.get(envelope.user_id or 0, ""), title=names.get(group or 0, ""))
+
+    async def _said(self, note: Note) -> str:
+        """What the person said in the messages that a task rests on; its own text is a model's wording of it."""
+        turns = [await self._services.memory.store.turn(turn_id) for turn_id in note.turn_ids]
+        return "\n".join(turn.user_text for turn in turns if turn and not turn.third_party)
 
     async def _last_result(self, work: _Work) -> str:
         """What the run before answered; "" when there was none, or it was forgotten."""
@@ -190,7 +196,7 @@ class TaskRunning:
         name, given = work.task.first or ("", {})
         offered = await services.shelf.offered(place, by_clock=True)
         tool = next((each for each in offered if each.name == name and each.runs_unasked), None)
-        if tool is None:
+        if tool is None or (await services.shelf.choices.of(place)).is_off(chosen_as(tool, given)):
             return None
         now_ms, arguments = services.clock.now_ms(), written(given)
         call_id = call_id_of(work.turn_id, name, arguments, 0)

@@ -108,6 +108,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         model=str(choices.get(MODEL) or ""),
         pictures=await pictures_for(services, said.material, pending.packet),
         by_clock=clock is not None,
+        task_said=clock.task_said if clock else "",
     )
     counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
     said_before = (*(clock.notices if clock else ()), *await notices(services, ask))

@@ -26,6 +26,8 @@ class ByClock:
     """What the model is told before it."""
     unanswered: Callable[[NoAnswer, int | None], Awaitable[None]]
     """Finishes the update when no answer could be had, in place of the message that grew."""
+    task_said: str = ""
+    """What the person said themselves as they asked for it."""
     buttons: tuple[tuple[Button, ...], ...] = ()
     """They hang under the answer."""
     operations: tuple[Operation, ...] = ()
