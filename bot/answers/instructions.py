@@ -26,11 +26,16 @@ Note what should last, end what is over, correct what changed, when the person s
 quoted text does. What a tool answers is what happened: claim nothing else. Only remind rings. Times are the person's.
 The person has /loops (what is open), /memory, /reminders, /continue, /fresh, /forget, /settings, /persona \
 (characters), /export, /stop, and buttons under your messages. Files and pictures they send are shown to you; voice \
-you cannot hear, links need a tool. If you don't know, say so. Answer in the language the person writes."""
+comes as text, if at all; links need a tool. If you don't know, say so. Answer in the language the person writes."""
 
 FRESH: Final = """\
 This conversation began without what was noted and said before it: that is there, but not shown to you. Asked about \
-it, never say that there is nothing: say that you began fresh here; /memory shows it, /continue brings it back."""
+it, never say that there is nothing: say that you began fresh here; /memory shows it, /continue brings it back, and \
+then you can act on what they say now."""
+
+PRIVATE: Final = """\
+This conversation is private: nothing of it is noted, reminded of or found later, and you see nothing of before. Never \
+offer to keep something; what should be kept they say again after /fresh or /continue, which end it."""
 
 CARED: Final = """\
 The person spoke of ending their life, and was told where help is. Stay with them: warm, plain, no lists, no lecture; \
@@ -45,7 +50,7 @@ def preface(persona: str) -> str:
 def own_instructions(ask: Ask) -> str:
     """The text that we wrote, the same for every turn so that prompt caches hit; day and hour stand by the message."""
     care = (CARED,) if ask.cared_for else ()
-    fresh = (FRESH,) if ask.state.isolated or ask.scope.session_id else ()
+    fresh = (PRIVATE,) if ask.state.private else (FRESH,) if ask.state.isolated or ask.scope.session_id else ()
     group = fence(" ".join(ask.group.split()), TITLE)
     return "\n\n".join(filter(None, (preface(ask.persona), ONE if ask.private else GROUP, group, *fresh, *care)))
 

@@ -40,8 +40,8 @@ constraint (what limits them: allergy, diet, budget, health), decision. Going on
 (happens on a day), task (somebody has to do it), promise (somebody said they would: tell that they said it), \
 question (waits for an answer), story (fiction or role play that goes on; about names it; never a task). owner is who \
 has to act: user, assistant only for what the assistant itself promised and still owes, else a name; leave it empty \
-when nobody has to; of a story whose scene waits for the next move, whose move it is. In a group owner is the \
-speaker's name.
+when nobody has to; of a story whose scene waits for the next move, whose move it is. In a group "I" \
+is the speaker's name.
 
 text is one line in the person's own language that stands alone and that they read themselves, as a friend would \
 have written it down for them: "you" to them ("your mother", "du"), everybody else by name, never "the user", "he", \

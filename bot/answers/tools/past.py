@@ -27,7 +27,7 @@ LOOKED_THROUGH: Final = 40
 MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
 NOTHING: Final = "Nothing was found beyond what you see."
-NOTHING_HERE: Final = "Nothing in this conversation; what was before is not searched until the person says /continue."
+NOTHING_HERE: Final = "Nothing in this conversation; what was before is there, and shown after /continue."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_ch
     if not query.strip():
         listed = _standing(desk, days)
         more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
-        return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or "No note is open there."
+        nothing = NOTHING_HERE if _alone(desk) else "No note is open there."
+        return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or nothing
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
     said = await _said(desk, searcher, query, days)
