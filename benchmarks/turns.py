@@ -28,7 +28,7 @@ from typing import Any
 from memory.opening import ConversationMemory
 from memory.packets import ConversationContextPacket, TierReceipt
 from memory.ports import Statement
-from memory.sessions.recorder import Exchange
+from memory.sessions.exchange import Exchange
 from memory.state import state_manager
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries

@@ -12,7 +12,8 @@ from memory.context.transcript import chat_messages
 from memory.ledger.types import Add, Hand, Operation
 from memory.packets import ConversationContextPacket
 from memory.ports import Statement
-from memory.sessions.recorder import Exchange, Recorder, StateChange
+from memory.sessions.exchange import Exchange, StateChange
+from memory.sessions.recorder import Recorder
 from memory.types import ConversationTurn, SessionState, ToolCall
 
 

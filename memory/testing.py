@@ -12,7 +12,7 @@ from typing import Any
 from memory.continuity.types import Arc, BootstrapOwner, PastSession, Persona
 from memory.ledger.types import Note
 from memory.opening import ConversationMemory
-from memory.sessions.recorder import Exchange
+from memory.sessions.exchange import Exchange
 from memory.storage.extension import Extension
 from memory.storage.migrate import MEMORY_ONLY, migrate
 from memory.storage.place import places

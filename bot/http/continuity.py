@@ -86,4 +86,4 @@ async def _owner(bot: Served, session: str) -> tuple[BootstrapOwner, str]:
     if current is None:
         raise Problem(HTTPStatus.NOT_FOUND, f"nothing was said in '{session}' yet; GET /sessions lists what there is")
     user_id = row.user_id if row and row.user_id is not None else chat_id
-    return await bot.continuity_gate.owner(conversation_id, user_id), current.session_id
+    return await bot.continuity_gate.carried.owner(conversation_id, user_id), current.session_id

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
+from memory.errors import Conflict
 from memory.process.turn_taking import TurnTaking
 from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator
@@ -13,6 +15,8 @@ from memory.storage.turn_rows import LoggedTurn
 from memory.types import ConversationTurn, SessionState, SessionStatus
 
 log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 
 class LiveSession:
@@ -114,3 +118,11 @@ class LiveSessions:
         if live:
             self._live.move_to_end(session_id)
         return live
+
+
+async def once_more(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Do the work; after a conflict, which has thrown the stale session out of memory, do it once more."""
+    try:
+        return await work()
+    except Conflict:
+        return await work()

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import TypeVar
 
-import orjson
-
-from memory.errors import Conflict, ContinuityError, Outdated, StorageUnavailable, UnknownSession
+from memory.errors import ContinuityError, Outdated, StorageUnavailable, UnknownSession
 from memory.ledger.fill import filled
-from memory.ledger.ledgers import Ledgers, Writing
-from memory.ledger.store import refusal_row, unforgotten
-from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.store import unforgotten
 from memory.packets import ConversationContextPacket
 from memory.ports import Clock, Ids, Statement, TokenCounter, unobserved
 from memory.process.faults import point
 from memory.process.turn_taking import TurnTaking
 from memory.search.languages import Languages
+from memory.sessions.exchange import Exchange, StateChange, kept_private, refusals, turn_of
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
-from memory.sessions.live import LiveSession, LiveSessions
+from memory.sessions.live import LiveSession, LiveSessions, once_more
 from memory.state import state_manager
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.checkpoint_writer import CheckpointWriter
@@ -36,97 +32,12 @@ from memory.storage.store import (
     update_session,
 )
 from memory.storage.turn_rows import LoggedTurn, insert_turn, turn_digest
-from memory.text import clean
-from memory.types import CARE, PRIVATE, ConversationCheckpointSnapshot, ConversationTurn, SessionState, ToolCall
+from memory.types import PRIVATE, ConversationCheckpointSnapshot, ConversationTurn, SessionState
 
 MAX_LIVE_SESSIONS = 256
 
-StateChange = Callable[[SessionState], SessionState]
 
-_T = TypeVar("_T")
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """What was said in one turn, before it is read and stored."""
-
-    turn_id: str
-    session_id: str
-    conversation_id: str
-    user_text: str
-    assistant_text: str
-    created_at_ms: int
-    user_id: int | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
-    third_party: bool = False
-    authored: str | None = None
-    """What the program says in its own name in a reply that repeats people; None for a model's reply."""
-    action_name: str | None = None
-    job_refs: tuple[str, ...] = ()
-    model: str | None = None
-    input_tokens: int = 0
-    output_tokens: int = 0
-    dedupe_key: str | None = None
-    """What it answers, in the caller's words: a second turn with the same key is a `Conflict` (P2)."""
-    time_zone: str | None = None
-    """By whose clock "by Friday" is read from now on; None keeps the session's."""
-    change: StateChange | None = None
-    """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
-    operations: tuple[Operation, ...] = ()
-    """What the turn did to the conversation's notes; applied to the ledger as it stands at the commit."""
-    hand: Hand = "model"
-    """Who did that."""
-    epoch: str = ""
-    """The ledger's when the answer was made; when it is another now, the turn is not stored. "" = made from nothing."""
-
-
-def _cleaned_call(call: ToolCall) -> ToolCall:
-    return ToolCall(
-        call_id=clean(call.call_id),
-        name=clean(call.name),
-        arguments=clean(call.arguments),
-        result=clean(call.result),
-    )
-
-
-async def _once_more(work: Callable[[], Awaitable[_T]]) -> _T:
-    """Do the work; after a conflict, which has thrown the stale session out of memory, do it once more."""
-    try:
-        return await work()
-    except Conflict:
-        return await work()
-
-
-def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
-    """Apply what a turn did to the notes, and return what writes down that some of it had no place any more.
-
-    It had when the turn's tool did it, so the model hears of it with the next message; likewise of a note that was
-    given another number than the one that was told.
-    """
-    by = Actor(exchange.hand, exchange.created_at_ms, exchange.turn_id)
-    outcomes = zip(exchange.operations, writing.apply(exchange.operations, by), strict=True)
-    lost = [(operation, refusal) for operation, outcome in outcomes if (refusal := _lost(operation, outcome))]
-    return [
-        refusal_row(
-            f"f_{exchange.turn_id}_{n}", exchange.conversation_id, exchange.session_id, (operation, outcome), by
-        )
-        for n, (operation, outcome) in enumerate(lost, 1)
-    ]
-
-
-def kept_private(exchange: Exchange) -> Exchange:
-    """The turn as a private session stores it: nothing of it is noted, whoever wanted that."""
-    is_care = exchange.action_name == CARE
-    return replace(exchange, operations=(), action_name=CARE if is_care else PRIVATE)
-
-
-def _lost(operation: Operation, outcome: Outcome) -> Refusal | None:
-    """Why an operation is not as it was told."""
-    if isinstance(outcome, Refusal):
-        return outcome
-    told = operation.number if isinstance(operation, Add) else None
-    return None if told in {None, outcome.note.number} else Refusal("number", told, f"#{outcome.note.number}")
 
 
 class Recorder:
@@ -256,7 +167,7 @@ class Recorder:
         use), `Outdated` when what its answer was made from was forgotten or edited meanwhile, `StorageUnavailable` when
         the disk refuses, `UnknownSession`: nothing is stored.
         """
-        return await _once_more(lambda: self._record(exchange, packet, also))
+        return await once_more(lambda: self._record(exchange, packet, also))
 
     async def _record(
         self, exchange: Exchange, packet: ConversationContextPacket | None, also: Sequence[Statement]
@@ -264,7 +175,7 @@ class Recorder:
         async with self._taking.of(exchange.session_id):
             live = await self._live.load(exchange.session_id)
             exchange = kept_private(exchange) if live.state.private else exchange
-            turn = self._turn(live.state, exchange)
+            turn = turn_of(exchange, live.state, self._languages, self._counter)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
             before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})
             state = self._hydrator.fold.advance(before, logged, live.turns)
@@ -307,14 +218,12 @@ class Recorder:
         `change` is pure; what it raises comes through with nothing stored. A change that changes nothing stores
         only `also`. Raises as `record` does.
         """
-        return await _once_more(lambda: self._edit(session_id, change, also))
+        return await once_more(lambda: self._edit(session_id, change, also))
 
     async def _edit(self, session_id: str, change: StateChange, also: Sequence[Statement]) -> SessionState:
         async with self._taking.of(session_id):
             live = await self._live.load(session_id)
-            await self._ledgers.read(
-                live.state.conversation_id
-            )  # what an older state held open is in it before that goes
+            await self._ledgers.read(live.state.conversation_id)  # what an older state held open is in it from then on
             state = change(live.state)
             if state == live.state:
                 if also:
@@ -324,39 +233,6 @@ class Recorder:
             await self._write(live, state, *also)
             self._checkpoint_later(live)
             return state
-
-    def _turn(self, state: SessionState, exchange: Exchange) -> ConversationTurn:
-        user_text, assistant_text = clean(exchange.user_text), clean(exchange.assistant_text)
-        calls = tuple(_cleaned_call(call) for call in exchange.tool_calls)
-        authored = None if exchange.authored is None else clean(exchange.authored)
-        acted = bool(calls or exchange.operations or exchange.job_refs)
-        signs = state_manager.read_turn(state, user_text, assistant_text, acted=acted)
-        count = self._counter.count
-        return ConversationTurn(
-            turn_id=exchange.turn_id,
-            session_id=exchange.session_id,
-            conversation_id=exchange.conversation_id,
-            seq=state.last_seq + 1,
-            user_id=exchange.user_id,
-            user_text=user_text,
-            assistant_text=assistant_text,
-            intent=signs.intent,
-            action_name=exchange.action_name,
-            response_type=signs.response_type,
-            job_refs=exchange.job_refs,
-            tool_calls=calls,
-            third_party=exchange.third_party,
-            authored=authored,
-            language=self._language(user_text, state.language),
-            user_tokens=count(user_text),
-            assistant_tokens=count(assistant_text),
-            tool_tokens=count(orjson.dumps([call.model_dump() for call in calls]).decode()) if calls else 0,
-            created_at_ms=exchange.created_at_ms,
-        )
-
-    def _language(self, text: str, before: str | None) -> str:
-        """The language that the person writes; of a text too short to tell that of the message before."""
-        return self._languages.detect(text, before or "en").code
 
     async def _write(self, live: LiveSession, state: SessionState, *statements: Statement) -> None:
         """Commit a new state with its statements; only then is it the live one."""
@@ -418,17 +294,10 @@ class Recorder:
                 self._checkpoint_later(live)
 
     async def _snapshot(self, live: LiveSession, *, clean: bool = False) -> ConversationCheckpointSnapshot:
-        notes = await self._ledgers.copy_of(live.state.conversation_id, live.state.session_id)
-        delta = self._hydrator.fold.delta(live.state, live.turns) if clean else ""
-        return snapshot_of(
-            live.state,
-            live.tail,
-            live.previous_digest,
-            saved_at_ms=self._clock.now_ms(),
-            clean=clean,
-            summary_delta=delta,
-            notes=notes,
-        )
+        state, notes = live.state, await self._ledgers.copy_of(live.state.conversation_id, live.state.session_id)
+        delta, at_ms = self._hydrator.fold.delta(state, live.turns) if clean else "", self._clock.now_ms()
+        before = live.previous_digest
+        return snapshot_of(state, live.tail, before, saved_at_ms=at_ms, clean=clean, summary_delta=delta, notes=notes)
 
     async def settle(self) -> None:
         """Wait until every checkpoint that is due has been tried."""

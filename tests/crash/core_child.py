@@ -12,7 +12,7 @@ from memory.errors import StorageUnavailable
 from memory.keeper.contract import KeeperAnswer, Keeping
 from memory.keeper.queue import QUIET_MS
 from memory.keeper.session_lines import session_lines
-from memory.sessions.recorder import Exchange
+from memory.sessions.exchange import Exchange
 from memory.storage.turn_rows import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
 

@@ -7,7 +7,8 @@ from functools import partial
 
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.continuity.gate import ContinuityGate, isolated, joined
+from bot.features.continuity.carried import isolated, joined
+from bot.features.continuity.gate import ContinuityGate
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
 from bot.features.sessions import Sessions
 from bot.features.undo import withdraw
@@ -94,7 +95,7 @@ class Continuity:
             await self._over(tap)
             return
         state = await self._untouched(envelope)
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
         dropped = tap.payload["dropped"]
         shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
         message = (
@@ -154,7 +155,7 @@ class Continuity:
     async def _ask_first(self, tap: Tap) -> None:
         """Show the preview first from now on, for this persona."""
         services, envelope = self._services, tap.envelope
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id or 0)
         also = (tap.use, services.inbox.done(envelope))
         await services.committer.say(
             Target.of(envelope),
@@ -177,7 +178,7 @@ class Continuity:
         if self._is_over(tap, held) or envelope.user_id is None:
             await self._over(tap)
             return False
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
         shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
         told, place = await self._gate.lines(owner, shown), envelope.message_id
         if "turn_id" in tap.payload:
@@ -206,13 +207,13 @@ class Continuity:
         is_only = current is not None and current.turn_count > 0 and not has_others
         if envelope.user_id is None or is_only or any(e.user_id != envelope.user_id for e in held):
             return NOTHING
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
         return await self._services.memory.bootstrap.preview(owner, asked_for=True)
 
     async def _told(self, envelope: Envelope, shown: BootstrapPreview) -> list[str]:
         if envelope.user_id is None or not shown.arcs:
             return []
-        return await self._gate.lines(await self._gate.owner(envelope.conversation_id, envelope.user_id), shown)
+        return await self._gate.lines(await self._gate.carried.owner(envelope.conversation_id, envelope.user_id), shown)
 
     async def _untouched(self, envelope: Envelope) -> SessionState:
         """Return the session that goes on with what is carried, else a new one.

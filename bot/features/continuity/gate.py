@@ -8,10 +8,9 @@ a waiting row is marked as going on by whoever is first, worked on by its lane, 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Literal
@@ -20,8 +19,8 @@ import structlog
 
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.continuity.preview import carried_message, offer_message, preview_lines, shown_message
-from bot.features.continuity.scope import is_carried
+from bot.features.continuity.carried import Carried, SaidBehind, isolated
+from bot.features.continuity.preview import offer_message, preview_lines, shown_message
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Postponed
@@ -30,32 +29,15 @@ from bot.turns.services import Services, language_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
-from memory.keeper.session_lines import session_lines
-from memory.ports import Row, Statement
-from memory.storage.store import SessionRow
-from memory.types import PRIVATE, SessionState
-
-CARRIED, CARRIED_CHARS = 1, 50
-"""How much of what was carried is named under the first answer."""
-
-SAID_AGAIN_MS = 3 * 24 * 3_600_000
-"""After a silence of so long what is carried on is named again; each morning it stood in the way, ten of ten."""
+from memory.ports import Statement
+from memory.types import SessionState
 
 ANSWER_AFTER_S = 120.0
 """A message waits so long for the user's word; then it is answered without: offered, not imposed."""
 
 SETTLE_S = 1.0
-DECISIONS_KEPT = 1_000
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class SaidBehind:
-    """What is said under an answer, and what is stored with it."""
-
-    messages: tuple[OutgoingMessage, ...] = ()
-    effects: tuple[Statement, ...] = ()
 
 
 class ContinuityGate:
@@ -68,7 +50,7 @@ class ContinuityGate:
         self._resubmit = resubmit
         self._answer_after_s = answer_after_s
         self._timers: dict[str, asyncio.Task[None]] = {}
-        self._carries: OrderedDict[tuple[str, int], bool] = OrderedDict()
+        self.carried = Carried(services)
 
     # --- before a turn ----------------------------------------------------------------------------------------------
 
@@ -90,103 +72,16 @@ class ContinuityGate:
         return () if await self._is_asked(batch, turn_id, state) else batch
 
     async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
-        """Return what is said under the first answer of a session that context was carried into: one small line.
-
-        It names what was carried, with [Start fresh]; the first time also [Ask me first], later only after days of
-        silence. Never raises but for the disk's refusal.
-        """
-        nothing = SaidBehind()
-        if state.turn_count or state.isolated or first.user_id is None:
-            return nothing
-        over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
-        said = await self._carried_behind(first, state, turn_id)
-        return replace(said, messages=(*over, *said.messages))
-
-    async def _carried_behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
-        nothing = SaidBehind()
-        try:
-            choice = await self._services.memory.bootstrap.choice(state.session_id)
-            if choice is None or choice.mode == "off" or not choice.internal_packet:
-                return nothing
-            owner = await self.owner(first.conversation_id, first.user_id or 0)
-            preference = await self._services.memory.bootstrap.preference(owner)
-            row = await self._services.memory.store.session(state.session_id)
-            is_scene = owner.persona.role == "roleplay"  # nobody steps out of one to be told that it goes on
-            is_quiet = is_scene or preference.skip_preview or preference.mode != "use"
-            if is_quiet or row is None or row.origin != "gap":
-                return nothing
-            if preference.is_chosen and not await self._was_long_away(row):
-                return nothing
-            names = await self._carried(owner)
-            if not names:
-                return nothing
-            message = carried_message(names, turn_id, is_first=not preference.is_chosen)
-            kept = [] if preference.is_chosen else [self._services.memory.bootstrap.preferring(owner, preference)]
-            return SaidBehind((message,), tuple(kept))
-        except StorageUnavailable:
-            raise
-        except Exception:
-            log.exception("what was carried forward is not named", session_id=state.session_id)
-            return nothing
-
-    async def _was_long_away(self, row: SessionRow) -> bool:
-        before = await self._before(row.session_id, row.conversation_id)
-        return before is not None and row.created_at_ms - before["last_turn_at_ms"] >= SAID_AGAIN_MS
-
-    async def _before(self, session_id: str, conversation_id: str) -> Row | None:
-        """What was talked in before a session: its id, origin and last moment."""
-        return await self._services.db.read_one(
-            "session_before", conversation_id=conversation_id, session_id=session_id
-        )
-
-    async def _was_private(self, state: SessionState) -> bool:
-        """Whether a pause has just ended a private session; a command that ended one has said so."""
-        before = await self._before(state.session_id, state.conversation_id)
-        return before is not None and before["origin"] == PRIVATE
-
-    async def _carried(self, owner: BootstrapOwner) -> list[str]:
-        """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
-        memory = self._services.memory
-        shown = await memory.bootstrap.preview(owner, asked_for=True)
-        lines = await session_lines(memory.db, owner.conversation_id)
-        rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED + 1)
-        titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
-        names = [each for each in titles if each] or [arc.title for arc in shown.arcs]
-        return [replies.shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
+        """Return what is said under the first answer of a session that context was carried into."""
+        return await self.carried.behind(first, state, turn_id)
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows what is carried forward into this first turn of a session."""
-        if state.turn_count or state.isolated or first.user_id is None:
-            return False
-        choice = await self._services.memory.bootstrap.choice(state.session_id)
-        if choice is None or choice.mode == "off":
-            return False
-        owner = await self.owner(first.conversation_id, first.user_id)
-        return not (await self._services.memory.bootstrap.preference(owner)).skip_preview
+        return await self.carried.is_shown(first, state)
 
     async def carries(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether what other sessions of the conversation noted may reach the model in this one.
-
-        Not after /fresh, nor where the person who began it chose to begin without.
-        """
-        if state.isolated or first.user_id is None:
-            return False
-        key = (state.session_id, first.user_id)
-        if not state.turn_count or key not in self._carries:
-            self._carries[key] = await is_carried(self._services.memory, self._services.personas, first.user_id, state)
-            while len(self._carries) > DECISIONS_KEPT:
-                self._carries.popitem(last=False)
-        return self._carries[key]
-
-    def decided(self, session_id: str) -> None:
-        """Ask again whether notes are carried into this session: somebody chose."""
-        for key in [each for each in self._carries if each[0] == session_id]:
-            del self._carries[key]
-
-    async def owner(self, conversation_id: str, user_id: int) -> BootstrapOwner:
-        """Return whose context it is: this person here, with the persona that they chose."""
-        persona = await self._services.personas.of(user_id)
-        return BootstrapOwner(conversation_id=conversation_id, user_id=user_id, persona=persona)
+        """Return whether what other sessions of the conversation noted may reach the model in this one."""
+        return await self.carried.carries(first, state)
 
     async def joins(self, edit: Envelope) -> bool:
         """Let an edit wait together with the message that it edits; False when that does not wait."""
@@ -243,7 +138,7 @@ class ContinuityGate:
             owner, session_id, mode, remember=remember, skip_preview=skip_preview, dropped=dropped,
             also=self.going_on(held),
         )  # fmt: skip
-        self.decided(session_id)
+        self.carried.decided(session_id)
         self.release(held)
         return choice
 
@@ -295,7 +190,7 @@ class ContinuityGate:
 
     async def _carry_on(self, last: Envelope, session_id: str, place: int | None, also: Sequence[Statement]) -> None:
         services, bootstrap = self._services, self._services.memory.bootstrap
-        owner = await self.owner(last.conversation_id, last.user_id or 0)
+        owner = await self.carried.owner(last.conversation_id, last.user_id or 0)
         shown = await bootstrap.preview(owner, asked_for=True)
         await services.committer.say(
             Target.of(last),
@@ -366,7 +261,7 @@ class ContinuityGate:
         if await services.memory.bootstrap.choice(state.session_id) is not None:
             return False
         try:
-            owner = await self.owner(first.conversation_id, session.user_id or 0)
+            owner = await self.carried.owner(first.conversation_id, session.user_id or 0)
             await self._until_noted(first.conversation_id)
             shown = await services.memory.bootstrap.preview(owner)
             if shown.offer == "ask":
@@ -433,16 +328,6 @@ class ContinuityGate:
         except StorageUnavailable as exc:
             log.warning("a message goes on waiting for the user's word", turn_id=first.turn_id, error=str(exc))
             await self._after(first, SETTLE_S)
-
-
-def joined(state: SessionState) -> SessionState:
-    """Return the state of a session that sees again what was before it."""
-    return state.model_copy(update={"isolated": False})
-
-
-def isolated(state: SessionState) -> SessionState:
-    """Return the state of a session into which nothing of others is carried."""
-    return state.model_copy(update={"isolated": True})
 
 
 def _mark(turn_id: str, mark: str, count: int) -> Statement:

@@ -41,7 +41,7 @@ class ContinuitySettings:
         if envelope.user_id is None:
             await self._services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])
             return
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
         chosen = await self._services.memory.bootstrap.preference(owner)
         message = settings_message(chosen, owner.persona.name, await self._own(envelope))
         await self._services.committer.done([envelope], [message])
@@ -87,7 +87,7 @@ class ContinuitySettings:
     async def _prefer(self, tap: Tap) -> bool:
         """Store the choice with the end of the tap, and show it in place."""
         services, envelope = self._services, tap.envelope
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = Preference.model_validate(tap.payload)
         message = settings_message(chosen, owner.persona.name, await self._own(envelope), envelope.message_id)
         also = (tap.use, services.inbox.done(envelope))
@@ -116,7 +116,7 @@ class ContinuitySettings:
     async def _speak(self, tap: Tap) -> bool:
         """Speak another language to this person from now on; the settings come back in it."""
         services, envelope, code = self._services, tap.envelope, tap.payload[LANGUAGE]
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = await services.memory.bootstrap.preference(owner)
         choose = await services.people.choose(_whose(envelope), **{LANGUAGE: code})
         own = OwnChoices(await self._zone(envelope), code, follow_ups=await self._followed_up(envelope))
@@ -129,7 +129,7 @@ class ContinuitySettings:
     async def _follow_up(self, tap: Tap) -> bool:
         """Ask this person how things went, or don't, from now on."""
         services, envelope, wanted = self._services, tap.envelope, bool(tap.payload[FOLLOW_UPS])
-        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = await services.memory.bootstrap.preference(owner)
         own = OwnChoices(await self._zone(envelope), await self._language(envelope), follow_ups=wanted)
         message = settings_message(chosen, owner.persona.name, own, envelope.message_id)

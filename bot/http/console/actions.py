@@ -167,7 +167,7 @@ class Actions:
         row = await self._bot.services.memory.store.session(session_id)
         if row is None or row.user_id is None:
             raise OpsError("nobody is known to have opened this session")
-        return session_id, await self._bot.continuity_gate.owner(conversation_id, row.user_id)
+        return session_id, await self._bot.continuity_gate.carried.owner(conversation_id, row.user_id)
 
 
 def _number(form: Form, name: str) -> int:

@@ -278,7 +278,7 @@ class Pages:
         row = await self._bot.services.memory.store.session(head.id)
         if row is None or row.user_id is None:
             return {"head": head, "modes": get_args(Mode), "carried": None}
-        owner = await self._bot.continuity_gate.owner(conversation_id, row.user_id)
+        owner = await self._bot.continuity_gate.carried.owner(conversation_id, row.user_id)
         stages = await self._bot.services.memory.bootstrap.stages(owner)
         chosen = await self._bot.services.memory.bootstrap.preference(owner)
         core = frozenset(one.arc.arc_id for one in stages.selection.core)

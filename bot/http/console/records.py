@@ -38,7 +38,7 @@ class Records:
         lines = []
         for one in await list_sessions(self._bot.workspace(), conversation=None, limit=LISTED):
             if one.current and one.row.user_id is not None:
-                owner = await self._bot.continuity_gate.owner(one.row.conversation_id, one.row.user_id)
+                owner = await self._bot.continuity_gate.carried.owner(one.row.conversation_id, one.row.user_id)
                 chosen = await self._bot.services.memory.bootstrap.preference(owner)
                 chat = names.chat(one.row.conversation_id)
                 lines.append({"id": one.row.session_id, "chat": chat, "persona": owner.persona.name, "chosen": chosen})

@@ -1,0 +1,156 @@
+"""What is carried into a session: whether notes of others reach it, what the chat shows of it, what is said of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+import structlog
+
+from bot import replies
+from bot.delivery.outbox import OutgoingMessage
+from bot.features.continuity.preview import carried_message
+from bot.features.continuity.scope import is_carried
+from bot.intake.updates import Envelope
+from bot.turns.services import Services
+from memory.continuity.types import BootstrapOwner
+from memory.errors import StorageUnavailable
+from memory.keeper.session_lines import session_lines
+from memory.ports import Row, Statement
+from memory.storage.store import SessionRow
+from memory.types import PRIVATE, SessionState
+
+CARRIED, CARRIED_CHARS = 1, 50
+"""How much of what was carried is named under the first answer."""
+
+SAID_AGAIN_MS = 3 * 24 * 3_600_000
+"""After a silence of so long what is carried on is named again; each morning it stood in the way, ten of ten."""
+
+DECISIONS_KEPT = 1_000
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidBehind:
+    """What is said under an answer, and what is stored with it."""
+
+    messages: tuple[OutgoingMessage, ...] = ()
+    effects: tuple[Statement, ...] = ()
+
+
+class Carried:
+    """Tells what is carried into the sessions of people."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._carries: OrderedDict[tuple[str, int], bool] = OrderedDict()
+
+    async def owner(self, conversation_id: str, user_id: int) -> BootstrapOwner:
+        """Return whose context it is: this person here, with the persona that they chose."""
+        persona = await self._services.personas.of(user_id)
+        return BootstrapOwner(conversation_id=conversation_id, user_id=user_id, persona=persona)
+
+    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
+        """Return what is said under the first answer of a session that context was carried into: one small line.
+
+        It names what was carried, with [Start fresh]; the first time also [Ask me first], later only after days of
+        silence. Never raises but for the disk's refusal.
+        """
+        nothing = SaidBehind()
+        if state.turn_count or state.isolated or first.user_id is None:
+            return nothing
+        over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
+        said = await self._carried_behind(first, state, turn_id)
+        return replace(said, messages=(*over, *said.messages))
+
+    async def _carried_behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
+        nothing = SaidBehind()
+        try:
+            choice = await self._services.memory.bootstrap.choice(state.session_id)
+            if choice is None or choice.mode == "off" or not choice.internal_packet:
+                return nothing
+            owner = await self.owner(first.conversation_id, first.user_id or 0)
+            preference = await self._services.memory.bootstrap.preference(owner)
+            row = await self._services.memory.store.session(state.session_id)
+            is_scene = owner.persona.role == "roleplay"  # nobody steps out of one to be told that it goes on
+            is_quiet = is_scene or preference.skip_preview or preference.mode != "use"
+            if is_quiet or row is None or row.origin != "gap":
+                return nothing
+            if preference.is_chosen and not await self._was_long_away(row):
+                return nothing
+            names = await self._carried(owner)
+            if not names:
+                return nothing
+            message = carried_message(names, turn_id, is_first=not preference.is_chosen)
+            kept = [] if preference.is_chosen else [self._services.memory.bootstrap.preferring(owner, preference)]
+            return SaidBehind((message,), tuple(kept))
+        except StorageUnavailable:
+            raise
+        except Exception:
+            log.exception("what was carried forward is not named", session_id=state.session_id)
+            return nothing
+
+    async def _was_long_away(self, row: SessionRow) -> bool:
+        before = await self._before(row.session_id, row.conversation_id)
+        return before is not None and row.created_at_ms - before["last_turn_at_ms"] >= SAID_AGAIN_MS
+
+    async def _before(self, session_id: str, conversation_id: str) -> Row | None:
+        """What was talked in before a session: its id, origin and last moment."""
+        return await self._services.db.read_one(
+            "session_before", conversation_id=conversation_id, session_id=session_id
+        )
+
+    async def _was_private(self, state: SessionState) -> bool:
+        """Whether a pause has just ended a private session; a command that ended one has said so."""
+        before = await self._before(state.session_id, state.conversation_id)
+        return before is not None and before["origin"] == PRIVATE
+
+    async def _carried(self, owner: BootstrapOwner) -> list[str]:
+        """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
+        memory = self._services.memory
+        shown = await memory.bootstrap.preview(owner, asked_for=True)
+        lines = await session_lines(memory.db, owner.conversation_id)
+        rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED + 1)
+        titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
+        names = [each for each in titles if each] or [arc.title for arc in shown.arcs]
+        return [replies.shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
+
+    async def is_shown(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        if state.turn_count or state.isolated or first.user_id is None:
+            return False
+        choice = await self._services.memory.bootstrap.choice(state.session_id)
+        if choice is None or choice.mode == "off":
+            return False
+        owner = await self.owner(first.conversation_id, first.user_id)
+        return not (await self._services.memory.bootstrap.preference(owner)).skip_preview
+
+    async def carries(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether what other sessions of the conversation noted may reach the model in this one.
+
+        Not after /fresh, nor where the person who began it chose to begin without.
+        """
+        if state.isolated or first.user_id is None:
+            return False
+        key = (state.session_id, first.user_id)
+        if not state.turn_count or key not in self._carries:
+            self._carries[key] = await is_carried(self._services.memory, self._services.personas, first.user_id, state)
+            while len(self._carries) > DECISIONS_KEPT:
+                self._carries.popitem(last=False)
+        return self._carries[key]
+
+    def decided(self, session_id: str) -> None:
+        """Ask again whether notes are carried into this session: somebody chose."""
+        for key in [each for each in self._carries if each[0] == session_id]:
+            del self._carries[key]
+
+
+def joined(state: SessionState) -> SessionState:
+    """Return the state of a session that sees again what was before it."""
+    return state.model_copy(update={"isolated": False})
+
+
+def isolated(state: SessionState) -> SessionState:
+    """Return the state of a session into which nothing of others is carried."""
+    return state.model_copy(update={"isolated": True})
