@@ -96,7 +96,7 @@ async def test_what_nobody_expected_is_a_500_without_a_word_of_it(served, monkey
         raise RuntimeError("a driver's words")
 
     monkeypatch.setattr("bot.http.sessions.list_sessions", failing)
-    monkeypatch.setattr("bot.http.console.pages.list_sessions", failing)
+    monkeypatch.setattr("bot.http.console.pages.read_names", failing)
     answer = await client.get("/sessions")
     async with httpx.AsyncClient(base_url=app.http_url, follow_redirects=True) as browser:
         page = await browser.post("/console/login", data={"token": TOKEN})

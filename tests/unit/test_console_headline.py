@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from bot.http.console.headline import Facts, Failure, Waiting, headline
+from bot.http.console.headline import Breakdown, Facts, Waiting, headline
 
 MINUTE_MS = 60_000
 NOW_MS = 100 * MINUTE_MS
-KEY = Failure("2 messages failed: the model's provider refused the key", "check the key", ("Sam",), NOW_MS, breaks=True)
-BUDGET = Failure("1 message held back: the tokens of today are used up", "wait", ("Sam",), NOW_MS, breaks=False)
+KEY = Breakdown(
+    "2 messages failed: the model's provider refused the key", "check the key", ("Sam",), NOW_MS, breaks=True
+)
+BUDGET = Breakdown("1 message held back: the tokens of today are used up", "wait", ("Sam",), NOW_MS, breaks=False)
 
 
 def waits(state: str, minutes: int) -> Waiting:

@@ -26,7 +26,7 @@ Shown = Callable[[float], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarPiece:
     """One piece of a bar; `begin` and `share` are of what fits into a prompt, 0 to 1."""
 
     name: str
@@ -55,7 +55,7 @@ class Chart:
     """Day, then a figure for each name; days without anything are left out."""
 
 
-def segments(tokens: Mapping[str, int], cap: int) -> list[Segment]:
+def segments(tokens: Mapping[str, int], cap: int) -> list[BarPiece]:
     """The pieces of a bar that is full at `cap` tokens, empty ones left out.
 
     >>> segments({"history": 98}, 6150)[0].share < 0.02
@@ -64,7 +64,7 @@ def segments(tokens: Mapping[str, int], cap: int) -> list[Segment]:
     whole, at, found = max(sum(tokens.values()), cap, 1), 0, []
     for name, count in tokens.items():
         if count > 0:
-            found.append(Segment(name, count, at / whole, count / whole))
+            found.append(BarPiece(name, count, at / whole, count / whole))
             at += count
     return found
 

@@ -30,7 +30,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Breakdown:
     """What failed for one reason, in all chats together."""
 
     title: str
@@ -49,7 +49,7 @@ class Facts:
     now_ms: int
     problems: Sequence[str] = ()
     """What `/health` says is wrong."""
-    failures: Sequence[Failure] = ()
+    failures: Sequence[Breakdown] = ()
     waiting: Sequence[Waiting] = ()
     answered_at_ms: int | None = None
     """When the last answer was made, None before the first."""
@@ -99,7 +99,7 @@ def _warn(facts: Facts) -> list[str]:
     return lines
 
 
-def _is_now(failure: Failure, facts: Facts) -> bool:
+def _is_now(failure: Breakdown, facts: Facts) -> bool:
     """Whether no answer has come since it failed."""
     return failure.breaks and (facts.answered_at_ms is None or failure.latest_ms >= facts.answered_at_ms)
 
@@ -137,7 +137,7 @@ def _clock(elapsed_ms: int) -> str:
     return plural(minutes, "minute") if minutes < MINUTES_SHOWN else plural(minutes // 60, "hour")
 
 
-def _failed(failure: Failure) -> str:
+def _failed(failure: Breakdown) -> str:
     named = ", ".join(failure.chats[:NAMED_CHATS])
     more = f" and {len(failure.chats) - NAMED_CHATS} more" if len(failure.chats) > NAMED_CHATS else ""
     return f"{_sentence(failure.title)[:-1]} ({named}{more})."

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bot.http.console.headline import Facts, Failure, Headline, Waiting, headline
+from bot.http.console.headline import Breakdown, Facts, Headline, Waiting, headline
 from bot.http.served import Served
 from bot.ops.records.quarantine import list_failed_parts, list_quarantined
 from bot.ops.runs.failures import NOT_BROKEN, cause_of, list_failed, list_waiting
@@ -54,11 +54,11 @@ class Trouble:
         return min(each.since_ms for each in self.items)
 
     @property
-    def as_failure(self) -> Failure:
+    def as_failure(self) -> Breakdown:
         """The same for the headline."""
         chats = tuple(dict.fromkeys(each.chat.name for each in self.items))
         latest = max(each.since_ms for each in self.items)
-        return Failure(f"{self.title}: {self.why}", self.remedy, chats, latest, self.breaks)
+        return Breakdown(f"{self.title}: {self.why}", self.remedy, chats, latest, self.breaks)
 
 
 class Incidents:

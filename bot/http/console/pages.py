@@ -51,7 +51,7 @@ class ShownTurn:
     answer: Markup
     did: str
     """What was done besides answering, in words; "" for nothing."""
-    tiers: list[charts.Segment]
+    tiers: list[charts.BarPiece]
     total_tokens: int
     cut: list[str]
     took: str
