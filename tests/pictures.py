@@ -42,10 +42,11 @@ async def take(playground: Playground) -> None:
         await you.page.frame_locator("#console").locator("td a").first.wait_for()
         await you.page.screenshot(path=PICTURES / "recovery.png")
         await you.page.click("#later")
-        await you.says("hey, I'm back")
+        await you.writes("hey, I'm back")
+        await expect(you.page.locator(".keys button", has_text="Carry on")).to_have_count(1)
         await expect(you.page.frame_locator("#console").locator("tbody tr").first).to_contain_text("open")
         await you.page.screenshot(path=PICTURES / "playground.png")
-        await you.taps("Continue")
+        await you.taps("Carry on")
         await expect(you.answers.last).to_contain_text("Porto")
 
         console = await open_page(browser)
@@ -69,6 +70,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in [name for name in os.environ if name.startswith(("CONTINUITY_", "TELEGRAM_"))]:
             del os.environ[name]
+        os.environ["CONTINUITY_RETURN_MODE"] = "ask"
         playground = Playground(Path(folder), MovedClock(Path(folder) / "clock"))
         await playground.start(0)
         try:

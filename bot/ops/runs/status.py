@@ -22,7 +22,7 @@ REPORT_WORDS = {
     "turns_asked_about": ("old turn", "asked about"),
     "replies_to_send": ("reply part", "re-sent"),
     "replies_to_probe": ("reply part", "probed"),
-    "sessions_resuming": ("session", "resuming"),
+    "sessions_resuming": ("session", "taken up again"),
     "sessions_rebuilt": ("session", "rebuilt"),
 }
 
