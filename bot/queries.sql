@@ -300,6 +300,11 @@ LEFT JOIN (SELECT language, created_at_ms FROM conversation_turns
            ORDER BY created_at_ms DESC LIMIT 20) t ON o.one = 1
 ORDER BY t.created_at_ms DESC;
 
+-- name: group_speakers
+-- Who wrote in a conversation, the latest first.
+SELECT user_id FROM conversation_turns WHERE conversation_id = :conversation_id AND user_id IS NOT NULL
+GROUP BY user_id ORDER BY MAX(created_at_ms) DESC LIMIT 50;
+
 -- name: person_choose
 -- A choice does not let anybody in: `allowed` stays, and is 0 for who was never paired.
 INSERT INTO people (user_id, allowed, settings_json, created_at_ms)

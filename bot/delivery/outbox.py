@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -30,6 +31,14 @@ class Button:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Mention(NamedTuple):
+    """Somebody whom a text names, so that Telegram tells them."""
+
+    name: str
+    user_id: int | None = None
+    """None for somebody who never wrote here: they are only named."""
+
+
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
     """Something the bot says: one message for a person, one or more parts for Telegram."""
@@ -42,6 +51,8 @@ class OutgoingMessage:
     reply_to_message_id: int | None = None
     edits_message_id: int | None = None
     anyone_may_tap: bool = False
+    mentions: tuple[Mention, ...] = ()
+    """Those of whom the text says the name; not in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,18 @@ def render(text: str, *, markdown: bool) -> list[tuple[str, list[Entity]]]:
     return parts or [("…", [])]
 
 
+def mentioned(text: str, mentions: Sequence[Mention]) -> list[Entity]:
+    """The entities of the names that stand in a text, each where it stands first; offsets count UTF-16 units."""
+    found: list[Entity] = []
+    for name, user_id in mentions:
+        place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+        if place is not None and user_id is not None:
+            offset, length = (len(part.encode("utf-16-le")) // 2 for part in (text[: place.start()], name))
+            user = {"id": user_id, "is_bot": False, "first_name": name}
+            found.append({"type": "text_mention", "offset": offset, "length": length, "user": user})
+    return found
+
+
 def _parts(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
     return [(part, inside[:MAX_ENTITIES]) for part, inside in _split(plain, entities) if part.strip()]
 
@@ -146,6 +169,8 @@ class Outbox:
         """
         markup, statements = self._buttons(target, message)
         pieces = render(clean(message.text), markdown=message.markdown)
+        if message.mentions:
+            pieces = [(text, [*entities, *mentioned(text, message.mentions)]) for text, entities in pieces]
         parts = [
             self._part(target, message, turn_id, number=number, text=text, entities=entities)
             for number, (text, entities) in enumerate(pieces)

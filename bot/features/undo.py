@@ -15,23 +15,29 @@ from memory.ledger.types import Actor, Applied, Ledger, NoteChange
 from memory.ledger.undo import undo
 from memory.ports import Statement
 
-TITLES: Final = 3
+LINES: Final = 8
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
 def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: str) -> str:
-    """What is said when these changes are taken back: what counts no more, or how it stands where it was touched."""
+    """What is said when these changes are taken back: each note once, by what became of it and as it stands now.
+
+    `As it was: Call Ana (tomorrow at 09:00)`, `Here again: …`, `Gone: …`, and what was changed since and is left.
+    """
     after, outcomes = undo(ledger, changes, by)
-    back = [outcome.note for outcome in outcomes if isinstance(outcome, Applied)]
-    if not back:
-        touched = [note for change in changes if (note := ledger.by_id(change.note_id)) is not None]
-        lines = [note_line(note, by.at_ms, zone) for note in dict.fromkeys(touched) if note.is_open]
-        return "\n".join([replies.say("undo_touched"), *(f"• {line}" for line in lines)])
-    notes = list({note.note_id: after.by_id(note.note_id) for note in reversed(back)}.values())
-    titles = [bare(note.text) for note in notes if note is not None][:TITLES]
-    return replies.say("undone", text="; ".join(titles))
+    lines: list[str] = []
+    for note_id in dict.fromkeys(change.note_id for change in changes):
+        before, now = ledger.by_id(note_id), after.by_id(note_id)
+        if before is None or now is None or not (before.is_open or now.is_open):
+            continue
+        word = "left" if now is before else "gone" if not now.is_open else "was" if before.is_open else "back"
+        text = note_line(now, by.at_ms, zone) if now.is_open else bare(now.text)
+        lines.append("• " + replies.say(f"undone_{word}", text=text))
+    more = [replies.say("forget_goes_more", count=len(lines) - LINES)] if len(lines) > LINES else []
+    is_done = not lines or any(isinstance(outcome, Applied) for outcome in outcomes)
+    return "\n".join([*([replies.say("undone")] if is_done else []), *lines[:LINES], *more])
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

@@ -120,6 +120,14 @@ class PersonalChoices:
         found = {user_id: choices.get(CALLED) or choices.get(NAME) for user_id, choices in chosen.items()}
         return {user_id: name for user_id, name in found.items() if isinstance(name, str) and name}
 
+    async def speakers(self, conversation_id: str, also: Collection[int]) -> dict[int, str]:
+        """Return the names of those who wrote in a group, and of others; as far as they are known.
+
+        Raises `StorageUnavailable`.
+        """
+        rows = await self._db.read("group_speakers", conversation_id=conversation_id)
+        return await self.names({*(row["user_id"] for row in rows), *also})
+
     async def seen(
         self, conversation_id: str, user_id: int | None, name: str, *, title: str, zone: str
     ) -> list[Statement]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from bot import replies
 from bot.dates import day_text, tomorrow_ms, when_text
-from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import bare
 from memory.ledger import series
-from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation, Ring
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
 
 LATE_MS: Final = 2 * 60_000
@@ -35,6 +35,8 @@ class Due:
     occurrence: str
     """Its `original_local`."""
     at_ms: int
+    who: tuple[Mention, ...] = ()
+    """Whom of a group it is for."""
 
     @property
     def ring(self) -> Ring:
@@ -46,6 +48,29 @@ def due_of(note: Note, now_ms: int) -> Due | None:
     """The date of a note that is due by now, None when none is."""
     found = series.next_ring(note)
     return Due(note, *found) if found and found[1] <= now_ms else None
+
+
+def whom(note: Note, names: Mapping[int, str]) -> tuple[Mention, ...]:
+    """Whom of a group a reminder is for: who has to act, all of them where all have, else who set it."""
+    if note.owner == EVERYONE:
+        return tuple(Mention(name, user_id) for user_id, name in sorted(names.items(), key=lambda item: item[1]))
+    if note.owner in {"", USER, ASSISTANT}:
+        setter = names.get(note.user_id or 0)
+        return (Mention(setter, note.user_id),) if setter else ()
+    called = [user_id for user_id, name in names.items() if _is_called(name, note.owner)]
+    return (Mention(note.owner, called[0] if len(called) == 1 else None),)
+
+
+def _is_called(name: str, owner: str) -> bool:
+    """Whether somebody of this name is meant: by all of it, or by its first word."""
+    plain = owner.casefold()
+    return plain in {name.casefold(), name.casefold().split(" ", maxsplit=1)[0]}
+
+
+def _for_whom(title: str, who: Sequence[Mention]) -> str:
+    """What to be reminded of behind the names of whom it is for; one that it says already is not said again."""
+    names = ", ".join(each.name for each in who if each.name not in title)
+    return replies.say("for_whom", names=names, title=title) if names else title
 
 
 def target_of(conversation_id: str, user_id: int | None) -> Target:
@@ -64,8 +89,9 @@ def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage,
 
 def _message(due: Due, now_ms: int) -> OutgoingMessage:
     late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
-    text = replies.say("reminder", title=due.note.text + _hour_of(due, now_ms)) + late
-    return OutgoingMessage(text, buttons=(rang_row(due.note, due.occurrence),))
+    text = replies.say("reminder", title=_for_whom(due.note.text + _hour_of(due, now_ms), due.who)) + late
+    row = rang_row(due.note, due.occurrence)
+    return OutgoingMessage(text, buttons=(row,), anyone_may_tap=bool(due.who), mentions=due.who)
 
 
 def _hour_of(due: Due, now_ms: int) -> str:
@@ -77,13 +103,17 @@ def _hour_of(due: Due, now_ms: int) -> str:
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
-    lines = [f"{number}. {bare(each.note.text)} ({_late(each, now_ms)})" for number, each in enumerate(due, 1)]
+    lines = [
+        f"{number}. {_for_whom(bare(each.note.text), each.who)} ({_late(each, now_ms)})"
+        for number, each in enumerate(due, 1)
+    ]
+    who = tuple(dict.fromkeys(mention for each in due for mention in each.who))
     numbers = tuple(
         Button(str(number), "reminder_open", {"note_id": each.note.note_id, "offset": 0})
         for number, each in enumerate(due, 1)
     )
     text = "\n".join([replies.say("reminders_late"), *lines, "", replies.say("reminders_foot")])
-    return OutgoingMessage(text, buttons=(numbers,))
+    return OutgoingMessage(text, buttons=(numbers,), anyone_may_tap=bool(who), mentions=who)
 
 
 def _late(due: Due, now_ms: int) -> str:

@@ -18,9 +18,9 @@ from bot import replies
 from bot.delivery.chats import REMINDERS, AllChats, Chats
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
-from bot.intake.updates import Envelope
+from bot.intake.updates import Envelope, is_group
 from bot.people.choices import PersonalChoices
-from bot.reminders.ringing import Due, due_of, messages_for, target_of
+from bot.reminders.ringing import Due, due_of, messages_for, target_of, whom
 from bot.tasks.starts import Step, TaskStarts
 from bot.tasks.task import Task
 from memory.errors import Conflict, StorageError
@@ -143,6 +143,10 @@ class ReminderScheduler:
             self._ledgers.evict(lambda each: each == conversation_id)
             return
         due = await self._begun(due, now_ms)
+        if is_group(conversation_id):
+            setters = {each.note.user_id for each in due if each.note.user_id is not None}
+            names = await self._people.speakers(conversation_id, setters)
+            due = [replace(each, who=whom(each.note, names)) for each in due]
         due.sort(key=lambda each: (each.note.user_id or 0, each.at_ms, each.note.number))
         for user_id, group in groupby(due, key=lambda each: each.note.user_id):
             with replies.speaking(await self._people.language(conversation_id, user_id)):

@@ -11,9 +11,10 @@ from typing import Final
 
 from memory.foreign import has_foreign, parts
 from memory.keeper.contract import KeeperRequest
+from memory.ledger.apply import folded
 from memory.ledger.lines import model_line, moment
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import Scope, best_first, standing, within
+from memory.ledger.views import Scope, belongs, best_first, standing, within
 from memory.types import BY_CLOCK, ConversationTurn, ToolCall
 
 BEST_SHOWN: Final = 25
@@ -128,8 +129,14 @@ def shown_notes(
     ]
     turn_ids = {turn.turn_id for turn in turns}
     stands = {note.number for note in standing(ledger)}
+    said_again = {folded(note.text) for note in open_notes}
     over = [
-        note for note in ledger if note.number not in stands and note.status != "replaced" and not note.is_forgotten
+        note
+        for note in ledger
+        if belongs(note, scope)
+        and note.number not in stands
+        and note.status != "replaced"
+        and folded(note.text) not in said_again
     ]
     spoken_of = found_by(said, over)[:ENDED_FOUND]  # what a button ended stands in no turn
     ended = [note for note in over if turn_ids.intersection(note.turn_ids) or note in spoken_of]

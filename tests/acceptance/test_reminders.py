@@ -58,7 +58,7 @@ async def test_what_was_just_set_is_taken_back_by_one_tap(api, bot_here):
     """[Never mind] under the confirmation; it does not ring then."""
     bot = await bot_here()
     said = await reply(api, "/remind in 2 hours call Ana")
-    await tap(api, "Never mind", "I've taken that back: call Ana", on=said)
+    await tap(api, "Never mind", "Gone: call Ana", on=said)
     await bot.passes(hours=3)
 
     assert note_rows(bot) == [("call Ana", "dropped")]

@@ -23,7 +23,7 @@ async def told(api, chat_id, text, *, by=ANA):
 
 @pytest.mark.parametrize("by", [ANA, STRANGER])
 async def test_a_group_keeps_its_conversation_reminders_and_buttons(api, model, bot_process, by):
-    """Whoever upgrades it: the next message is answered in the same session, also after a restart; old buttons work."""
+    """Whoever upgrades it: the next message is answered in the same session, after a restart too; old buttons work."""
     bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
     group = api.people.opens_group("Friends", kind="group")
     await told(api, group, "@continuity_bot The codeword is zebrafish")
@@ -37,6 +37,7 @@ async def test_a_group_keeps_its_conversation_reminders_and_buttons(api, model, 
     await bot.start()
     await api.until(lambda: any(line.buttons for line in api.view(new).lines))
     assert "water the plants" in said(api, new)[-1]
+    assert [each["user"]["id"] for each in api.view(new).lines[-1].entities] == [ANA]
     await told(api, new, "@continuity_bot still the same?")
 
     assert rows(bot, "SELECT COUNT(*) FROM conversations") == [(1,)]

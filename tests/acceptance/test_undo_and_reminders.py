@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from story import PERSON, ledger_of, noted, reply, shows, tap, tapped
 
-from memory.ledger.types import Actor, Change
+from memory.ledger.types import NO_WORDS, Actor, Change
 
 pytestmark = pytest.mark.acceptance
 
@@ -47,8 +47,8 @@ async def test_what_was_touched_since_is_shown_as_it_is(api, model, here):
     change = Change(number=note.number, fields={"text": "Rex is 5"})
     await here.app.services.memory.change(note.conversation_id, [change], Actor("operator", here.clock.now_ms(), "x"))
 
-    said = await tap(api, "Undo", "changed since", on=dog)
-    assert "• Rex is 5" in said.text
+    said = await tap(api, "Undo", "so I've left it: Rex is 5", on=dog)
+    assert "taken" not in said.text
     assert "Rex is 5" in (await reply(api, "/memory")).text
 
 
@@ -60,7 +60,7 @@ async def test_after_forget_there_is_no_undo(api, model, here):
     await tap(api, "Yes, forget it", "Checked")
 
     await tap(api, "Undo", on=dog)
-    assert list(await ledger_of(here)) == []
+    assert [note.text for note in await ledger_of(here)] == [NO_WORDS]
     assert "Rex" not in (await reply(api, "/memory")).text
 
 

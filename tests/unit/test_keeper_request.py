@@ -16,7 +16,7 @@ from memory.keeper.request import (
     shown_notes,
 )
 from memory.ledger.apply import apply_all
-from memory.ledger.types import Actor, Add, End, Ledger
+from memory.ledger.types import Actor, Add, Change, End, Ledger
 from memory.ledger.views import Scope
 from memory.testing import START_MS, make_turn
 from memory.types import ToolCall
@@ -158,6 +158,20 @@ def test_other_peoples_sessions_stay_out_of_a_fresh_one():
     notes = ledger(note("Old", 1, session_id="s_0"), note("New", 2, session_id="s_1"))
 
     assert [each.text for each in shown_notes(notes, Scope(session_id="s_1"), [], [], START_MS)] == ["New"]
+
+
+def test_what_ended_is_not_shown_where_it_is_no_help():
+    """Of another session's in a fresh one, what stands again in other hands, what the person had forgotten."""
+    forgotten = [Change(number=2, fields={"confidence": 0.0}), End(number=2, how="dropped")]
+    notes = ledger(
+        *(note("Call the plumber", 1, "task", session_id="s_0"), End(number=1)),
+        *(note("The plumber's code is 4421", 2, session_id="s_1"), *forgotten),
+        *(note("Pay the plumber", 3, "task", session_id="s_1"), End(number=3, how="dropped")),
+        note("Pay the plumber.", 4, "task", session_id="s_1"),
+    )
+    new = [make_turn(user_text="the plumber came")]
+
+    assert [each.number for each in shown_notes(notes, Scope(session_id="s_1"), new, new, START_MS)] == [4]
 
 
 def test_a_long_answer_ends_with_a_sentence():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from bot.delivery.outbox import Mention
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list
 from bot.features.memories import memory_list
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
-from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of
+from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, whom
 from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.lines import model_line
@@ -39,6 +42,10 @@ def series_note(**overrides: object) -> Note:
     values = {"note_id": "n_1", "conversation_id": "c", "number": 1, "kind": "task", "text": "Call mum"}
     values |= {"said_at_ms": START_MS, "rings_from": "2023-11-19T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
     return Note.model_validate(values | overrides)
+
+
+DUE = due_now(series_note(), series.at_ms_of("2023-11-19T19:00", "UTC"))
+assert DUE is not None
 
 
 # --- pages ----------------------------------------------------------------------------------------------------------
@@ -299,6 +306,22 @@ def test_a_reminder_tells_the_hour_of_what_it_reminds_of():
     ((message, _),) = messages_for([ring], START_MS)
 
     assert message.text == "⏰ The technician comes (today at 23:13)"
+
+
+def test_a_reminder_of_a_group_names_whom_it_is_for():
+    """Who has to act, everybody where all have, else who set it; anybody may tap, and no name is said twice."""
+    names = {202: "Karim", 203: "Maud Lefort"}
+    [(mine, _)] = messages_for([replace(DUE, who=whom(series_note(user_id=202), names))], DUE.at_ms)
+    maud = series_note(owner="Maud", text="Bring the cake")
+    [(hers, _)] = messages_for([replace(DUE, note=maud, who=whom(maud, names))], DUE.at_ms)
+
+    assert (mine.text, mine.mentions, mine.anyone_may_tap) == ("⏰ Karim: Call mum", (Mention("Karim", 202),), True)
+    assert (hers.text, hers.mentions) == ("⏰ Maud: Bring the cake", (Mention("Maud", 203),))
+    assert [each.user_id for each in whom(series_note(owner="everyone"), names)] == [202, 203]
+    assert whom(series_note(owner="Priya"), names) == (Mention("Priya"),)
+    said = series_note(owner="Maud", text="Maud brings the cake")
+    [(once, _)] = messages_for([replace(DUE, note=said, who=whom(said, names))], DUE.at_ms)
+    assert once.text == "⏰ Maud brings the cake"
 
 
 def test_done_with_the_reminder_of_an_event_to_come_does_not_end_the_event():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.delivery.message_ids import HighestMessageIds
-from bot.delivery.outbox import MAX_UTF16, Button, Outbox, OutgoingMessage, Target, render
+from bot.delivery.outbox import MAX_UTF16, Button, Mention, Outbox, OutgoingMessage, Target, mentioned, render
 from memory.testing import ManualClock, SequentialIds
 
 TARGET = Target(9, "tg:9:7:0", 7, None, 7)
@@ -72,3 +72,14 @@ def test_a_button_carries_only_an_id():
     assert statements[0].params["button_id"] == data
     assert statements[0].params["user_id"] == 7
     assert orjson.loads(statements[0].params["payload_json"]) == {"secret": 1}
+
+
+def test_a_name_that_a_text_says_is_a_mention():
+    """Telegram tells whoever it is; an emoji before it counts two units, and a part of another word is no name."""
+    text = "🎂 Marion, Mario: cake"
+    [entity] = mentioned(text, [Mention("Mario", 203), Mention("Priya"), Mention("Zoe", 9)])
+
+    assert entity == {
+        "type": "text_mention", "offset": 11, "length": 5,
+        "user": {"id": 203, "is_bot": False, "first_name": "Mario"},
+    }  # fmt: skip
