@@ -144,17 +144,17 @@ class Loops:
         return await self._end(tap, "dropped")
 
     async def _end(self, tap: Tap, how: Ending) -> bool:
-        note = await find_note(self._services, tap)
+        note = await find_note(self._services, tap, self._view)
         if note is None:
-            return False
+            return True
         said = replies.say("reminder_done_text" if how == "done" else "loop_dropped", title=bare(note.text))
         return await change_listed(self._services, tap, ending(note, how), self._view, said)
 
     async def _snooze(self, tap: Tap) -> bool:
         """Put it off until tomorrow morning."""
-        note = await find_note(self._services, tap)
+        note = await find_note(self._services, tap, self._view)
         if note is None:
-            return False
+            return True
         services = self._services
         zone = (await services.people.clock(tap.envelope.conversation_id, tap.envelope.user_id)).name
         operation = putting_off(note, services.clock.now_ms(), zone)

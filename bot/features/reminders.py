@@ -287,17 +287,18 @@ class Reminders:
     async def _tapped(self, tap: Tap) -> bool:
         """Do what a button says to one date of a reminder, and show what stands then."""
         services, envelope, choice = self._services, tap.envelope, tap.payload["choice"]
-        note = await find_note(services, tap)
+        listed = bool(tap.payload.get("listed"))
+        note = await find_note(services, tap, self._view if listed else None)
         if note is None:
-            return False
+            return listed
         now_ms = services.clock.now_ms()
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         operation = operation_for(note, occurrence_of(tap.payload["date"]), choice, now_ms)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         outcome = apply(ledger, operation, Actor("person", now_ms, envelope.button_id))
         said = told(note, outcome.note, choice, now_ms, zone) if isinstance(outcome, Applied) else ""
-        view = self._view if tap.payload.get("listed") else View("job", _alone(said))
-        return await change_listed(services, tap, operation, view, said if tap.payload.get("listed") else "")
+        view = self._view if listed else View("job", _alone(said))
+        return await change_listed(services, tap, operation, view, said if listed else "")
 
     def _made(self, ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
         return reminder_list(ledger, self._services.clock.now_ms(), zone)

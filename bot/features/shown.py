@@ -73,9 +73,9 @@ async def turn_page(services: Services, tap: Tap, view: View) -> bool:
 
 async def open_line(services: Services, tap: Tap, view: View) -> bool:
     """Show one line in place of its list, with what can be done with it and the way back."""
-    note = await find_note(services, tap)
+    note = await find_note(services, tap, view)
     if note is None:
-        return False
+        return True
     envelope, now_ms = tap.envelope, services.clock.now_ms()
     zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
     listing = view.made(await services.memory.ledgers.read(envelope.conversation_id), zone)
@@ -121,14 +121,22 @@ async def change(services: Services, tap: Tap, operations: Sequence[Operation], 
     services.reminders.look()
 
 
-async def find_note(services: Services, tap: Tap) -> Note | None:
-    """The note behind a button while it stands; when it ended meanwhile, say so and return None."""
-    ledger = await services.memory.ledgers.read(tap.envelope.conversation_id)
+async def find_note(services: Services, tap: Tap, view: View | None = None) -> Note | None:
+    """The note behind a button while it stands; when it ended meanwhile, say so and return None.
+
+    A button of a list leaves the list as it is now, however old its message was.
+    """
+    envelope = tap.envelope
+    ledger = await services.memory.ledgers.read(envelope.conversation_id)
     note = ledger.by_id(tap.payload["note_id"])
     if note is not None and note.is_open:
         return note
-    gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=tap.envelope.message_id)
-    await services.committer.done([tap.envelope], [gone], tap.use)
+    gone = OutgoingMessage(replies.say("loop_gone"))
+    if view is not None:
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+        gone, _ = view.message(ledger, zone, tap.payload.get("offset", 0))
+        gone = replace(gone, text=f"{replies.say('loop_gone_here')}\n\n{gone.text}")
+    await services.committer.done([envelope], [replace(gone, edits_message_id=envelope.message_id)], tap.use)
     return None
 
 

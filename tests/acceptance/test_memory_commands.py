@@ -48,6 +48,11 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     await tap(api, "Tomorrow", "put off")
     await tap(api, "Drop", "Nothing's open")
     assert "Nothing's open" in (await reply(api, "/loops")).text
+    await reply(api, "I have to buy paint.")
+    old = await reply(api, "/loops")
+    await tap(api, "Done", r"\ADone: ", on=await reply(api, "/loops"))
+    await reply(api, "I have to sand the hull.")
+    await tap(api, "Drop", r"(?s)\AThat's no longer open. This is how it stands:.*1\. [^\n]*sand the hull", on=old)
 
 
 async def test_a_note_is_listed_found_and_forgotten_with_its_message(api, model, bot_process):
