@@ -81,6 +81,8 @@ class ConversationContextPacket(Contract):
     """Turns to be shown verbatim, oldest first."""
     edited: tuple[str, ...] = ()
     """Those of them whose message says something else than when it was answered."""
+    taken_back: tuple[int, ...] = ()
+    """The seqs of turns that stand there in another form: their message was edited and answered again."""
     history_truncated: bool = False
     notes_lasting: str = ""
     """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""

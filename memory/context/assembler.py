@@ -174,6 +174,7 @@ class Assembler:
                     speakers=await self._speakers([*history, *found], occasion),
                 ),
                 history=history,
+                taken_back=self._taken_back(state),
                 block=remembered.block,
                 since=news,
                 fields=fields_of(remembered.ledger, scope, title_of(state, titles, history, zone), now_ms),
@@ -211,6 +212,11 @@ class Assembler:
         while len(self._turns) > CACHED_SESSIONS:
             self._turns.popitem(last=False)
         return verbatim(state, list(held.values()))
+
+    def _taken_back(self, state: SessionState) -> frozenset[int]:
+        """Return the seqs of turns at hand that were edited and answered again."""
+        held = self._turns.get(state.session_id, {}).values() if state.undone else ()
+        return frozenset(turn.seq for turn in held if turn.turn_id in state.undone)
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory; call it when turns were deleted or healed (P13)."""

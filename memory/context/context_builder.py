@@ -89,6 +89,8 @@ class ContextInputs:
     moment: Moment
     history: Sequence[ConversationTurn] = ()
     """Turns of the session that may be shown verbatim, in any order."""
+    taken_back: frozenset[int] = frozenset()
+    """The seqs of turns that stand among them in another form."""
     block: Block = NO_BLOCK
     since: Since = NOTHING_SINCE
     fields: Fields = Fields()
@@ -174,7 +176,7 @@ def _guarded(part: TierPart, fill: Callable[[TierPart], None]) -> None:
 def _missing(inputs: ContextInputs, history: TierPart) -> int:
     """Return how many turns of the session are not shown verbatim."""
     last_seq = max((turn.seq for turn in inputs.history), default=0)
-    return max(0, max(inputs.state.last_seq, last_seq) - len(history.items))
+    return max(0, max(inputs.state.last_seq, last_seq) - len(history.items) - len(inputs.taken_back))
 
 
 def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: TokenCounter) -> None:
@@ -268,6 +270,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
         "resolved_entities_map": dict(fields.entities),
         "last_response_type": state.last_response_type,
         "history": turns,
+        "taken_back": tuple(sorted(inputs.taken_back)),
         "edited": tuple(turn.turn_id for turn in turns if turn.turn_id in state.edited),
         "history_truncated": missing > 0,
         "notes_lasting": "\n".join(of_notes["lasting"]),

@@ -79,7 +79,13 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessa
 
 
 def _marks(packet: ConversationContextPacket) -> list[str]:
-    return turn_marks(packet.history, packet.time_zone, times=packet.has_times, edited=packet.edited)
+    return turn_marks(
+        packet.history,
+        packet.time_zone,
+        times=packet.has_times,
+        edited=packet.edited,
+        taken_back=packet.taken_back,
+    )
 
 
 def company(packet: ConversationContextPacket) -> Company | None:

@@ -169,17 +169,22 @@ def to_messages(
 
 
 def turn_marks(
-    turns: Sequence[ConversationTurn], time_zone: str, *, times: bool = True, edited: Collection[str] = ()
+    turns: Sequence[ConversationTurn],
+    time_zone: str,
+    *,
+    times: bool = True,
+    edited: Collection[str] = (),
+    taken_back: Collection[int] = (),
 ) -> list[str]:
     """Return what stands before each turn: `[Mon 2026-11-23 19:20] `, of the next ones of a day `[19:24] `.
 
-    A turn behind a gap is told as such, also without `times`, and so is one that was `edited` after its answer. Marks
-    do not change when a turn is added behind them.
+    A turn behind a gap is told as such, also without `times`, and so is one that was `edited` after its answer. A turn
+    that was `taken_back` (its seq) is no gap. Marks do not change when a turn is added behind them.
     """
     marks: list[str] = []
     day, last_seq = "", 0
     for turn in turns:
-        left_out = turn.seq - last_seq - 1
+        left_out = turn.seq - last_seq - 1 - sum(last_seq < seq < turn.seq for seq in taken_back)
         gap = f"{truncation_marker(left_out)}\n\n" if left_out > 0 else ""
         today, minute = local_moment(turn.created_at_ms, time_zone)
         mark = (f"[{minute}] " if today == day else f"[{today} {minute}] ") if times else ""

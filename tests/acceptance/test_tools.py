@@ -285,6 +285,27 @@ async def test_forgetting_offers_to_delete_the_messages_too(api, model, bot_here
     assert "Gone." in [line.text for line in bot_lines(api)]
 
 
+async def test_what_is_answered_again_is_told_what_was_taken_back(api, model, bot_here):
+    """The note of the first wording is gone, the model hears of it, and nothing counts as cut from the talk."""
+    bot = await bot_here()
+    model.reply = calling(ToolCall("note", {"text": "Order 200 baguettes", "kind": "task"}))
+    said = api.people.says(PERSON, "200 baguettes please")
+    await shows(api, "All done.")
+    model.reply = lambda _: "Fine."
+    await say(api, "and how is the weather?")
+    api.people.edits(PERSON, said.message_id, "250 baguettes please")
+    offer = await shows(api, "changed a message")
+    await tap(api, "Answer again", on=offer)
+    await api.until(lambda: bot_lines(api)[-1].text == "Fine." and bot_lines(api)[-1] is not offer)
+    await bot.settled()
+
+    prompt = model.requests[-1].text
+    assert "was taken back: do anew what it asks for as it reads now." in prompt
+    assert "#1 task: Order 200 baguettes (dropped" in prompt
+    assert "truncated" not in prompt
+    assert prompt.count("baguettes please") == 1
+
+
 async def test_an_answer_that_repeats_what_was_forgotten_is_among_what_would_go(api, model, bot_here):
     """It stands in no message that the note rested on; it is shown before it is confirmed, and goes with them."""
     bot = await bot_here()

@@ -95,6 +95,7 @@ def test_each_message_says_when_it_was_by_the_clock_of_the_person():
     assert to_messages(turns, marks=turn_marks(turns, "UTC"))[2].text == "[22:14] question 2"
     assert turn_marks([make_turn(created_at_ms=10**18)], "UTC") == ["[? ?] "]
     assert turn_marks([make_turn(seq=3)], "UTC", times=False) == ["[Earlier messages truncated: 2 turns]\n\n"]
+    assert turn_marks([make_turn(seq=3)], "UTC", times=False, taken_back=[1, 2, 9]) == [""]
 
 
 def test_a_short_tool_output_is_left_alone():

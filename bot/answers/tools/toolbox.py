@@ -291,7 +291,7 @@ class Toolbox:
         there = "What was said about it stays in the messages until the person taps the button under your answer."
         if text.strip():
             return f"{self._forget_detail(notes, text)}\n{there}"
-        gone = [f"Not used any more: {desk.shown(notes)}"] if notes else []
+        gone = [f"Not used any more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []
         values = values_of(desk.notes.ledger, [note.note_id for note in notes])
         turn_ids = [turn_id for note in values for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
         self._forgotten = joined(self._forgotten, turn_ids)

@@ -27,7 +27,21 @@ _WHY = {
 
 async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     """What to say of the turn before, and of this one when it was tried before. Raises `StorageUnavailable`."""
-    return (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news))
+    told = (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news))
+    return (*told, *await _taken_back(services, ask))
+
+
+async def _taken_back(services: Services, ask: Ask) -> list[str]:
+    """What was undone with the first answer of a message that was edited, and is answered again as it reads now."""
+    before = [turn_id for turn_id in ask.repeats if turn_id in ask.state.undone]
+    if not before:
+        return []
+    causes = [await services.memory.ledgers.caused_by(ask.conversation_id, f"edit:{turn_id}") for turn_id in before]
+    numbers = sorted({change.number for changes in causes for change in changes})
+    notes = [note for number in numbers if (note := ask.ledger.find(number)) and views.belongs(note, ask.scope)]
+    how = f" How they stand now: {'; '.join(_line(note, ask) for note in notes)}" if notes else ""
+    gone = "This message was edited after you had answered it. That answer is gone, and what you had noted for it was"
+    return [f"{gone} taken back: do anew what it asks for as it reads now.{how}"]
 
 
 def _decided(call: CallRow) -> str:
