@@ -6,43 +6,35 @@ import asyncio
 import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import structlog
-from telegram import BotCommand
-from telegram.error import TelegramError
 
-from bot import replies
-from bot.answers import prompts
 from bot.answers.responder import Responder
-from bot.delivery.connection import StartError, until_reached
+from bot.delivery.connection import StartError
 from bot.delivery.rate_limit import RateLimits
 from bot.features.continuity.gate import ContinuityGate
-from bot.intake.inbox import NewRow
-from bot.intake.polling import POLL_TIMEOUT_S
-from bot.intake.raw.reader import read_update
-from bot.intake.raw_json import write_json
-from bot.intake.updates import ALLOWED_UPDATES, Envelope
+from bot.intake.updates import Envelope
+from bot.joining import by_hand
+from bot.joining.health import BotHealth, health_of
 from bot.joining.joining import Joined, join
-from bot.joining.process import Process
+from bot.joining.process import Process, announce_now
+from bot.joining.receiving import choose_way, introduce
 from bot.joining.storage import open_storage
 from bot.joining.telegram import connect
+from bot.joining.upkeep import purge_daily, watch_storage
 from bot.meters.meters import Meters
 from bot.meters.tracing import Tracer, open_tracer
 from bot.ops.workspace import Workspace
 from bot.pauses import FULL, Pauses
 from bot.process import garbage, systemd
 from bot.process.watch import LoopWatch
-from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
 from bot.tools.web.addresses import Reach, is_public
-from bot.turns.parked import decided, resume
 from bot.turns.recovery import StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
-from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
@@ -50,49 +42,11 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-STORAGE_LOOK_S = 1.0
-"""How often the database file is looked for in its place."""
-STORAGE_LAST_S = 5.0
-"""How long a bot whose database is gone refuses everything before it ends, so that its watchers see why."""
-LAG_S = 5.0
-"""A bot whose event loop stood still for longer within the last half minute is not well: nobody was answered."""
 STOP_REFUSED_S = 0.5
 """How long a stop waits for turns when the database refuses just now: they could not be stored anyway."""
 STOP_TURNS_S = 5.0
 """How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
-STOP_POLLING_S = 1.0
-STOP_DELIVERY_S = 1.0
-STOP_SESSIONS_S = 1.0
-SETTLE_S = 60.0
-SHARING_LOOK_S = 0.01
-DAY_MS = 24 * 3600 * 1000
-PURGE_DONE_MS = 14 * DAY_MS
-FIGURES_KEPT_MS = 400 * DAY_MS
-"""Charts go back a year."""
-PURGE_EVERY_S = 24 * 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class BotHealth:
-    """Whether the bot can take and answer messages, and why not: each problem begins with a word and a colon."""
-
-    problems: tuple[str, ...]
-    detail: dict[str, Any]
-
-    @property
-    def ok(self) -> bool:
-        """True when nothing is wrong."""
-        return not self.problems
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The first word of each problem: nothing of it tells a path or a driver's sentence."""
-        return tuple(problem.partition(":")[0] for problem in self.problems)
-
-
-def announce_now(text: str) -> None:
-    """Print for whoever reads the console, also when it is a pipe that would hold it back."""
-    print(text, flush=True)  # noqa: T201 - the pairing code is for the console, not for the log
+STOP_POLLING_S = STOP_DELIVERY_S = STOP_SESSIONS_S = 1.0
 
 
 class App:
@@ -184,7 +138,7 @@ class App:
             await self.stop()
             raise
         self._started = True
-        self._behind(self._watch_storage(), "storage")
+        self._behind(watch_storage(self.joined.memory.db, self._process.pauses, self.fail), "storage")
         self._behind(self._after_start(), "after-start")
 
     async def _recover(self) -> None:
@@ -196,12 +150,9 @@ class App:
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
         await joined.sharing.begin(self.report)
-        await self._store_report()
-        log.info("started", boot_id=self._process.boot_id, bot=me.username, **self.report.as_dict())
-
-    async def _store_report(self) -> None:
         values = {"boot_id": self._process.boot_id, "report_json": orjson.dumps(self.report.as_dict()).decode()}
         await self.services.db.write(Statement("boot_report", values))
+        log.info("started", boot_id=self._process.boot_id, bot=me.username, **self.report.as_dict())
 
     async def _serve(self) -> None:
         """Open the HTTP port, when one is set."""
@@ -219,43 +170,21 @@ class App:
     async def _keep(self) -> None:
         """Do what has to be done once over all processes: hear Telegram, deliver reminders, read what was said."""
         try:
-            await self._receive()
+            is_polled = await choose_way(self.settings, self.joined.bot, self._process.pauses)
         except StartError as exc:
             if not self._started:
                 raise
             self.fail(str(exc))
             return
         joined = self.joined
+        if is_polled:
+            self._polling = self._behind(joined.poller.run(), "polling")
         self._behind(joined.memory.run(), "memory")
         self.services.reminders.start()
         self._behind(joined.idle.run(), "heartbeat")
-        self._behind(self._purge(), "purge")
-        self._behind(self._introduce(), "commands")
+        self._behind(purge_daily(self.services), "purge")
+        self._behind(introduce(self.joined.bot), "commands")
         log.info("keeps what is done once", boot_id=self._process.boot_id)
-
-    async def _introduce(self) -> None:
-        with suppress(TelegramError):
-            for code in LANGUAGES:
-                menu = [BotCommand(name, what) for name, what in replies.command_menu(code).items()]
-                await self.joined.bot.set_my_commands(menu, language_code=None if code == DEFAULT else code)
-
-    async def _receive(self) -> None:
-        """Begin to take updates: by webhook when one is set, by polling otherwise."""
-        settings = self.settings
-        if settings.telegram_webhook_url:
-            secret = settings.telegram_webhook_secret
-            await until_reached(
-                settings.telegram_api_url,
-                lambda: self.joined.bot.set_webhook(
-                    settings.telegram_webhook_url or "",
-                    secret_token=secret.get_secret_value() if secret else None,
-                    allowed_updates=ALLOWED_UPDATES,
-                ),
-                self._process.pauses,
-            )
-            return
-        await until_reached(settings.telegram_api_url, self.joined.bot.delete_webhook, self._process.pauses)
-        self._polling = self._behind(self.joined.poller.run(), "polling")
 
     async def _after_start(self) -> None:
         """Do what need not hold up the start."""
@@ -265,34 +194,12 @@ class App:
             self._behind(joined.memory.warm(), "memory"),
         ]
         if code := joined.gate.code:
-            self._process.announce(
-                f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"
-            )
+            name = self.services.me.username
+            self._process.announce(f"\nNobody is allowed yet. To pair, send this code to @{name}: {code}\n")
         await self.services.responder.warm()
         self._behind(self._process.meters.watch_lag(), "lag")
         await asyncio.wait(loads)
         self.loaded.set()
-
-    async def _purge(self) -> None:
-        """Let go of what is too old, now and then once a day."""
-        while True:
-            with suppress(StorageUnavailable):
-                await self._purge_once()
-            await asyncio.sleep(PURGE_EVERY_S)
-
-    async def _purge_once(self) -> None:
-        now_ms = self._process.clock.now_ms()
-        before = {"before_ms": now_ms - PURGE_DONE_MS}
-        prompts_before_ms = now_ms - self.settings.continuity_prompts_days * DAY_MS
-        await self.services.db.write(
-            Statement("inbox_purge_done", before),
-            Statement("buttons_purge", before),
-            Statement("tool_calls_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
-            Statement("task_runs_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
-            Statement("files_purge", before),
-            *prompts.purge(prompts_before_ms, now_ms - FIGURES_KEPT_MS),
-        )
-        await self.services.files.shelf.sweep_or_later()
 
     # --- work -------------------------------------------------------------------------------------------------------
 
@@ -302,27 +209,15 @@ class App:
 
     async def take_local(self, raw: dict[str, Any]) -> Envelope:
         """Take a message that came over HTTP, once per identity. Raises `StorageUnavailable`: nothing was taken."""
-        inbox, me = self.services.inbox, self.services.me
-        envelope = read_update(raw, me)
-        if envelope is None:
-            raise ValueError("not a local message")
-        row = NewRow(envelope.update_id, envelope.conversation_id, write_json(raw), message_id=envelope.digest)
-        (arrival,) = await inbox.put_all(me, [row])
-        if arrival.is_new:
-            self.joined.deliver(replace(envelope, behind=arrival.behind))
-        return envelope
+        return await by_hand.take_local(self.joined, raw)
 
     async def reopen(self, turn_id: str) -> None:
         """Put a parked turn back to work, since it was asked for again; once is enough. Raises `StorageUnavailable`."""
-        with suppress(Conflict):  # somebody else was first
-            await self.services.db.write(await decided(self.services, turn_id, "inbox_reopen"))
-        await resume(self.services, self.joined.sharing.submit, turn_id)
+        await by_hand.reopen(self.joined, turn_id)
 
     async def replay(self, update_id: int) -> None:
         """Work on an update that was put back into the inbox. Raises `StorageUnavailable`."""
-        for envelope in await self.services.inbox.unfinished(self.services.me):
-            if envelope.update_id == update_id:
-                self.joined.sharing.submit(replace(envelope, again=True))
+        await by_hand.replay(self.joined, update_id)
 
     def alone(self, conversation_id: str) -> AbstractAsyncContextManager[None]:
         """Let no turn be under way in a conversation meanwhile."""
@@ -334,26 +229,7 @@ class App:
 
     async def settled(self) -> None:
         """Return when every update taken so far is finished and everything said is sent (or failed)."""
-        joined = self.joined
-        while not (joined.sharing.idle and joined.lanes.idle and self.services.delivery.backlog == 0):
-            await joined.lanes.until_idle()
-            await self.services.delivery.flush(SETTLE_S)
-            if not joined.sharing.idle:
-                await asyncio.sleep(SHARING_LOOK_S)
-
-    async def _watch_storage(self) -> None:
-        """End the process when the database is damaged or gone: nothing is confirmed from then on, and no try helps."""
-        db = self.joined.memory.db
-        while True:
-            db.trouble()
-            reason = db.condition.beyond_repair
-            if reason is not None:
-                log.critical("the database cannot be worked with", reason=reason)
-                if not db.taken_over:  # others speak to people now, and hear them
-                    await self._process.pauses.rest(STORAGE_LAST_S)  # the person hears of it, and /health shows it
-                self.fail(reason)
-                return
-            await self._process.pauses.rest(STORAGE_LOOK_S)
+        await by_hand.settle(self.joined)
 
     def fail(self, reason: str) -> None:
         """Stop for good: going on can never work."""
@@ -364,29 +240,7 @@ class App:
 
     def health(self) -> BotHealth:
         """Return whether messages can be taken and answered just now (P10)."""
-        joined, services = self.joined, self.services
-        problems = []
-        refused = services.inbox.storage_error or joined.memory.db.trouble()
-        if refused:
-            problems.append(f"storage: {refused}")
-        stalled_s = joined.poller.silent_for_s()
-        if not self.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
-            problems.append(f"polling: silent for {stalled_s:.0f} s")
-        lag_s = self._process.meters.longest_lag_s()
-        if lag_s > LAG_S:
-            problems.append(f"loop: it stood still for {lag_s:.1f} s")
-        detail = {
-            "loop_lag_s": round(lag_s, 3),
-            "boot_id": self._process.boot_id,
-            "bot": services.me.username,
-            "answered": joined.turns.answered,
-            "outbox_backlog": services.delivery.backlog,
-            "unreachable_chats": len(services.delivery.unreachable),
-            "checkpoint_error": services.memory.recorder.checkpoint_error,
-            "keeper_handed_over": services.memory.keeper.handed_over,
-            "start": self.report.as_dict(),
-        }
-        return BotHealth(tuple(problems), detail)
+        return health_of(self.joined, self._process, self.report)
 
     @property
     def http_url(self) -> str | None:

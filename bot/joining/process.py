@@ -37,3 +37,8 @@ class Process:
     """Begins what has to be done once over all processes that share the work."""
     may_reach: Reach = is_public
     """Which addresses a page may be read from."""
+
+
+def announce_now(text: str) -> None:
+    """Print for whoever reads the console, also when it is a pipe that would hold it back."""
+    print(text, flush=True)  # noqa: T201 - the pairing code is for the console, not for the log
