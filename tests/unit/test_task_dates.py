@@ -16,7 +16,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, Ledger, Ring
 
 BERLIN = "Europe/Berlin"
-TOKENS = 190
+TOKENS = 185
 BY = Actor("person", 0, "t_1")
 
 
