@@ -167,13 +167,18 @@ def is_reminder(note: Note, now_ms: int) -> bool:
 
 
 def day_it_is_for(note: Note) -> int | None:
-    """The moment whose day it stands under: when it is due, else when it rings; None when no time was said."""
-    return note.due_at_ms if note.due_at_ms is not None else note.rings_at_ms
+    """The moment whose day it stands under: when it is due, else when it rings; None when no time was said.
+
+    A series stands under its next date: what is due with it is its last.
+    """
+    if note.due_at_ms is None or (note.repeats and note.rings_at_ms is not None):
+        return note.rings_at_ms
+    return note.due_at_ms
 
 
 def hour_of(note: Note) -> int | None:
     """By which moment it stands inside its day: its hour, else that of its reminder on that day; None for no time."""
-    if note.due_at_ms is None or note.due_exact or note.rings_at_ms is None:
+    if note.due_at_ms is None or note.due_exact or note.rings_at_ms is None or note.repeats:
         return day_it_is_for(note)
     zone = zone_of(note.time_zone)
     due, rings = (datetime.fromtimestamp(at_ms / 1000, zone).date() for at_ms in (note.due_at_ms, note.rings_at_ms))

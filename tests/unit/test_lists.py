@@ -68,6 +68,15 @@ def test_loops_stand_under_their_days():
     assert "3. Now (at 23:13)" in lines
 
 
+def test_a_series_stands_under_its_next_date():
+    """Tablets every other day until the third are for tomorrow, though the last one is what they are due with."""
+    ledger = ledger_of(
+        task("Tablet", due_at_ms=START_MS + 8 * DAY_MS, rings_from="2023-11-15T20:00", repeats="FREQ=DAILY;INTERVAL=2")
+    )
+
+    assert "Tomorrow" in page(loop_list(ledger, START_MS, "UTC")).text
+
+
 def test_a_page_has_six_lines_and_one_row_of_numbers():
     """Twenty things are four pages; nothing is left out, the numbers go on, and a sentence says what they are for."""
     listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(20))), START_MS, "UTC")
