@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -104,18 +105,19 @@ class Fetcher:
     async def _take(self, link: str | Path, incoming: Incoming) -> None:
         """Let the bytes come in, as many as are taken. Raises `NotFetched`, `StorageUnavailable`."""
         pieces = _of_path(link) if isinstance(link, Path) else _of_address(link, self.silent_s)
-        async for piece in pieces:
-            if incoming.size_bytes + len(piece) > self.most_bytes:
-                raise NotFetched("too_big")
-            try:
-                await asyncio.to_thread(incoming.write, piece)
-            except OSError as exc:
-                raise StorageUnavailable(reason(exc)) from exc
+        async with aclosing(pieces):  # who leaves in the middle closes the connection, too
+            async for piece in pieces:
+                if incoming.size_bytes + len(piece) > self.most_bytes:
+                    raise NotFetched("too_big")
+                try:
+                    await asyncio.to_thread(incoming.write, piece)
+                except OSError as exc:
+                    raise StorageUnavailable(reason(exc)) from exc
         if not incoming.size_bytes:
             raise NotFetched("empty")
 
 
-async def _of_address(address: str, silent_s: float) -> AsyncIterator[bytes]:
+async def _of_address(address: str, silent_s: float) -> AsyncGenerator[bytes]:
     """The bytes behind an address, piece by piece. Raises `NotFetched`; no error names the address."""
     parts = urlsplit(address)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=silent_s, sock_read=silent_s)
@@ -139,7 +141,7 @@ async def _of_address(address: str, silent_s: float) -> AsyncIterator[bytes]:
         raise NotFetched("unreachable", passing=True) from exc
 
 
-async def _of_path(path: Path) -> AsyncIterator[bytes]:
+async def _of_path(path: Path) -> AsyncGenerator[bytes]:
     """The bytes of a file that the Bot API server has written, piece by piece. Raises `NotFetched`."""
     try:
         descriptor = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import closing
 
@@ -10,6 +11,7 @@ from story import PERSON, asked, bot_lines, bot_texts, reply, rows, tap
 
 from benchmarks.papers import pdf, word
 from bot import replies
+from bot.files.store import Incoming
 
 pytestmark = pytest.mark.acceptance
 
@@ -295,3 +297,51 @@ async def test_a_reply_to_an_old_file_brings_it_along(api, model, bot_here):
 
     assert "document #1 “door.docx” (Word, 1 page), whole:\n[page 1]\nThe code of the door is 4417." in told(model)
     assert len(api.downloads.served) == 1
+
+
+async def test_a_disk_that_is_full_while_a_file_comes_takes_nothing_half(api, model, bot_here, monkeypatch):
+    """No room for the bytes: it's said, others go on, nothing is left; with room again [Try again] answers."""
+    write, full = Incoming.write, [True]
+
+    def picky(incoming, data):
+        if full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(incoming, data)
+
+    monkeypatch.setattr(Incoming, "write", picky)
+    bot = await bot_here(CONTINUITY_STORAGE_PATIENCE_S="0.2")
+    line = await sent(api, pdf(LEASE), name="lease.pdf", caption="What about notice?")
+    assert line.text == replies.say("storage_refused")
+    assert (await reply(api, "hello", PERSON + 1, PERSON + 1)).text == "You said: hello"
+    assert rows(bot, "SELECT state, digest FROM files") == [("wanted", "")]
+    full.clear()
+    await tap(api, replies.say("try_again"))
+    await api.until(lambda: len(bot_lines(api)) > 1)
+
+    assert "notice of ninety days" in told(model)
+    assert len(bot_lines(api)) == 2
+
+
+@pytest.mark.parametrize("claimed", [1, 19_999_999])
+async def test_a_size_that_is_a_lie_changes_nothing(api, model, bot_here, claimed):
+    """Whatever Telegram says of its size, the bytes that come are counted: read whole, or refused as too large."""
+    await bot_here(CONTINUITY_FILE_MAX_BYTES="100000")
+    if claimed == 1:
+        line = await sent(api, b"x" * 100_001, name="large.txt", claims={"file_size": claimed})
+        assert line.text == replies.say("file_unread.too_big", file="“large.txt”", size="0.1 MB", what="")
+        return
+    await sent(api, b"short", name="short.txt", caption="Keep it.", claims={"file_size": 99_999})
+    assert "short" in told(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("../../etc/passwd", "passwd"), ("a\u202egpj.exe\x00\n.txt", "a gpj.exe .txt"), ("x" * 300 + ".txt", "x" * 20)],
+)
+async def test_a_hostile_name_is_only_a_name(api, model, bot_here, name, shown):
+    """Folders, control signs and signs that turn the writing round are out; nothing lies under it on the disk."""
+    bot = await bot_here()
+    await sent(api, b"The code is 4417.", name=name, caption="Keep it.")
+
+    assert shown in told(model)
+    assert "passwd" not in {path.name for path in bot.folder.rglob("*")}
