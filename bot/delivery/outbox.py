@@ -19,6 +19,8 @@ from memory.text import clean
 MAX_UTF16 = 4096
 MAX_ENTITIES = 100
 VOICE_PART = "voice"
+FILE_PART = "file "
+"""Before what kind of file it is; the part's text is Telegram's id of it, and its caption on the next line."""
 BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
 
 
@@ -47,7 +49,7 @@ class OutgoingMessage:
     markdown: bool = False
     buttons: tuple[tuple[Button, ...], ...] = ()
     kind: str = "notice"
-    """reply, notice, or `heard 3`: what was heard in the file #3, which a reply to it puts right."""
+    """reply, notice, `file document` and the like, or `heard 3`: what was heard in file #3; a reply puts it right."""
     reply_to_message_id: int | None = None
     edits_message_id: int | None = None
     anyone_may_tap: bool = False
@@ -97,6 +99,11 @@ class Part:
     """True when it was written down as `sending` for a call that this process is about to make."""
     bare: bool = False
     """True when the server refused it with options: it is tried once more as text and buttons alone."""
+
+
+def is_media(part: Part) -> bool:
+    """Whether a part is no text."""
+    return part.kind == VOICE_PART or part.kind.startswith(FILE_PART)
 
 
 def render(text: str, *, markdown: bool) -> list[tuple[str, list[Entity]]]:

@@ -18,7 +18,7 @@ from bot.delivery import telegram_calls
 from bot.delivery.after_failure import Next, after_failure
 from bot.delivery.chats import Chats
 from bot.delivery.local import LocalScreens
-from bot.delivery.outbox import VOICE_PART, Outbox, OutgoingMessage, Part, Target
+from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target, is_media
 from bot.delivery.probe import Doubt, Probe
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.storing import until_stored
@@ -234,7 +234,7 @@ class Delivery:
                 if part.kind == "preview" or not (proven or self._doubt.resend_unproven):
                     await self._fail(part, "could not be proven to be sent")
                     return None
-                if not proven and part.kind != VOICE_PART and not part.text.endswith(UNPROVEN_MARK):
+                if not proven and not is_media(part) and not part.text.endswith(UNPROVEN_MARK):
                     part = replace(part, text=part.text + UNPROVEN_MARK)
             part = await self._mark(part)
             faults.point("outbox_marked_sending")

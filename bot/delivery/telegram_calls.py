@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Awaitable, Callable
 from enum import Enum
 from typing import Any
 
@@ -18,7 +19,7 @@ from telegram.error import (
     TelegramError,
 )
 
-from bot.delivery.outbox import VOICE_PART, Part
+from bot.delivery.outbox import FILE_PART, VOICE_PART, Part, is_media
 from bot.intake.telegram_request import NotSent
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
@@ -93,6 +94,8 @@ async def send(bot: Bot, part: Part) -> int:
     """Send a part as a new message; return its message id. Raises TelegramError."""
     if part.kind == VOICE_PART:
         return await _say(bot, part)
+    if part.kind.startswith(FILE_PART):
+        return await _hand_back(bot, part)
     reply = None if part.bare else part.reply_to_message_id
     message = await bot.send_message(
         chat_id=part.chat_id,
@@ -117,13 +120,28 @@ async def _say(bot: Bot, part: Part) -> int:
     return said.message_id
 
 
+async def _hand_back(bot: Bot, part: Part) -> int:
+    """Send a file that Telegram has by its id."""
+    ways: dict[str, tuple[Callable[..., Awaitable[Message]], str]] = {
+        "document": (bot.send_document, "document"),
+        "picture": (bot.send_photo, "photo"),
+        "voice message": (bot.send_voice, "voice"),
+        "audio": (bot.send_audio, "audio"),
+    }
+    send_it, field = ways[part.kind.removeprefix(FILE_PART)]
+    telegram_id, _, caption = part.text.partition("\n")
+    where = {"chat_id": part.chat_id, "message_thread_id": part.thread_id}
+    return (await send_it(**where, **{field: telegram_id}, caption=caption)).message_id
+
+
 async def edit(bot: Bot, part: Part, message_id: int) -> int:
     """Let a message of ours show this part; return its id. Raises TelegramError.
 
-    Of a voice message only the caption can be set: no text of ours has one.
+    Of a file only the caption can be set: no text of ours has one.
     """
-    if part.kind == VOICE_PART:
-        await bot.edit_message_caption(chat_id=part.chat_id, message_id=message_id, caption=VOICE_CAPTION)
+    if is_media(part):
+        caption = VOICE_CAPTION if part.kind == VOICE_PART else part.text.partition("\n")[2]
+        await bot.edit_message_caption(chat_id=part.chat_id, message_id=message_id, caption=caption)
         return message_id
     done = await bot.edit_message_text(
         chat_id=part.chat_id,

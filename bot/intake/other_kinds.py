@@ -72,13 +72,13 @@ def _checklist(given: Mapping[str, Any]) -> str:
     listed = [each for each in tasks if isinstance(each, dict)][:MAX_OPTIONS] if isinstance(tasks, list) else []
     lines = [f"- [{'x' if each.get('completion_date') else ' '}] {_text(each.get('text'))}" for each in listed]
     title = _text(given.get("title"))
-    return "\n".join([f"[checklist: {title}]", *lines]) if title or lines else ""
+    return foreign("\n".join([title, *lines]), "Checklist") if title or lines else ""
 
 
 def _story(given: Mapping[str, Any]) -> str:
     chat = given.get("chat")
     whose = _text(chat.get("title") or chat.get("first_name")) if isinstance(chat, dict) else ""
-    return f"[a story of {whose}; bots can't look at stories]" if whose else ""
+    return foreign("(bots can't look at it)", f"Story of {whose}") if whose else ""
 
 
 _READ: Final = {

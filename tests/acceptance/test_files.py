@@ -345,3 +345,18 @@ async def test_a_hostile_name_is_only_a_name(api, model, bot_here, name, shown):
 
     assert shown in told(model)
     assert "passwd" not in {path.name for path in bot.folder.rglob("*")}
+
+
+@pytest.mark.parametrize(("kind", "name"), [("document", "lease.pdf"), ("photo", "#1")])
+async def test_a_file_is_sent_back(api, model, bot_here, kind, name):
+    """[Send] gives it back as Telegram has it, under its name, once, also when the answer to the call was lost."""
+    await bot_here()
+    await sent(api, pdf(LEASE), name="lease.pdf" if kind == "document" else "", kind=kind, caption="Keep it.")
+    listed = await reply(api, "/files")
+    api.faults.plant("sendDocument" if kind == "document" else "sendPhoto", "lost_answer")
+    before = len(bot_lines(api))
+    await tap(api, replies.say("file_send", number=1), on=listed)
+    await api.until(lambda: api.calls_of("editMessageCaption"))
+    await reply(api, "thanks")
+
+    assert [line.text for line in bot_lines(api)[before:]] == [name, "You said: thanks"]

@@ -28,10 +28,10 @@ def read(**content):
         ({"dice": {"emoji": "🎲", "value": 4}}, "[🎲: 4]", False),
         (
             {"checklist": {"title": "Trip", "tasks": [{"text": "Pack", "completion_date": 9}, {"text": "Go"}]}},
-            "[checklist: Trip]\n- [x] Pack\n- [ ] Go",
-            False,
+            "> Checklist:\n> Trip\n> - [x] Pack\n> - [ ] Go",
+            True,
         ),
-        ({"story": {"chat": {"first_name": "Rui"}}}, "[a story of Rui; bots can't look at stories]", False),
+        ({"story": {"chat": {"first_name": "Rui"}}}, "> Story of Rui:\n> (bots can't look at it)", True),
         ({"video": {"file_id": "x"}, "media_group_id": "a1"}, "[video]", False),
         ({"sticker": {"emoji": "👍", "file_id": "x"}}, "[sticker 👍]", False),
         ({"contact": {"first_name": "Rui", "phone_number": "+351 1"}}, "> Contact:\n> Rui, +351 1", True),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot import replies
-from bot.delivery.outbox import Button, OutgoingMessage
+from bot.delivery.outbox import FILE_PART, Button, OutgoingMessage
 from bot.files.rows import StoredFile
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
@@ -14,7 +14,9 @@ from bot.turns.services import Services
 from bot.turns.steps.attachments import file_name, megabytes
 
 LISTED: Final = 12
-BUTTONS_A_ROW: Final = 3
+BUTTONS_A_ROW: Final = 2
+SENT_BACK: Final = frozenset({"document", "picture", "voice message", "audio"})
+"""Of a video and a GIF only the still picture is known."""
 
 
 class FileCommands:
@@ -23,7 +25,7 @@ class FileCommands:
     def __init__(self, services: Services) -> None:
         self._services = services
         self.commands: dict[str, Command] = {"files": self.files}
-        self.actions: dict[str, Action] = {"file_delete": self._delete}
+        self.actions: dict[str, Action] = {"file_delete": self._delete, "file_send": self._send}
 
     async def files(self, envelope: Envelope) -> None:
         """List the files of the conversation; in a group everybody sees them, and each deletes their own."""
@@ -42,6 +44,17 @@ class FileCommands:
         lines += ["", replies.say("files_taken", size=megabytes(taken), of=megabytes(of))]
         mine = [file for file in shown if envelope.private or file.user_id == envelope.user_id]
         return OutgoingMessage("\n".join(lines), buttons=_buttons(mine))
+
+    async def _send(self, tap: Tap) -> bool:
+        """Send one file back, as Telegram has it; the list stays as it is."""
+        services, envelope = self._services, tap.envelope
+        file = await services.files.shelf.find(envelope.conversation_id, tap.payload["number"])
+        if file is None or file.kind not in SENT_BACK:
+            await services.committer.done([envelope], [], tap.use)
+            return False
+        sent = OutgoingMessage(f"{file.telegram_id}\n{file.name or f'#{file.number}'}", kind=f"{FILE_PART}{file.kind}")
+        await services.committer.done([envelope], [sent], tap.use)
+        return False
 
     async def _delete(self, tap: Tap) -> bool:
         """Delete one file, with its bytes when nobody else has sent the same; show what is left."""
@@ -64,7 +77,12 @@ def _line(file: StoredFile) -> str:
 
 
 def _buttons(files: Sequence[StoredFile]) -> tuple[tuple[Button, ...], ...]:
-    single = [
-        Button(replies.say("file_delete", number=file.number), "file_delete", {"number": file.number}) for file in files
-    ]
-    return tuple(tuple(single[at : at + BUTTONS_A_ROW]) for at in range(0, len(single), BUTTONS_A_ROW))
+    """For each file what sends it back, and what deletes it."""
+    found: list[Button] = []
+    for file in files:
+        number = {"number": file.number}
+        if file.kind in SENT_BACK and file.state != "expired":
+            found.append(Button(replies.say("file_send", **number), "file_send", number))
+        found.append(Button(replies.say("file_delete", **number), "file_delete", number))
+    rows = range(0, len(found), 2 * BUTTONS_A_ROW)
+    return tuple(tuple(found[at : at + 2 * BUTTONS_A_ROW]) for at in rows)

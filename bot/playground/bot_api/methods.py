@@ -48,7 +48,17 @@ def send_voice(world: World, params: Json, now_s: float) -> Json:
     return _send(world, chat, params, {"voice": voice} | _captioned(params), now_s)
 
 
+def send_photo(world: World, params: Json, now_s: float) -> Json:
+    """Show a picture that is there already."""
+    chat = world.open_chat(params.get("chat_id"))
+    photo = {"photo": [{**_kept(world, params, "photo"), "width": 90, "height": 90}]}
+    return _send(world, chat, params, photo | _captioned(params), now_s)
+
+
 def _kept(world: World, params: Json, field: str) -> Json:
+    if params.get(field) in world.files:  # what is there already is sent by its id
+        known = str(params[field])
+        return {"file_id": known, "file_unique_id": known, "file_name": known, "file_size": len(world.files[known])}
     name, data = _uploaded(params.get(field), params)
     file_id = f"file{len(world.files) + 1}"
     world.files[file_id] = data
@@ -113,7 +123,7 @@ def edit_message_text(world: World, params: Json, _now_s: float) -> Json:
 def edit_message_caption(world: World, params: Json, now_s: float) -> Json:
     """Change what stands under one of our files."""
     kept = _editable(world, params)
-    if "document" not in kept.message and "voice" not in kept.message:
+    if not {"document", "voice", "photo"} & set(kept.message):
         raise refuse("there is no caption in the message to edit")
     return _change(world, kept, {"caption": params.get("caption"), "reply_markup": _keyboard(params)}, now_s)
 
@@ -298,6 +308,7 @@ METHODS: dict[str, Method] = {
     "sendMessage": send_message,
     "sendDocument": send_document,
     "sendVoice": send_voice,
+    "sendPhoto": send_photo,
     "editMessageText": edit_message_text,
     "editMessageCaption": edit_message_caption,
     "editMessageReplyMarkup": edit_message_reply_markup,
