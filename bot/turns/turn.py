@@ -26,7 +26,7 @@ from bot.tools.tool import CallContext
 from bot.turns.services import Services
 from bot.turns.steps.answers import Answers
 from bot.turns.steps.attachments import FileTurn, Material, has_files, material, unreachable
-from bot.turns.steps.commit import HEAD_START_S, Commit
+from bot.turns.steps.commit import HEAD_START_S, Commit, seen
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import set_without_model
 from bot.turns.steps.question import begin, bounded_for, read_together
@@ -222,5 +222,5 @@ class Turns:
             buttons=((Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id}),),),
             edits_message_id=live.message_id,
         )
-        used = booked(ask.user_id, ask.today, reason.uses)
-        await self._services.committer.parked(batch, [message], reason.reason, turn_id, used)
+        ends = [*booked(ask.user_id, ask.today, reason.uses), *await seen(self._services, ask)]
+        await self._services.committer.parked(batch, [message], reason.reason, turn_id, ends)

@@ -56,3 +56,15 @@ async def test_a_session_is_found_by_what_was_said_and_by_whom(console, api):
         False,
         False,
     ]
+
+
+async def test_somebody_who_never_got_an_answer_has_a_name(console, model, api):
+    """A wrong key at the very first message: the operator reads who waits, not a number."""
+    app, _, browser = console
+    api.world.user(1, first_name="Noor")
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    api.people.says(1, "hello")
+    await api.until(lambda: api.texts(1))
+    await app.settled()
+
+    assert "(Noor)" in (await browser.get("/console/headline")).text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from memory.ledger.types import NoteChange
+from memory.zones import zone_of
 
 TIERS: Final = {
     "history": "messages as they were",
@@ -23,8 +25,11 @@ TIERS: Final = {
 ACTIONS: Final = {
     "small_talk": "small talk, by rules",
     "beyond": "said what it can't do without a model",
-    "kept": "noted it, by rules",
-    "asked": "asked back, by rules",
+    "kept": "kept it in the talk alone, by rules",
+    "asked": "looked it up, by rules",
+    "asked_back": "asked back, by rules",
+    "noted": "noted it, by rules",
+    "done": "ended it, by rules",
     "care": "fixed words of care",
     "private": "private: nothing of it is noted",
 }
@@ -88,6 +93,15 @@ _FIELDS: Final = {
     "offered": "asked how it went",
     "doubtful": "in doubt",
 }
+
+
+def day(at_ms: int, time_zone: str) -> str:
+    """The day of a note that has no hour, by the note's own clock.
+
+    >>> day(1_803_895_200_000, "UTC")
+    '2027-03-01'
+    """
+    return f"{datetime.fromtimestamp(at_ms / 1000, zone_of(time_zone)):%Y-%m-%d}"
 
 
 def session_state(status: str, *, current: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 
 from bot.answers import prompts
+from bot.answers.responder import Ask
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import plain_name
 from bot.people.spending import Spending, booked
@@ -27,6 +28,12 @@ log = structlog.get_logger(__name__)
 
 HEAD_START_S: Final = 0.01
 """So much ahead of what is done behind it a reply is sent on its way."""
+
+
+async def seen(services: Services, ask: Ask) -> list[Statement]:
+    """Return what notes by which name somebody writes, and of a group its title and clock; nothing when it is known."""
+    name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
+    return await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
 
 
 class Commit:
@@ -58,8 +65,7 @@ class Commit:
         if services.speaker.speaks:
             choices = await services.people.choices(ask.user_id)
             ends += services.speaker.wished(work.target, ask.turn_id, answer.text, choices)
-        name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
-        ends += await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
+        ends += await seen(services, ask)
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
         ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
 
