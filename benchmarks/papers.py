@@ -112,7 +112,7 @@ def _file(objects: Iterable[bytes]) -> bytes:
 
 def word(pages: Sequence[str], table: Sequence[Sequence[str]] = ()) -> bytes:
     """Return a Word file, a page break between two pages, with a table on the last."""
-    from docx import Document  # noqa: PLC0415 - only who makes one needs it
+    from docx import Document
 
     document = Document()
     for number, page in enumerate(pages):
@@ -132,7 +132,7 @@ def word(pages: Sequence[str], table: Sequence[Sequence[str]] = ()) -> bytes:
 
 def excel(sheets: dict[str, Sequence[Sequence[object]]]) -> bytes:
     """Return an Excel file."""
-    from openpyxl import Workbook  # noqa: PLC0415 - only who makes one needs it
+    from openpyxl import Workbook
 
     book = Workbook()
     book.remove(book.worksheets[0])
@@ -147,7 +147,7 @@ def excel(sheets: dict[str, Sequence[Sequence[object]]]) -> bytes:
 
 def powerpoint(slides: Sequence[tuple[str, str]]) -> bytes:
     """Return a PowerPoint file: a title and a text on each slide."""
-    from pptx import Presentation  # noqa: PLC0415 - only who makes one needs it
+    from pptx import Presentation
 
     presentation = Presentation()
     for title, text in slides:

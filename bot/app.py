@@ -158,7 +158,7 @@ class App:
         """Open the HTTP port, when one is set."""
         settings = self.settings
         if settings.continuity_http_port is not None:
-            from bot.http.server import HttpServer  # noqa: PLC0415 - FastAPI takes a while to import and is optional
+            from bot.http.server import HttpServer
 
             try:
                 self._http = HttpServer(self)

@@ -111,7 +111,7 @@ def server():
 
 
 def _answers(url: str) -> bool:
-    import psycopg  # noqa: PLC0415 - an extra
+    import psycopg
 
     try:
         psycopg.connect(url, connect_timeout=2).close()
@@ -127,7 +127,7 @@ class Databases:
     """
 
     def __init__(self, url: str) -> None:
-        import psycopg  # noqa: PLC0415 - an extra
+        import psycopg
 
         self._admin = psycopg.connect(url, autocommit=True)
         self.name = f"{PREFIX}{int(time.time())}_{secrets.token_hex(4)}"
@@ -142,7 +142,7 @@ class Databases:
     @contextmanager
     def lent(self):
         """Yield the address of a schema with the empty tables of a bot."""
-        from psycopg.errors import DeadlockDetected, LockNotAvailable  # noqa: PLC0415 - an extra
+        from psycopg.errors import DeadlockDetected, LockNotAvailable
 
         schema = self._free.pop() if self._free else self._made()
         yield self._address(schema)

@@ -111,7 +111,7 @@ def _place(folder: Path) -> Path | str:
     server = os.environ.get("QUALITY_DATABASE")
     if not server:
         return folder
-    import psycopg  # noqa: PLC0415 - an extra
+    import psycopg
 
     schema = f"quality_{secrets.token_hex(6)}"
     with psycopg.connect(server, autocommit=True) as connection:

@@ -5,7 +5,7 @@ turn is what the library does for one: read back what the next prompt is made of
 is one of the floor: the exchange as one row, WAL, synchronous=FULL. So a busy machine slows both.
 """
 
-# ruff: noqa: D102, PLC0415 - `Store` tells what its methods do; each store is imported in its own environment alone
+# ruff: noqa: D102 - `Store` tells what its methods do; each store is imported in its own environment alone
 from __future__ import annotations
 
 import asyncio

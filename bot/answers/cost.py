@@ -64,8 +64,8 @@ def spent_of(model: str, purpose: Purpose, usage: Usage, prices: Prices) -> Spen
 
 def list_price(name: str, provider: str, url: str, usage: Usage) -> Decimal | None:
     """Return the cost in dollars by the price list, None for what it does not know; blocks while that is loaded."""
-    from genai_prices import Usage as Priced  # noqa: PLC0415 - 0.3 s that nobody waits for who has no use for it
-    from genai_prices import calc_price  # noqa: PLC0415
+    from genai_prices import Usage as Priced
+    from genai_prices import calc_price
 
     cached = min(usage.cache_read_tokens, usage.input_tokens)
     took = Priced(

@@ -53,7 +53,7 @@ class ModelResponder:
         try:
             await self._models[model].built()
         except Exception as exc:  # noqa: BLE001 - a missing key or package; respond() tells the person
-            log.error("the model cannot be used", model=model, error=str(exc))  # noqa: TRY400
+            log.error("the model cannot be used", model=model, error=str(exc))  # noqa: TRY400 - it says what to do, a trace adds nothing
 
     async def close(self) -> None:
         """Close the connections to the providers."""

@@ -21,7 +21,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - how the library calls it
     if asked:
-        from importlib import metadata  # noqa: PLC0415 - it brings the whole reading of e-mail with it
+        from importlib import metadata
 
         number = metadata.version("continuity-bot")
         if for_programs.get():

@@ -35,11 +35,11 @@ for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
 
 def begun(incomplete: str) -> list[str]:
     """Return the sessions whose ids begin like this, for the shell's completion; nothing where that can't be told."""
-    import asyncio  # noqa: PLC0415 - as below
+    import asyncio
 
-    from bot.ops.workspace import OpsError, open_read_only  # noqa: PLC0415
-    from bot.settings import SettingsError, read_settings  # noqa: PLC0415
-    from memory.errors import ContinuityError  # noqa: PLC0415
+    from bot.ops.workspace import OpsError, open_read_only
+    from bot.settings import SettingsError, read_settings
+    from memory.errors import ContinuityError
 
     async def ids() -> list[str]:
         async with open_read_only(read_settings()) as workspace:
@@ -101,7 +101,7 @@ def tell(values: Callable[[], Any], show: Callable[[], None]) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on standard output, the same at every width."""
-    import orjson  # noqa: PLC0415 - only needed here
+    import orjson
 
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str).decode())
 
@@ -121,7 +121,7 @@ def progress(what: str) -> Iterator[Told]:
     if for_programs.get() or not errors.is_terminal:
         yield lambda _, __: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=errors, transient=True) as bar:
@@ -134,7 +134,7 @@ def progress(what: str) -> Iterator[Told]:
 
 def load_settings() -> Settings:
     """Return the settings, or say what is wrong with them and exit with 2."""
-    from bot.settings import SettingsError, read_settings  # noqa: PLC0415 - --help and --version need none
+    from bot.settings import SettingsError, read_settings
 
     try:
         return read_settings()
@@ -149,10 +149,10 @@ def wrong_settings(exc: SettingsError) -> typer.Exit:
 
 def finished(work: Coroutine[Any, Any, _T]) -> _T:
     """Return what a command's work returns; what it cannot do is said in one sentence, exit 1."""
-    import asyncio  # noqa: PLC0415 - --help needs no loop
+    import asyncio
 
-    from bot.ops.workspace import OpsError  # noqa: PLC0415 - `run` and --help need nothing of the operator's commands
-    from memory.errors import ContinuityError, reason  # noqa: PLC0415
+    from bot.ops.workspace import OpsError
+    from memory.errors import ContinuityError, reason
 
     logging.getLogger("memory").addHandler(_UNHEARD)  # a command says itself what it finds
     try:
@@ -165,7 +165,7 @@ def finished(work: Coroutine[Any, Any, _T]) -> _T:
 
 def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]], *, older: bool = False) -> _T:
     """Return what was asked of the data, opened for reading: safe while the bot runs; `older` = of any older schema."""
-    from bot.ops.workspace import open_read_only  # noqa: PLC0415
+    from bot.ops.workspace import open_read_only
 
     async def asked() -> _T:
         async with open_read_only(settings, older=older) as workspace:
@@ -176,7 +176,7 @@ def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]], *, ol
 
 def working(settings: Settings, do: Callable[[Workspace], Awaitable[_T]]) -> _T:
     """Return what was done to the data, with the bot's lock held: refused while the bot runs."""
-    from bot.ops.workspace import work  # noqa: PLC0415
+    from bot.ops.workspace import work
 
     async def done() -> _T:
         async with work(settings) as workspace:

@@ -45,10 +45,10 @@ def forget(
     if for_programs.get() and not yes:
         raise stop_with("with --json nothing is asked: say --yes too", 2)
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.features.forgetting.texts import report_text  # noqa: PLC0415
-    from bot.ops.records import personal  # noqa: PLC0415
+    from bot.features.forgetting.texts import report_text
+    from bot.ops.records import personal
 
     what = f"conversation {conversation}" if user is None else f"user {user}"
     if not yes:
@@ -78,9 +78,9 @@ def export(
     """Write all that is kept about a conversation or a person as JSON; safe while the bot runs."""
     one_of(conversation, user)
     settings = load_settings()
-    from bot.ops.format import size  # noqa: PLC0415
-    from bot.ops.records import personal  # noqa: PLC0415
-    from bot.ops.workspace import OpsError  # noqa: PLC0415
+    from bot.ops.format import size
+    from bot.ops.records import personal
+    from bot.ops.workspace import OpsError
 
     with progress("gathering") as told:
         document = looking(settings, lambda workspace: personal.export(workspace, conversation, user, told))
@@ -101,10 +101,10 @@ def export(
 def backup(target: Annotated[Path, typer.Argument(help="A new folder.")], *, as_json: AsJson = False) -> None:
     """Copy the database and the checkpoints into a new folder; safe while the bot runs."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.copies.backup import back_up  # noqa: PLC0415
-    from bot.ops.screens.lines import show_backup  # noqa: PLC0415
+    from bot.ops.copies.backup import back_up
+    from bot.ops.screens.lines import show_backup
 
     with progress("copying pages") as told:
         made = looking(settings, lambda workspace: back_up(workspace, target.absolute(), told), older=True)
@@ -117,13 +117,13 @@ def restore(
 ) -> None:
     """Put a backup in place of the present data, which is moved aside, never deleted."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.copies.restore import Restored  # noqa: PLC0415
-    from bot.ops.copies.restore import restore as put_back  # noqa: PLC0415
-    from bot.ops.screens.lines import show_restored  # noqa: PLC0415
-    from bot.ops.workspace import open_exclusive  # noqa: PLC0415
-    from memory.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.copies.restore import Restored
+    from bot.ops.copies.restore import restore as put_back
+    from bot.ops.screens.lines import show_restored
+    from bot.ops.workspace import open_exclusive
+    from memory.clock import SystemClock
 
     now_ms = SystemClock().now_ms()
 
@@ -143,8 +143,8 @@ def move(
 ) -> None:
     """Copy everything into another database and check the copy; run again, it goes on. The old one stays."""
     settings = load_settings()
-    from bot.ops.copies.move import move as copy_all  # noqa: PLC0415
-    from memory.storage.place import shown  # noqa: PLC0415
+    from bot.ops.copies.move import move as copy_all
+    from memory.storage.place import shown
 
     with progress("rows copied and read at both ends") as told:
         rows = finished(copy_all(settings, to, told))

@@ -19,10 +19,10 @@ app = typer.Typer()
 def status(*, as_json: AsJson = False) -> None:
     """Show whether the bot is running, what its last start found, and what is unfinished."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.runs.status import read_status  # noqa: PLC0415
-    from bot.ops.screens.lines import show_status  # noqa: PLC0415
+    from bot.ops.runs.status import read_status
+    from bot.ops.screens.lines import show_status
 
     found = looking(settings, read_status)
     tell(lambda: asdict(found), lambda: show_status(console, found, settings.zone))
@@ -36,8 +36,8 @@ def starts(
 ) -> None:
     """List the last starts: what each found and took up, and whether it ended in order."""
     settings = load_settings()
-    from bot.ops.runs.history import list_starts, start_as_json  # noqa: PLC0415
-    from bot.ops.screens.history import show_starts  # noqa: PLC0415
+    from bot.ops.runs.history import list_starts, start_as_json
+    from bot.ops.screens.history import show_starts
 
     found = looking(settings, lambda workspace: list_starts(workspace, limit))
     tell(lambda: [start_as_json(each) for each in found], lambda: show_starts(console, found, settings.zone))
@@ -51,10 +51,10 @@ def history(
 ) -> None:
     """Show turns, seconds to an answer, tokens, dollars, recoveries and starts by day (UTC)."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.runs.history import list_days  # noqa: PLC0415
-    from bot.ops.screens.history import show_days  # noqa: PLC0415
+    from bot.ops.runs.history import list_days
+    from bot.ops.screens.history import show_days
 
     found = looking(settings, lambda workspace: list_days(workspace, days))
     tell(lambda: [asdict(each) for each in found], lambda: show_days(console, found))
@@ -71,9 +71,9 @@ def sessions(
 ) -> None:
     """List the sessions, the latest first."""
     settings = load_settings()
-    from bot.ops.records.sessions import list_sessions, listed_as_json  # noqa: PLC0415
-    from bot.ops.screens.lines import show_sessions  # noqa: PLC0415
-    from memory.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.records.sessions import list_sessions, listed_as_json
+    from bot.ops.screens.lines import show_sessions
+    from memory.clock import SystemClock
 
     found = looking(settings, lambda workspace: list_sessions(workspace, conversation=conversation, limit=limit))
     now_ms = SystemClock().now_ms()
@@ -91,8 +91,8 @@ def show(
 ) -> None:
     """Show one session: state, turns as people wrote them, what the model was given, how it would hydrate."""
     settings = load_settings()
-    from bot.ops.records.sessions import Shown, show_session, shown_as_json  # noqa: PLC0415
-    from bot.ops.screens import session as screen_session  # noqa: PLC0415
+    from bot.ops.records.sessions import Shown, show_session, shown_as_json
+    from bot.ops.screens import session as screen_session
 
     async def ask(workspace: Workspace) -> Shown:
         session_id = await workspace.find(session)
@@ -111,8 +111,8 @@ def found(
 ) -> None:
     """Show what a search for a turn's words finds now, with the parts of each score."""
     settings = load_settings()
-    from bot.ops.records.sessions import Found, found_for  # noqa: PLC0415
-    from bot.ops.screens.session import show_found  # noqa: PLC0415
+    from bot.ops.records.sessions import Found, found_for
+    from bot.ops.screens.session import show_found
 
     async def ask(workspace: Workspace) -> Found:
         return await found_for(workspace, await workspace.find(session), seq)
@@ -136,9 +136,9 @@ def prompt(
 ) -> None:
     """Show exactly what the model was given for an answer, and whether that is proven."""
     settings = load_settings()
-    from bot.ops.records.prompts import SeenPrompt, read_prompt  # noqa: PLC0415
-    from bot.ops.records.sessions import one_turn  # noqa: PLC0415
-    from bot.ops.screens.notes import prompt_as_json, show_prompt  # noqa: PLC0415
+    from bot.ops.records.prompts import SeenPrompt, read_prompt
+    from bot.ops.records.sessions import one_turn
+    from bot.ops.screens.notes import prompt_as_json, show_prompt
 
     async def ask(workspace: Workspace) -> SeenPrompt:
         turn = await one_turn(workspace, await workspace.find(session), seq)
@@ -158,17 +158,17 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Check settings, files, SQLite, lock and checkpoints; exit 1 when something has failed."""
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.checks.check import worst  # noqa: PLC0415
-    from bot.ops.checks.doctor import examine  # noqa: PLC0415
-    from bot.ops.screens.lines import show_checks  # noqa: PLC0415
+    from bot.ops.checks.check import worst
+    from bot.ops.checks.doctor import examine
+    from bot.ops.screens.lines import show_checks
 
     with progress("looking at sessions") as told:
         checks = finished(examine(os.environ, deep=deep, told=told))
     if live:
-        from bot.cli.common import load_settings  # noqa: PLC0415
-        from bot.ops.checks.live import try_out  # noqa: PLC0415 - it imports what speaks with models
+        from bot.cli.common import load_settings
+        from bot.ops.checks.live import try_out
 
         checks += finished(try_out(load_settings()))
     tell(

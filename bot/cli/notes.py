@@ -36,7 +36,7 @@ def _in_conversation(session: str, do: Do[_T]) -> Callable[[Workspace], Awaitabl
     """Return what finds a session's conversation and works on it."""
 
     async def done(workspace: Workspace) -> _T:
-        from bot.ops.workspace import OpsError  # noqa: PLC0415 - --help needs nothing of the operator's commands
+        from bot.ops.workspace import OpsError
 
         row = await workspace.memory.store.session(await workspace.find(session))
         if row is None:
@@ -61,8 +61,8 @@ def notes_list(
     as_json: AsJson = False,
 ) -> None:
     """List what is noted, each with the number that the other commands take, and what was refused."""
-    from bot.ops.records import notes  # noqa: PLC0415
-    from bot.ops.screens.notes import notes_as_json, show_notes  # noqa: PLC0415
+    from bot.ops.records import notes
+    from bot.ops.screens.notes import notes_as_json, show_notes
 
     found = _look(session, notes.read_notes)
     tell(lambda: notes_as_json(found), lambda: show_notes(console, found, ended=ended))
@@ -71,8 +71,8 @@ def notes_list(
 @app.command("history")
 def notes_history(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
     """Show what was done to a note, by whom, and the words that bear it out."""
-    from bot.ops.records import notes  # noqa: PLC0415
-    from bot.ops.screens.notes import show_history  # noqa: PLC0415
+    from bot.ops.records import notes
+    from bot.ops.screens.notes import show_history
 
     found = _look(session, lambda place, key: notes.history(place, key, note))
     tell(
@@ -90,7 +90,7 @@ def notes_correct(
     as_json: AsJson = False,
 ) -> None:
     """Reword a note; what people said stays as they said it."""
-    from bot.ops.records import notes  # noqa: PLC0415
+    from bot.ops.records import notes
 
     _tell("It reads now", _change(session, lambda place, key: notes.correct(place, key, note, text)))
 
@@ -98,7 +98,7 @@ def notes_correct(
 @app.command("done")
 def notes_done(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
     """Call a note done; a reminder does not ring any more."""
-    from bot.ops.records import notes  # noqa: PLC0415
+    from bot.ops.records import notes
 
     _tell("Done", _change(session, lambda place, key: notes.end(place, key, note, "done")))
 
@@ -106,7 +106,7 @@ def notes_done(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
 @app.command("drop")
 def notes_drop(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
     """Drop a note, undone; a reminder does not ring any more."""
-    from bot.ops.records import notes  # noqa: PLC0415
+    from bot.ops.records import notes
 
     _tell("Dropped", _change(session, lambda place, key: notes.end(place, key, note, "dropped")))
 
@@ -114,7 +114,7 @@ def notes_drop(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
 @app.command("reopen")
 def notes_reopen(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
     """Let a note that ended stand again."""
-    from bot.ops.records import notes  # noqa: PLC0415
+    from bot.ops.records import notes
 
     _tell("It stands again", _change(session, lambda place, key: notes.reopen(place, key, note)))
 
@@ -128,7 +128,7 @@ def notes_merge(
     as_json: AsJson = False,
 ) -> None:
     """Let one note stand for two that say the same."""
-    from bot.ops.records import notes  # noqa: PLC0415
+    from bot.ops.records import notes
 
     _tell("Stands for both", _change(session, lambda place, key: notes.merge(place, key, note, into)))
 
@@ -142,7 +142,7 @@ def notes_move(
     as_json: AsJson = False,
 ) -> None:
     """Let a note ring at another time."""
-    from bot.ops.records import notes  # noqa: PLC0415
+    from bot.ops.records import notes
 
     try:
         local = f"{datetime.strptime(when, LOCAL_TIME):%Y-%m-%dT%H:%M}"  # noqa: DTZ007 - by the note's own clock
@@ -162,12 +162,12 @@ def notes_forget(
     """Forget a note with the messages that it rests on, and search the files for traces; exit 1 if any is left."""
     if for_programs.get() and not yes:
         raise stop_with("with --json nothing is asked: say --yes too", 2)
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.features.forgetting.texts import report_text  # noqa: PLC0415
-    from bot.ops.format import printable  # noqa: PLC0415
-    from bot.ops.records import notes  # noqa: PLC0415
-    from bot.replies import plural  # noqa: PLC0415
+    from bot.features.forgetting.texts import report_text
+    from bot.ops.format import printable
+    from bot.ops.records import notes
+    from bot.replies import plural
 
     going = _look(session, lambda place, key: notes.to_forget(place, key, note))
     if not yes:

@@ -62,8 +62,8 @@ def hydrate(
     if dry_run and accept:
         raise stop_with("--accept changes the log, --dry-run changes nothing: name one of them", 2)
     settings = load_settings()
-    from bot.ops.copies import checkpoints  # noqa: PLC0415
-    from bot.ops.screens.lines import show_reports  # noqa: PLC0415
+    from bot.ops.copies import checkpoints
+    from bot.ops.screens.lines import show_reports
 
     async def do(workspace: Workspace) -> Any:
         copy = backup.absolute() if backup else None
@@ -79,7 +79,7 @@ def hydrate(
 
 def reports_as_json(reports: Sequence[HydrationReport], *, dry_run: bool = False) -> dict[str, Any]:
     """Return what hydrations used and did as JSON values."""
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
     return {"dry_run": dry_run, "sessions": [asdict(report) for report in reports]}
 
@@ -88,10 +88,10 @@ def reports_as_json(reports: Sequence[HydrationReport], *, dry_run: bool = False
 def checkpoint_verify(*, as_json: AsJson = False) -> None:
     """Compare every checkpoint, and the digest of every turn, with the log; exit 1 when something is wrong."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.copies import checkpoints  # noqa: PLC0415
-    from bot.ops.screens.lines import show_verdicts  # noqa: PLC0415
+    from bot.ops.copies import checkpoints
+    from bot.ops.screens.lines import show_verdicts
 
     async def ask(workspace: Workspace) -> Any:
         verdicts = await checkpoints.verify(workspace, sorted(await workspace.session_ids()), told)
@@ -113,8 +113,8 @@ def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False, as_j
     """Rewrite checkpoints from the turn log; turns that only a checkpoint knows are brought back first."""
     named = one_or_all(session, every=every)
     settings = load_settings()
-    from bot.ops.copies import checkpoints  # noqa: PLC0415
-    from bot.ops.screens.lines import show_reports  # noqa: PLC0415
+    from bot.ops.copies import checkpoints
+    from bot.ops.screens.lines import show_reports
 
     async def do(workspace: Workspace) -> Any:
         return await checkpoints.rebuild(workspace, await named(workspace), told)
@@ -132,8 +132,8 @@ def migrate(
 ) -> None:
     """Bring the database to this program's schema; a start does it too. Makes the database if there is none."""
     settings = load_settings()
-    from bot.ops.copies.schema import pending, upgrade  # noqa: PLC0415
-    from bot.ops.screens.lines import show_migrated  # noqa: PLC0415
+    from bot.ops.copies.schema import pending, upgrade
+    from bot.ops.screens.lines import show_migrated
 
     waiting = finished(pending(settings))
     applied: Sequence[str] = ()
@@ -150,11 +150,11 @@ def migrate(
 def quarantine_list(*, as_json: AsJson = False) -> None:
     """List the updates that were given up on, the latest first."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.records.quarantine import list_quarantined  # noqa: PLC0415
-    from bot.ops.screens.lines import show_quarantined  # noqa: PLC0415
-    from memory.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.records.quarantine import list_quarantined
+    from bot.ops.screens.lines import show_quarantined
+    from memory.clock import SystemClock
 
     found = looking(settings, list_quarantined)
     now_ms = SystemClock().now_ms()
@@ -167,8 +167,8 @@ def quarantine_retry(
 ) -> None:
     """Put an update back: the next start works on it as if it had just come."""
     settings = load_settings()
-    from bot.ops.records.quarantine import retry  # noqa: PLC0415
-    from bot.replies import plural  # noqa: PLC0415
+    from bot.ops.records.quarantine import retry
+    from bot.replies import plural
 
     done = working(settings, lambda workspace: retry(workspace, update_id))
     tell(
@@ -183,7 +183,7 @@ def quarantine_drop(
 ) -> None:
     """Delete an update and its text for good."""
     settings = load_settings()
-    from bot.ops.records.quarantine import drop  # noqa: PLC0415
+    from bot.ops.records.quarantine import drop
 
     working(settings, lambda workspace: drop(workspace, update_id))
     tell(lambda: {"dropped": update_id}, lambda: console.print(f"Update {update_id} is gone.", highlight=False))
@@ -193,11 +193,11 @@ def quarantine_drop(
 def outbox_list(*, as_json: AsJson = False) -> None:
     """List the parts of messages that Telegram refused for good, the latest first."""
     settings = load_settings()
-    from dataclasses import asdict  # noqa: PLC0415
+    from dataclasses import asdict
 
-    from bot.ops.records.quarantine import list_failed_parts  # noqa: PLC0415
-    from bot.ops.screens.lines import show_failed_parts  # noqa: PLC0415
-    from memory.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.records.quarantine import list_failed_parts
+    from bot.ops.screens.lines import show_failed_parts
+    from memory.clock import SystemClock
 
     found = looking(settings, list_failed_parts)
     now_ms = SystemClock().now_ms()
@@ -208,7 +208,7 @@ def outbox_list(*, as_json: AsJson = False) -> None:
 def outbox_retry(part_id: Part, *, as_json: AsJson = False) -> None:
     """Put a part back: the next start sends it as if it had just been written down."""
     settings = load_settings()
-    from bot.ops.records.quarantine import retry_part  # noqa: PLC0415
+    from bot.ops.records.quarantine import retry_part
 
     working(settings, lambda workspace: retry_part(workspace, part_id))
     tell(lambda: {"put_back": part_id}, lambda: console.print("Put back; the next start sends it.", highlight=False))
@@ -218,7 +218,7 @@ def outbox_retry(part_id: Part, *, as_json: AsJson = False) -> None:
 def outbox_drop(part_id: Part, *, as_json: AsJson = False) -> None:
     """Delete a part and its text for good."""
     settings = load_settings()
-    from bot.ops.records.quarantine import drop_part  # noqa: PLC0415
+    from bot.ops.records.quarantine import drop_part
 
     working(settings, lambda workspace: drop_part(workspace, part_id))
     tell(lambda: {"dropped": part_id}, lambda: console.print(f"Part {part_id} is gone.", highlight=False))
@@ -232,8 +232,8 @@ def bootstrap_list(
 ) -> None:
     """List who is asked before something is carried forward, one line for each conversation."""
     settings = load_settings()
-    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
-    from bot.ops.screens.bootstrap import show_chosen  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops
+    from bot.ops.screens.bootstrap import show_chosen
 
     found = looking(settings, lambda workspace: ops.list_chosen(workspace, limit))
     tell(
@@ -260,8 +260,8 @@ def bootstrap_run(
 ) -> None:
     """Print every stage of what would be carried forward for a session's user; stores nothing."""
     settings = load_settings()
-    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
-    from bot.ops.screens import bootstrap as screen_bootstrap  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops
+    from bot.ops.screens import bootstrap as screen_bootstrap
 
     async def ask(workspace: Workspace) -> Any:
         return await ops.run(workspace, await workspace.find(session))
@@ -278,8 +278,8 @@ def bootstrap_refresh(
 ) -> None:
     """Prepare again what would be carried forward for a session's user, and store it."""
     settings = load_settings()
-    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
-    from bot.ops.screens import bootstrap as screen_bootstrap  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops
+    from bot.ops.screens import bootstrap as screen_bootstrap
 
     async def do(workspace: Workspace) -> Any:
         return await ops.refresh(workspace, await workspace.find(session))
@@ -298,7 +298,7 @@ def bootstrap_prefer(
 ) -> None:
     """Set whether a session's user is asked before something is carried forward, always, or never."""
     settings = load_settings()
-    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops
 
     async def do(workspace: Workspace) -> None:
         await ops.prefer(workspace, await workspace.find(session), mode, skip_preview=skip_preview)
@@ -315,7 +315,7 @@ def bootstrap_clear(session: MaybeSession = None, *, every: All = False, as_json
     """Remove what was prepared to be carried forward (of a session's user, or of all); preferences stay."""
     named = one_or_all(session, every=every)
     settings = load_settings()
-    from bot.ops.records import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.records import bootstrap as ops
 
     async def do(workspace: Workspace) -> int:
         return await ops.clear(workspace, await named(workspace), every=every)

@@ -26,7 +26,7 @@ MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
 
 def require_model(settings: Settings) -> None:
     """Exit with 2 when a model can't answer: a name that is wrong, a key or a library that is missing."""
-    from bot.ops.checks.doctor import of_models  # noqa: PLC0415
+    from bot.ops.checks.doctor import of_models
 
     for check in of_models(settings, {variable for variable, value in os.environ.items() if value}):
         if check.level == "fail":
@@ -36,7 +36,7 @@ def require_model(settings: Settings) -> None:
 def settings_for_start() -> Settings:
     """Return the settings, as `load_settings`; a name that looks like a setting and is none is said aloud, once."""
     settings = load_settings()  # it puts what stands in .env into the environment
-    from bot.ops.checks.doctor import of_names  # noqa: PLC0415 - as above
+    from bot.ops.checks.doctor import of_names
 
     for check in of_names(os.environ):
         if check.level == "warn" and check.says not in _WARNED:
@@ -54,17 +54,17 @@ def run() -> None:
             f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}; without one, `continuity-bot chat` talks to it right here", 2
         )
     require_model(settings)
-    import asyncio  # noqa: PLC0415 - --help needs no loop
+    import asyncio
 
-    from bot.process import garbage  # noqa: PLC0415 - as below
+    from bot.process import garbage
 
     garbage.hold_off()
-    from bot.app import run as run_app  # noqa: PLC0415
-    from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
-    from bot.people.personas import PersonaError  # noqa: PLC0415
-    from bot.process.logs import set_up  # noqa: PLC0415
-    from bot.settings import SettingsError  # noqa: PLC0415
-    from memory.errors import ContinuityError  # noqa: PLC0415
+    from bot.app import run as run_app
+    from bot.delivery.connection import StartError
+    from bot.people.personas import PersonaError
+    from bot.process.logs import set_up
+    from bot.settings import SettingsError
+    from memory.errors import ContinuityError
 
     set_up(settings.continuity_log_level, settings.continuity_log_format, secrets=settings.secrets)
     try:
@@ -82,11 +82,11 @@ def chat(
     """Talk to the bot in this terminal: the same program, over a small Telegram on this machine. No token needed."""
     settings = settings_for_start()
     require_model(settings)
-    from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
-    from bot.people.personas import PersonaError  # noqa: PLC0415
-    from bot.playground.chat.session import chat as run_chat  # noqa: PLC0415
-    from bot.settings import SettingsError  # noqa: PLC0415
-    from memory.errors import ContinuityError  # noqa: PLC0415
+    from bot.delivery.connection import StartError
+    from bot.people.personas import PersonaError
+    from bot.playground.chat.session import chat as run_chat
+    from bot.settings import SettingsError
+    from memory.errors import ContinuityError
 
     try:
         code = run_chat(settings, folder)
@@ -104,10 +104,10 @@ def play(
 ) -> None:
     """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
     require_model(settings_for_start())
-    import asyncio  # noqa: PLC0415 - as above
+    import asyncio
 
-    from bot.playground.browser import play as run_play  # noqa: PLC0415
-    from memory.errors import ContinuityError  # noqa: PLC0415
+    from bot.playground.browser import play as run_play
+    from memory.errors import ContinuityError
 
     try:
         asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
@@ -131,9 +131,9 @@ def init() -> None:
 
     What is there already stays.
     """
-    from bot.ops.checks import first_run  # noqa: PLC0415
-    from bot.ops.checks.doctor import of_model  # noqa: PLC0415
-    from bot.ops.workspace import OpsError  # noqa: PLC0415
+    from bot.ops.checks import first_run
+    from bot.ops.checks.doctor import of_model
+    from bot.ops.workspace import OpsError
 
     def wrong_model(model: str) -> str:
         has_key = {first_run.key_of(model)}
@@ -163,9 +163,9 @@ def init() -> None:
 
 def _try_out() -> None:
     """Try what is set for real; exit 1 when something does not work."""
-    from bot.cli.common import finished  # noqa: PLC0415
-    from bot.ops.checks.live import failed, try_out  # noqa: PLC0415 - it imports what speaks with models
-    from bot.ops.screens.lines import show_checks  # noqa: PLC0415
+    from bot.cli.common import finished
+    from bot.ops.checks.live import failed, try_out
+    from bot.ops.screens.lines import show_checks
 
     found = finished(try_out(load_settings()))
     show_checks(console, found)

@@ -68,8 +68,8 @@ def missing(source: str, shown: str, entities: Iterable[Entity]) -> Counter[str]
 @functools.cache
 def _converter() -> Callable[[str], tuple[str, list[Any]]]:
     """Import late: 40 ms that a start need not wait for."""
-    from telegramify_markdown import convert  # noqa: PLC0415
-    from telegramify_markdown.config import RenderConfig  # noqa: PLC0415
+    from telegramify_markdown import convert
+    from telegramify_markdown.config import RenderConfig
 
     config = RenderConfig.isolated()
     symbols = config.markdown_symbol
@@ -79,8 +79,8 @@ def _converter() -> Callable[[str], tuple[str, list[Any]]]:
 
 
 def _events(source: bytes) -> list[Event]:
-    import pyromark  # noqa: PLC0415 - the library's own parser, as late as the library
-    from telegramify_markdown.converter import STANDARD_OPTIONS  # noqa: PLC0415
+    import pyromark
+    from telegramify_markdown.converter import STANDARD_OPTIONS
 
     read: Any = pyromark.events_with_range
     return list(read(source.decode(), options=STANDARD_OPTIONS))

@@ -138,7 +138,7 @@ def _parts(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
 def _split(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
     if len(plain) <= MAX_UTF16 // 2:  # surely fits, whatever the characters
         return [(plain, [entity.to_dict() for entity in entities])]
-    from telegramify_markdown.entity import split_entities  # noqa: PLC0415 - 40 ms that a start need not wait for
+    from telegramify_markdown.entity import split_entities
 
     return [(part, [e.to_dict() for e in inside]) for part, inside in split_entities(plain, entities, MAX_UTF16)]
 

@@ -132,7 +132,7 @@ async def _of_address(address: str, silent_s: float) -> AsyncGenerator[bytes]:
             ) as answer,
         ):
             if answer.status != 200:  # noqa: PLR2004 - the link is too old, or the server is in trouble: ask again
-                raise NotFetched("unreachable" if answer.status >= 500 else "expired", passing=True)  # noqa: PLR2004
+                raise NotFetched("unreachable" if answer.status >= 500 else "expired", passing=True)  # noqa: PLR2004 - statuses of HTTP
             async for piece in answer.content.iter_chunked(PIECE_BYTES):
                 yield piece
             if answer.content_length is not None and answer.content.total_bytes < answer.content_length:

@@ -145,8 +145,8 @@ def _cut_sign(data: bytes) -> int:
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # noqa: PLR2004 - it begins a sign of several bytes
-            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4  # noqa: PLR2004
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4  # noqa: PLR2004 - the bytes of UTF-8
             return back if back < length else 0
-        if byte < 0x80:  # noqa: PLR2004
+        if byte < 0x80:  # noqa: PLR2004 - the bytes of UTF-8
             return 0
     return 0

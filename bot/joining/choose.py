@@ -51,12 +51,12 @@ def make_responder(
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if not settings.by_model:
-        from bot.offline.responder import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
+        from bot.offline.responder import OfflineResponder
 
         return OfflineResponder()
-    from bot.answers.model import ModelResponder  # noqa: PLC0415
-    from bot.answers.one_model import Means  # noqa: PLC0415
-    from bot.answers.tools.toolbox import Tools  # noqa: PLC0415
+    from bot.answers.model import ModelResponder
+    from bot.answers.one_model import Means
+    from bot.answers.tools.toolbox import Tools
 
     quiet = read_quiet_hours(settings.continuity_quiet_hours)
     tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls, quiet)
@@ -66,7 +66,7 @@ def make_responder(
     )
     if not memory.keeper.is_on:
         return model
-    from bot.offline.handover import Handover  # noqa: PLC0415 - only with a keeper
+    from bot.offline.handover import Handover
 
     return Handover(model, lambda: memory.keeper.handed_over)
 
@@ -84,7 +84,7 @@ def make_shelf(
     choices, results = calls.choices, Results(calls.db, settings.continuity_tool_output_max_chars)
     if not settings.by_model:
         return Shelf((), choices, results)
-    from bot.answers.tools.scheduling import offered as of_tasks  # noqa: PLC0415 - only with a model
+    from bot.answers.tools.scheduling import offered as of_tasks
 
     own, servers = own_tools(settings), mcp_servers(settings, calls, behind)
     web = web_tools(settings, calls, may_reach)
@@ -109,7 +109,7 @@ def mcp_servers(settings: Settings, calls: Calls, behind: Callable[..., object])
     path = settings.mcp_config
     if path is None:
         return None
-    from bot.tools.mcp.servers import Servers  # noqa: PLC0415 - only with servers
+    from bot.tools.mcp.servers import Servers
 
     records = settings.beside.with_name(settings.beside.name + ".servers")
     return Servers(read_config(path), settings.trusted_servers, calls.db, calls.clock, records=records, behind=behind)
@@ -119,9 +119,9 @@ def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
     """Return what reads pages and searches; nothing where the web is off."""
     if settings.continuity_web == OFF:
         return []
-    from bot.tools.web.fetch import WebFetcher  # noqa: PLC0415 - only with a model
-    from bot.tools.web.pages import WebPages  # noqa: PLC0415
-    from bot.tools.web.searching import Searching  # noqa: PLC0415
+    from bot.tools.web.fetch import WebFetcher
+    from bot.tools.web.pages import WebPages
+    from bot.tools.web.searching import Searching
 
     address = settings.continuity_search_url
     searching = Searching(address.get_secret_value(), os.environ).tools() if address else []
@@ -130,7 +130,7 @@ def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
 
 def own_tools(settings: Settings) -> list[Tool]:
     """Return the operator's own tools. Raises `ToolsError`."""
-    from bot.tools.own import load  # noqa: PLC0415 - only with a model
+    from bot.tools.own import load
 
     return load(settings.continuity_tools)
 
@@ -140,7 +140,7 @@ def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingMode
     name = settings.models.id_of(settings.continuity_memory_model or settings.continuity_model)
     if name in {OFF, OFFLINE} or not settings.by_model:
         return None
-    from bot.answers.keeper import KeeperModel  # noqa: PLC0415 - only with a model
+    from bot.answers.keeper import KeeperModel
 
     return KeeperModel(name, prices=settings.prices, spend=spend)
 
@@ -158,7 +158,7 @@ def make_describer(
     model, longest_s = settings.models.default.model, settings.continuity_model_timeout_s
 
     async def ask(data: bytes, language: str) -> tuple[str, Spent]:
-        from bot.answers.summary import describe  # noqa: PLC0415 - only with a model
+        from bot.answers.summary import describe
 
         async with asyncio.timeout(longest_s):
             return await describe(model, data, language, settings.prices)
@@ -181,7 +181,7 @@ def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWri
     model = settings.models.id_of(str(settings.continuity_summary_model))
 
     async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
-        from bot.answers.summary import write_summary  # noqa: PLC0415 - only with a model
+        from bot.answers.summary import write_summary
 
         text, spent = await write_summary(model, turns, previous, settings.prices)
         spend(spent)

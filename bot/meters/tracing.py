@@ -71,7 +71,7 @@ class OpenTelemetryTracer:
     @contextmanager
     def span(self, name: str, **attributes: Attribute | None) -> Iterator[Span]:
         """Measure what is done inside, also when it raises."""
-        from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - only with the extra
+        from opentelemetry.trace import Status, StatusCode
 
         with self._tracer.start_as_current_span(
             name, attributes=_named(attributes), record_exception=False, set_status_on_exception=False
@@ -102,10 +102,10 @@ def open_tracer() -> tuple[Tracer, Callable[[], None]]:
     """Return the tracer, and what sends the last spans and ends it. What is imported costs nothing when not wanted."""
     if not is_wanted():
         return NoTracer(), lambda: None
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
-    from opentelemetry.sdk.resources import SERVICE_NAME, Resource  # noqa: PLC0415
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     name = os.environ.get("OTEL_SERVICE_NAME") or SERVICE
     provider = TracerProvider(resource=Resource.create({SERVICE_NAME: name}), shutdown_on_exit=False)

@@ -187,7 +187,7 @@ class _Reading:
         if "day_next" in said:
             return self._next_unit(self._unit(said["unit"]), today)
         if "weekend" in said:
-            return today + timedelta(days=(5 - today.weekday()) % _WEEK if today.weekday() != 6 else 0)  # noqa: PLR2004
+            return today + timedelta(days=(5 - today.weekday()) % _WEEK if today.weekday() != 6 else 0)  # noqa: PLR2004 - days of the week, hours of the evening
         return self._weekday(said, today)
 
     def _numbered(self, said: dict[str, str], today: date) -> date:
@@ -251,7 +251,7 @@ class _Reading:
         if hour > NOON or hour == 0 or said["h"].startswith("0"):
             return hour
         if part_hour is not None:
-            at_night = part_hour >= 20 and (hour <= SMALL_HOURS - 1 or hour == NOON)  # noqa: PLR2004
+            at_night = part_hour >= 20 and (hour <= SMALL_HOURS - 1 or hour == NOON)  # noqa: PLR2004 - days of the week, hours of the evening
             return hour % NOON if at_night else hour + NOON * (part_hour >= NOON and hour < NOON)
         if hour <= SMALL_HOURS:
             return hour + NOON

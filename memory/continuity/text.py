@@ -19,7 +19,7 @@ def repair_mojibake(text: str) -> str:
     """Return the text with wrongly decoded UTF-8 put right ("schÃ¶n" → "schön"); plain ASCII costs nothing."""
     if text.isascii():
         return text
-    import ftfy  # noqa: PLC0415 - 60 ms at import; start-up stays fast without it
+    import ftfy
 
     return str(ftfy.fix_encoding(text))
 

@@ -56,7 +56,7 @@ def _until(repeats: str) -> datetime | None:
     text = value.removesuffix("Z")
     if "T" in text:
         return datetime.strptime(text, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - local, as the series
-    return datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)  # noqa: DTZ007
+    return datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)  # noqa: DTZ007 - a day by nobody's clock
 
 
 def _parts(repeats: str) -> list[str]:

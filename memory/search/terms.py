@@ -262,7 +262,7 @@ def _role(words: Sequence[str], data: SearchWords) -> str | None:
 
 def _days(words: Sequence[str], lowered: str, language: Language, now_ms: int) -> tuple[DayOf, ...]:
     found: list[DayOf] = [DayOf(int(y), int(m), int(d)) for y, m, d in _ISO_DATE.findall(lowered)]
-    found += [DayOf(int(y), int(m), int(d)) for d, m, y in _DOTTED_DATE.findall(lowered) if int(m) <= 12]  # noqa: PLR2004
+    found += [DayOf(int(y), int(m), int(d)) for d, m, y in _DOTTED_DATE.findall(lowered) if int(m) <= 12]  # noqa: PLR2004 - months of a year
     years = [int(word) for word in words if _YEAR.fullmatch(word)]
     data = words_for(language.code)
     months = _month_stems(language.code)

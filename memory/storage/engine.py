@@ -139,7 +139,7 @@ async def open_database(
     if not is_server(where):
         return await SqliteDatabase.open(where, queries, read_only=read_only, observers=observers)
     with _driver():
-        from memory.storage.postgres.database import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.database import PostgresDatabase
     return await PostgresDatabase.open(str(where), queries, read_only=read_only, observers=observers)
 
 
@@ -148,7 +148,7 @@ def open_schema(where: Path | str, *, read_only: bool = False) -> Schema:
     if not is_server(where):
         return SchemaFile(where, read_only=read_only)
     with _driver():
-        from memory.storage.postgres.schema import SchemaServer  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.schema import SchemaServer
     return SchemaServer(str(where), read_only=read_only)
 
 
@@ -160,14 +160,14 @@ def lock_alone(where: Path | str, *, shared: bool = False) -> Lock:
     if not is_server(where):
         return take_lock(Path(where))
     with _driver():
-        from memory.storage.postgres.schema import ServerLock  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.schema import ServerLock
     return ServerLock(str(where), shared=shared)
 
 
 def is_held(where: str) -> bool:
     """Return whether a process works on a database on a server. Raises `StorageUnavailable`."""
     with _driver():
-        from memory.storage.postgres import schema as postgres_schema  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres import schema as postgres_schema
     return postgres_schema.is_held(where)
 
 
@@ -176,7 +176,7 @@ def shared_database(db: OpenDatabase) -> SharedDatabase | None:
     if not db.shared:
         return None
     with _driver():
-        from memory.storage.postgres.database import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.database import PostgresDatabase
     if not isinstance(db, PostgresDatabase):
         raise TypeError(f"{type(db).__name__} says that it is shared, but does not know its workers")
     return db

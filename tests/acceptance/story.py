@@ -120,9 +120,9 @@ def rows(bot, sql: str, **params: Any) -> list[tuple]:
 
 
 def _on_server(address: str, sql: str, params: dict[str, Any]) -> list[tuple]:
-    import psycopg  # noqa: PLC0415 - an extra
+    import psycopg
 
-    from memory.storage.postgres.connection import placeholders  # noqa: PLC0415
+    from memory.storage.postgres.connection import placeholders
 
     with psycopg.connect(address, autocommit=True) as connection:
         cursor = connection.execute(placeholders(sql).encode(), params)

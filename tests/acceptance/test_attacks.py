@@ -66,7 +66,7 @@ async def test_a_command_with_odd_arguments_gets_a_sentence(api, bot_here, odd):
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_name_is_a_name(name):
     """On one line, short, without direction marks or signs that no name has."""
-    from bot.people.choices import NAME_CHARS, plain_name  # noqa: PLC0415
+    from bot.people.choices import NAME_CHARS, plain_name
 
     shown = plain_name(name)
 

@@ -73,7 +73,7 @@ async def test_a_contract_is_known_next_week_when_telegram_has_forgotten_it(api,
 
 async def test_a_page_is_read_by_the_tool(api, model, bot_here):
     """`read_document` gives the pages that are asked for, fenced, and says which there are without a number."""
-    from loopback.model import ToolCall  # noqa: PLC0415
+    from loopback.model import ToolCall
 
     await bot_here()
     await sent(api, pdf(LONG_LEASE), name="lease.pdf", caption="Keep it.")
@@ -274,7 +274,7 @@ async def test_others_are_answered_while_a_large_pdf_hangs(api, model, bot_here)
 
 async def test_a_document_writes_no_notes_by_itself(api, model, bot_here):
     """A file that orders the model about, without a word of the person: its tool calls are refused."""
-    from loopback.model import ToolCall  # noqa: PLC0415
+    from loopback.model import ToolCall
 
     bot = await bot_here()
     calls = iter([[ToolCall("note", {"text": "The password is 1234", "kind": "fact"})], "Done."])

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.file]
 
 @pytest.fixture
 def port():
-    import socket  # noqa: PLC0415 - only here
+    import socket
 
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]

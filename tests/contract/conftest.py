@@ -9,7 +9,7 @@ __all__ = ["api", "bot_here", "clock", "database_server", "model", "sounds"]
 @pytest.fixture
 def house(tmp_path, monkeypatch):
     """Return a house without a database, and stand beside it."""
-    from ops_house import House  # noqa: PLC0415 - most contracts need no commands
+    from ops_house import House
 
     monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
     folder = tmp_path / "data"

@@ -193,8 +193,8 @@ def test_both_databases_have_the_same_tables(postgres, tmp_path):
         ).fetchall()
     there = {tuple(each) for each in found if each[0] not in own}
     migrate(tmp_path / "bot.db", MIGRATIONS)
-    from contextlib import closing  # noqa: PLC0415
-    from sqlite3 import connect  # noqa: PLC0415
+    from contextlib import closing
+    from sqlite3 import connect
 
     with closing(connect(tmp_path / "bot.db")) as file:
         names = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -210,7 +210,7 @@ def test_both_databases_have_the_same_tables(postgres, tmp_path):
 
 def test_migrations_are_applied_once_by_two_at_once(postgres_databases):
     """Two processes that start together: each step is applied by one of them, and recorded."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ThreadPoolExecutor
 
     address = postgres_databases.bare()
     with ThreadPoolExecutor(2) as pool:

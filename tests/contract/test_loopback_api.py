@@ -377,7 +377,7 @@ async def test_a_webhook_gets_every_update_until_it_answers_200(api, bot, aiohtt
 @pytest.fixture
 async def aiohttp_sink():
     """Stand in for the bot's webhook: answers with the given statuses, then 200."""
-    from aiohttp import web  # noqa: PLC0415 - only this fixture needs it
+    from aiohttp import web
 
     class Sink:
         url = ""

@@ -11,10 +11,10 @@ from loopback.model import Gate, ToolCall
 
 @pytest.fixture
 async def agent(model, monkeypatch):
-    from openai import AsyncOpenAI  # noqa: PLC0415 - slow to import
-    from pydantic_ai import Agent  # noqa: PLC0415
-    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
-    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+    from openai import AsyncOpenAI
+    from pydantic_ai import Agent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
 
     async with AsyncOpenAI(base_url=model.url, api_key="sk-loopback", max_retries=0) as client:
         yield Agent(

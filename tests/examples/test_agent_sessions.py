@@ -32,7 +32,7 @@ def seen(items):
 @pytest.fixture(scope="module")
 def sdk():
     """Return the SDK with its scripted model; it takes 2 s to import, which no other test has to wait for."""
-    import agents_sdk  # noqa: PLC0415
+    import agents_sdk
 
     return agents_sdk
 
@@ -122,10 +122,10 @@ async def test_a_pydantic_ai_agent_remembers_its_runs(memory):
 
 async def test_a_prompt_is_valid_for_chat_completions(memory):
     """What `messages` gives is what OpenAI's types call a message, tool calls included."""
-    from openai.types.chat import ChatCompletionMessageParam  # noqa: PLC0415 - 1.6 s that the others need not wait for
-    from pydantic import TypeAdapter  # noqa: PLC0415 - beside it
+    from openai.types.chat import ChatCompletionMessageParam
+    from pydantic import TypeAdapter
 
-    from memory import ToolCall  # noqa: PLC0415 - beside it
+    from memory import ToolCall
 
     turn = await memory.begin(HERE, "Do you have lamps?")
     await turn.record("We have three.", tool_calls=[ToolCall(call_id="c_1", name="stock", result="3 lamps")])

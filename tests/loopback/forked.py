@@ -128,8 +128,8 @@ def _child(
 
 def cli(*arguments: str) -> None:
     """Do what `continuity-bot ARGUMENTS` does, with a bot whose pauses are short: as `TEST_PAUSES` says, or shorter."""
-    import bot.app  # noqa: PLC0415 - the tests' own process needs no commands
-    from tests.loopback.warm import COMMANDS  # noqa: PLC0415 - it is there already
+    import bot.app
+    from tests.loopback.warm import COMMANDS
 
     bot.app.App = partial(bot.app.App, pauses=Pauses(float(os.environ.get("TEST_PAUSES", "0.05"))))
     COMMANDS(arguments, prog_name="continuity-bot")

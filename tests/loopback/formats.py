@@ -30,16 +30,16 @@ Event = tuple[str, dict[str, Any]]
 @cache
 def _adapter(name: str) -> Any:
     """The type of a request as the provider's own client has it; loaded when a request of the kind is checked."""
-    from pydantic import TypeAdapter  # noqa: PLC0415
+    from pydantic import TypeAdapter
 
     if name == "chat":
-        from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming as Asked  # noqa: PLC0415
+        from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming as Asked
     elif name == "responses":
-        from openai.types.responses.response_create_params import (  # noqa: PLC0415
+        from openai.types.responses.response_create_params import (
             ResponseCreateParamsStreaming as Asked,
         )
     else:
-        from anthropic.types.message_create_params import MessageCreateParamsStreaming as Asked  # noqa: PLC0415
+        from anthropic.types.message_create_params import MessageCreateParamsStreaming as Asked
     return TypeAdapter(Asked)
 
 

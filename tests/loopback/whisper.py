@@ -19,9 +19,9 @@ SPECIAL = (
 
 def make_model(folder: Path) -> None:
     """Write the model: the real library, the real format, weights by chance."""
-    import numpy as np  # noqa: PLC0415 - with the extra `voice`
-    from ctranslate2.specs import whisper_spec  # noqa: PLC0415
-    from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415
+    import numpy as np
+    from ctranslate2.specs import whisper_spec
+    from tokenizers import Tokenizer, models, pre_tokenizers
 
     chance = np.random.default_rng(7)
     words = [f"Ġword{n}" for n in range(40)]

@@ -226,7 +226,7 @@ class OneBot:
 
     async def rows(self, table: str, columns: str) -> list[tuple]:
         """Return columns of a table, in the order in which the rows were made."""
-        import sqlite3  # noqa: PLC0415 - a look from outside
+        import sqlite3
 
         with sqlite3.connect(f"file:{self.folder / 'bot.db'}?mode=ro", uri=True) as connection:
             found = connection.execute(f"SELECT {columns} FROM {table} ORDER BY rowid").fetchall()  # noqa: S608

@@ -104,7 +104,7 @@ async def test_the_real_library_listens(tmp_path):
     What it hears is rubbish. Real weights are tried by nobody here: they are 75 MB and more.
     """
     pytest.importorskip("faster_whisper", reason="needs the extra `voice`: pip install -e '.[voice]'")
-    from loopback.whisper import make_model, make_sound  # noqa: PLC0415
+    from loopback.whisper import make_model, make_sound
 
     make_model(tmp_path / "model")
     make_sound(tmp_path / "sound.wav")

@@ -82,7 +82,7 @@ async def test_an_entry_that_lies_about_its_size_is_no_way_round(tmp_path):
 
 async def test_a_pdf_bomb_ends_within_its_limits(tmp_path):
     """A page whose stream unpacks to a gigabyte and more: the child ends, and it is said why."""
-    import zlib  # noqa: PLC0415
+    import zlib
 
     packed = zlib.compress(zlib.compress(b"0 " * 300_000_000, 1), 1)
     objects = [
@@ -91,7 +91,7 @@ async def test_a_pdf_bomb_ends_within_its_limits(tmp_path):
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>",
         b"<< /Length %d /Filter [/FlateDecode /FlateDecode] >>\nstream\n%b\nendstream" % (len(packed), packed),
     ]
-    from benchmarks.papers import _file  # noqa: PLC0415
+    from benchmarks.papers import _file
 
     _, reading = await read(tmp_path, _file(objects))
 

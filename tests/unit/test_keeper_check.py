@@ -215,8 +215,8 @@ def test_a_language_that_capitalises_its_nouns_is_told_by_its_text():
 
 def test_a_title_that_names_somebody_unheard_of_is_dropped():
     """What a session is called is believed like anything else."""
-    from memory.keeper.judge import line_of, spoken_reasons  # noqa: PLC0415 - used here alone
-    from memory.keeper.session_lines import SessionLine  # noqa: PLC0415
+    from memory.keeper.judge import line_of, spoken_reasons
+    from memory.keeper.session_lines import SessionLine
 
     asked = request(SAID)
     answer = KeeperAnswer(title="The leak and Gustav", standing="The plumber is called on Friday.", standing_turns=[1])

@@ -49,3 +49,10 @@ def test_every_query_is_asked():
             asked |= set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8")))
 
     assert {name for name in named - asked if not name.startswith(("copy_in_", "copy_out_"))} == set()
+
+
+def test_an_exception_from_a_rule_has_its_reason():
+    """Behind each `noqa` stands why."""
+    lines = [line for path in SOURCES for line in path.read_text(encoding="utf-8").splitlines()]
+
+    assert [line for line in lines if re.search(r"# noqa(?!: [A-Z0-9, ]+ - \S)", line)] == []

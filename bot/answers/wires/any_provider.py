@@ -102,7 +102,7 @@ def translated(error: Exception) -> ModelError:
 
 def _is_passing(error: Exception) -> bool:
     if isinstance(error, exceptions.ModelHTTPError):
-        return error.status_code in (408, 409, 429) or error.status_code >= 500  # noqa: PLR2004
+        return error.status_code in (408, 409, 429) or error.status_code >= 500  # noqa: PLR2004 - statuses of HTTP
     return isinstance(error, exceptions.ModelAPIError) and not isinstance(error, exceptions.ModelRequestRejectedError)
 
 

@@ -101,6 +101,6 @@ async def wire_to(model: str, *, listed: bool) -> Wire:
 
 
 def _any_provider(model: str, *, listed: bool) -> Wire:
-    from bot.answers.wires.any_provider import AnyProvider  # noqa: PLC0415 - late, as its first line says
+    from bot.answers.wires.any_provider import AnyProvider
 
     return AnyProvider.build(model, listed=listed)

@@ -54,7 +54,7 @@ def main() -> None:
     for line in sys.stdin:
         try:
             if model is None:
-                from faster_whisper import WhisperModel  # noqa: PLC0415 - an extra
+                from faster_whisper import WhisperModel
 
                 if not Path(sys.argv[1]).is_dir():
                     say(error="missing")

@@ -149,7 +149,7 @@ def _segment(given: Mapping[str, Any], start_s: float) -> Stretch | None:
 
 
 def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9  # noqa: PLR2004
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9  # noqa: PLR2004 - no sound lasts longer
     return float(value) if is_number else None  # type: ignore[arg-type]
 
 

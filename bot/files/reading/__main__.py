@@ -41,13 +41,13 @@ def say(**said: object) -> None:
 def pages_of(reader: str, path: Path) -> Iterator[tuple[int, int, str]]:
     """Each page with how many there are so far as is known. Raises `Unreadable`, and whatever a library raises."""
     if reader == "pdf":
-        from bot.files.reading.pdf import pages  # noqa: PLC0415 - the limits stand before it
+        from bot.files.reading.pdf import pages
     elif reader in ("docx", "xlsx", "pptx"):
-        from bot.files.reading.office import pages_of_office  # noqa: PLC0415
+        from bot.files.reading.office import pages_of_office
 
         return pages_of_office(reader, path)
     else:
-        from bot.files.reading.plain import pages_of_plain  # noqa: PLC0415
+        from bot.files.reading.plain import pages_of_plain
 
         return pages_of_plain(reader, path)
     return pages(path)
@@ -73,15 +73,15 @@ def main() -> None:
     reader, path, cpu_s = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     limit(cpu_s)
     sys.modules["numpy"] = None  # type: ignore[assignment]  # openpyxl would import it where it is, and it takes much room
-    from bot.files.reading.errors import Unreadable  # noqa: PLC0415
+    from bot.files.reading.errors import Unreadable
 
     try:
         if reader == "picture":
-            from bot.files.reading.picture import small  # noqa: PLC0415
+            from bot.files.reading.picture import small
 
             say(**small(path, int(sys.argv[4])))
         elif reader == "scan":
-            from bot.files.reading.scan import drawn  # noqa: PLC0415
+            from bot.files.reading.scan import drawn
 
             for page in drawn(path, [int(number) for number in sys.argv[4].split(",")]):
                 say(**page)

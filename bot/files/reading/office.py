@@ -31,10 +31,10 @@ def row_of(cells: Iterable[object]) -> str:
 
 def _word(path: Path) -> Iterator[Page]:
     """Pages as the program that saved the file laid them out; a file that does not tell is one page."""
-    from docx.opc.part import PartFactory  # noqa: PLC0415 - one library for one kind of file
-    from docx.package import Package  # noqa: PLC0415
-    from docx.parts.document import DocumentPart  # noqa: PLC0415
-    from docx.table import Table  # noqa: PLC0415
+    from docx.opc.part import PartFactory
+    from docx.package import Package
+    from docx.parts.document import DocumentPart
+    from docx.table import Table
 
     PartFactory.part_type_for[_MACRO_DOCUMENT] = DocumentPart
     part = Package.open(str(path)).main_document_part
@@ -68,7 +68,7 @@ def _breaks(paragraph: Any) -> bool:
 
 
 def _excel(path: Path) -> Iterator[Page]:
-    from openpyxl import load_workbook  # noqa: PLC0415 - one library for one kind of file
+    from openpyxl import load_workbook
 
     file = path.open("rb")  # by a path it goes by the name, and the store has none
     book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
@@ -84,7 +84,7 @@ def _excel(path: Path) -> Iterator[Page]:
 
 
 def _powerpoint(path: Path) -> Iterator[Page]:
-    from pptx import Presentation  # noqa: PLC0415 - one library for one kind of file
+    from pptx import Presentation
 
     slides = list(Presentation(str(path)).slides)
     for number, slide in enumerate(slides, 1):

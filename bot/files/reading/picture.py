@@ -17,7 +17,7 @@ _GPS: Final = 0x8825
 
 def small(path: Path, side: int) -> dict[str, Any]:
     """The copy as JPEG (`data`, base64), its size, and whether the original said where it was taken."""
-    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - one library for one kind of file
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     warnings.simplefilter("error", Image.DecompressionBombWarning)

@@ -100,7 +100,7 @@ def _spine(archive: zipfile.ZipFile) -> list[str]:
     try:
         container = ET.fromstring(archive.read("META-INF/container.xml"))  # noqa: S314 - expat bounds its entities
         root = next(each.get("full-path") or "" for each in container.iter() if each.tag.endswith("}rootfile"))
-        package = ET.fromstring(archive.read(root))  # noqa: S314
+        package = ET.fromstring(archive.read(root))  # noqa: S314 - in the child process that only reads
     except (KeyError, ET.ParseError, StopIteration) as exc:
         raise Unreadable("damaged") from exc
     places = {each.get("id"): unquote(each.get("href") or "") for each in package.iter() if each.tag.endswith("}item")}

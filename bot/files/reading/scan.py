@@ -19,7 +19,7 @@ def drawn(path: Path, numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
 
     Raises `Unreadable`.
     """
-    import pypdfium2  # noqa: PLC0415 - one library for one kind of file
+    import pypdfium2
 
     try:
         document = pypdfium2.PdfDocument(path)

@@ -190,7 +190,7 @@ def mount_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
     except OSError:
         return None
     above = [str(parent) for parent in (folder.resolve(), *folder.resolve().parents)]
-    found = [(len(words[1]), words[2]) for words in lines if len(words) > 2 and words[1] in above]  # noqa: PLR2004
+    found = [(len(words[1]), words[2]) for words in lines if len(words) > 2 and words[1] in above]  # noqa: PLR2004 - a line names device, folder and kind
     return max(found)[1] if found else None
 
 

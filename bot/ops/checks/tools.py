@@ -42,7 +42,7 @@ async def of_tools(settings: Settings) -> list[Check]:
 
 
 async def _of_server(server: config.ServerConfig) -> Check:
-    from bot.tools.mcp.session import Session  # noqa: PLC0415 - its library takes a second
+    from bot.tools.mcp.session import Session
 
     name = f"tools.mcp.{server.name}"
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:

@@ -253,7 +253,7 @@ def set_my_commands(world: World, params: Json, _now_s: float) -> bool:
         raise refuse("commands must be an Array of BotCommand")
     for command in commands:
         name, description = str(command.get("command", "")), str(command.get("description", ""))
-        if not (1 <= len(name) <= 32 and name.replace("_", "a").isalnum() and name == name.lower()):  # noqa: PLR2004
+        if not (1 <= len(name) <= 32 and name.replace("_", "a").isalnum() and name == name.lower()):  # noqa: PLR2004 - Telegram's bounds of a command
             raise refuse("BOT_COMMAND_INVALID")
         if not 1 <= len(description) <= 256:  # noqa: PLR2004 - Telegram's limits
             raise refuse("BOT_COMMAND_DESCRIPTION_INVALID")

@@ -238,7 +238,7 @@ class LoopbackBotApi:
             return self._send(call, refused.answer())
         if fault.kind in (Kind.BAD_GATEWAY, Kind.MALFORMED):
             call.status = 502 if fault.kind is Kind.BAD_GATEWAY else 200
-            body = "<html><h1>502 Bad Gateway</h1></html>" if call.status != 200 else '{"ok":true,"result":{"messa'  # noqa: PLR2004
+            body = "<html><h1>502 Bad Gateway</h1></html>" if call.status != 200 else '{"ok":true,"result":{"messa'  # noqa: PLR2004 - a status of HTTP
             return web.Response(status=call.status, text=body)
         if fault.kind in (Kind.HANG, Kind.HANG_AFTER):
             await self._released.wait()

@@ -74,7 +74,7 @@ class Session:
     async def _live(self, begun: asyncio.Future[None]) -> None:
         try:
             async with AsyncExitStack() as stack:
-                from mcp import ClientSession  # noqa: PLC0415 - 40 MB and a second
+                from mcp import ClientSession
 
                 read, write = await stack.enter_async_context(self._transport())
                 session = await stack.enter_async_context(ClientSession(read, write))
@@ -95,7 +95,7 @@ class Session:
         return _http(self.config) if self.config.url else self._stdio()
 
     def _stdio(self) -> Any:
-        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415
+        from mcp.client.stdio import StdioServerParameters, stdio_client
 
         config = self.config
         kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
@@ -112,8 +112,8 @@ class Session:
 
     async def answers(self) -> bool:
         """Return whether the server is there: one that has died since the last call is seen before the next."""
-        from mcp import MCPError  # noqa: PLC0415
-        from mcp_types import METHOD_NOT_FOUND  # noqa: PLC0415
+        from mcp import MCPError
+        from mcp_types import METHOD_NOT_FOUND
 
         session = self._session
         if session is None or not self.is_alive:
@@ -129,8 +129,8 @@ class Session:
 
     async def call(self, name: str, arguments: Mapping[str, Any], call_id: str) -> ToolResult:
         """Make one call, once. Raises `NotDone` when it surely was not made, anything else when nobody knows."""
-        from mcp import MCPError  # noqa: PLC0415
-        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT  # noqa: PLC0415
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
         session = self._session
         if session is None or not self.is_alive:
@@ -161,13 +161,13 @@ class Session:
 
 def _import() -> None:
     """Import the SDK, which takes seconds, beside the event loop."""
-    import mcp.client.stdio  # noqa: PLC0415
-    import mcp.client.streamable_http  # noqa: F401, PLC0415
+    import mcp.client.stdio
+    import mcp.client.streamable_http  # noqa: F401 - loads it as an attribute of `mcp`
 
 
 async def _listed(session: ClientSession) -> tuple[ToolInfo, ...]:
     """Return the tools of a server, page by page; one that never stops listing is stopped."""
-    from mcp_types import PaginatedRequestParams  # noqa: PLC0415
+    from mcp_types import PaginatedRequestParams
 
     found: list[ToolInfo] = []
     cursor: str | None = None
@@ -187,10 +187,10 @@ async def _listed(session: ClientSession) -> tuple[ToolInfo, ...]:
 @asynccontextmanager
 async def _http(config: ServerConfig) -> AsyncIterator[Any]:
     """The way to an address: no redirect elsewhere, no proxy of the environment, nothing sent twice."""
-    import httpx2  # noqa: PLC0415
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
 
-    from bot.tools.mcp.bounded import Bounded  # noqa: PLC0415 - it needs httpx2
+    from bot.tools.mcp.bounded import Bounded
 
     client = httpx2.AsyncClient(
         headers=dict(config.headers),

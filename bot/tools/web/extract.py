@@ -76,7 +76,7 @@ async def extract(body: bytes, url: str, charset: str) -> PageText:
 
 
 def _taken(page: str | bytes, url: str) -> PageText:
-    import trafilatura  # noqa: PLC0415 - 40 MB that only this process needs
+    import trafilatura
 
     found = trafilatura.bare_extraction(page, url=url, include_links=True, include_tables=True, with_metadata=True)
     title, date, text = (str(getattr(found, name, "") or "") for name in ("title", "date", "text"))

@@ -201,4 +201,4 @@ def _figures(file: StoredFile) -> dict[str, str]:
 def megabytes(size_bytes: int) -> str:
     """A size for people: `0.4 MB`, `16 MB`."""
     size = size_bytes / MEGABYTE
-    return f"{size:.0f} MB" if size >= 10 else f"{max(size, 0.1):.1f} MB"  # noqa: PLR2004
+    return f"{size:.0f} MB" if size >= 10 else f"{max(size, 0.1):.1f} MB"  # noqa: PLR2004 - one decimal below ten

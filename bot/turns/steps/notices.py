@@ -101,7 +101,7 @@ async def set_without_model(services: Services, ask: Ask) -> list[Note]:
     """
     if ask.third_party or ask.state.private or not services.settings.by_model:
         return []
-    from bot.offline.safety import reminder_of  # noqa: PLC0415 - only when the model fails
+    from bot.offline.safety import reminder_of
 
     operations = reminder_of(ask)
     if operations:

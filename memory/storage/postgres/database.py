@@ -192,7 +192,7 @@ class PostgresDatabase:
     async def wal_truncate(self) -> None:
         """Do nothing: what was deleted goes from the server's files by its own vacuum and recycled log (P13)."""
 
-    async def backup_to(self, target: Path, told: Callable[[int, int], None] = unobserved) -> None:  # noqa: ARG002
+    async def backup_to(self, target: Path, told: Callable[[int, int], None] = unobserved) -> None:  # noqa: ARG002 - the port has it
         """Raise `StorageError`: a server is copied by its own tool."""
         raise StorageError(f"backup {target}: {self.where} is copied with pg_dump; see docs/how-to/postgres.md")
 

@@ -176,7 +176,7 @@ class SqliteDatabase:
             raise StorageDamaged(self.condition.beyond_repair)
         return await self._writer.write(statements)
 
-    async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:  # noqa: ARG002
+    async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:  # noqa: ARG002 - the port has it
         """Return True: a file has one process. Its lock holds the file itself from here on. Raises `Locked`."""
         if isinstance(lock, FolderLock):
             lock.hold(self.path)

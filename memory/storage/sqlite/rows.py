@@ -138,7 +138,7 @@ def keep(connection: sqlite3.Connection) -> None:
         here = "WHERE rowid = new.rowid AND"
         anew = f"UPDATE {name} SET {COLUMN} = {table.digest('new.')} {here} {table.counts()}"  # noqa: S608 - names of ours, here and below
         moved = (
-            f"UPDATE {name} SET {COLUMN} = CASE WHEN NOT {table.counts('new.')} THEN NULL "  # noqa: S608
+            f"UPDATE {name} SET {COLUMN} = CASE WHEN NOT {table.counts('new.')} THEN NULL "  # noqa: S608 - names of our own schema
             f"WHEN NOT {table.counts('old.')} OR {table.sound('old.')} THEN {table.digest('new.')} ELSE {COLUMN} END "
             f"{here} ({COLUMN} IS NOT NULL OR {table.counts()})"
         )
@@ -204,7 +204,7 @@ def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
         columns = (f"CASE WHEN {sound} THEN {c} ELSE {again[c]} END AS {c}" if c in again else c for c in table.columns)
         where = "" if again else f" WHERE NOT ({table.counts()}) OR (SELECT {sound})"
         connection.execute(
-            f"CREATE TEMP VIEW {table.name} AS SELECT {', '.join(columns)} FROM main.{table.name}{where}"  # noqa: S608
+            f"CREATE TEMP VIEW {table.name} AS SELECT {', '.join(columns)} FROM main.{table.name}{where}"  # noqa: S608 - names of our own schema
         )
 
 
@@ -213,7 +213,7 @@ def look(connection: sqlite3.Connection) -> list[str]:
     found = []
     for table in guarded(connection):
         rows = connection.execute(
-            f"SELECT {table.where_it_is} FROM main.{table.name} WHERE {table.counts()} AND NOT {_asked(table)}"  # noqa: S608
+            f"SELECT {table.where_it_is} FROM main.{table.name} WHERE {table.counts()} AND NOT {_asked(table)}"  # noqa: S608 - names of our own schema
         ).fetchall()
         found += [f"row '{_values(row)[0]}' of {table.name} does not match its digest" for row in rows]
     return found
