@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import structlog
+
 from bot.intake.inbox import Inbox, NewRow
 from bot.intake.raw.reader import read_update
 from bot.intake.raw_json import write_json
@@ -15,6 +17,8 @@ from bot.tasks.task import QuietHours, Task, TaskRun, is_missed, run_id_of
 from memory.ledger import series
 from memory.ledger.types import End, Move, Note, Operation, Ring
 from memory.ports import Statement
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,12 @@ class TaskStarts:
         if until_ms is not None:
             return Step((put_off(note, occurrence, until_ms),))
         ring = Ring(number=note.number, occurrence=occurrence, rings_at_ms=due_at_ms)
-        return replace(self.begin(task, new_run(task, occurrence, due_at_ms, now_ms), now_ms), operations=(ring,))
+        try:
+            begun = self.begin(task, new_run(task, occurrence, due_at_ms, now_ms), now_ms)
+        except ValueError:
+            log.exception("a task has no place to report", note_id=note.note_id)
+            return Step(passed(note, occurrence, due_at_ms, now_ms))
+        return replace(begun, operations=(ring,))
 
     def begin(self, task: Task, run: TaskRun, now_ms: int) -> Step:
         """A run that is written down with its update. The update holds ids alone: what to do is read when it runs.

@@ -88,7 +88,8 @@ class Dispatch:
             untold.add(turn_id)
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
         try:
-            await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
+            if not batch[0].run_id:  # nobody wrote there
+                await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
             ahead = await reads_ahead(self._services, batch)
             with ahead.at_hand(), replies.speaking(await language_of(self._services, batch[-1])):
                 async with self._suspects if batch[0].attempts else nullcontext():

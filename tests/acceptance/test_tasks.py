@@ -6,7 +6,7 @@ import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ModelFault, ToolCall
 from loopback.sites import site
-from story import FRIEND, asked, bot_texts, ledger_of, reply, rows, shows, tap
+from story import FRIEND, PERSON, asked, bot_texts, ledger_of, reply, rows, shows, tap
 
 from memory.ledger import series
 
@@ -289,3 +289,18 @@ async def test_an_address_that_nobody_gave_is_asked_about_in_a_run_too(api, mode
         await shows(api, "notes=secret")
 
     assert fetched == []
+
+
+async def test_nothing_runs_for_a_chat_that_cannot_be_written_to(api, model, bot_here):
+    """Whoever blocked the bot pays for nothing; a date that comes does not make the chat alive, their message does."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+    bot.app.services.delivery.unreachable[PERSON] = "Forbidden: bot was blocked by the user"
+    before = len(model.requests)
+    await bot.passes(hours=24)
+    assert (runs(bot), len(model.requests)) == ([("skipped", "unreachable")], before)
+
+    model.reply = lambda _: "Here I am."
+    await reply(api, "back again")
+    await bot.passes(hours=24)
+    assert runs(bot)[1:] == [("done", "")]

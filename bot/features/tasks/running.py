@@ -101,22 +101,27 @@ class TaskRunning:
         return _Work(envelope, run, task, note) if note else None
 
     async def _hindrance(self, work: _Work) -> str:
-        """Why a run is not made, by the name of its reason; "" when it is."""
+        """Why a run is not made, by the name of its reason; "" when it is. What is known at once comes first."""
         services, run, task, note = self._services, work.run, work.task, work.note
-        now_ms = services.clock.now_ms()
-        if not note.is_open:
-            return "ended"
-        if not services.settings.by_model:
-            return "no_model"
-        if not run.is_asked_for and is_missed(task.missed, run.due_at_ms, now_ms, note.time_zone):
-            return "missed"
+        late = not run.is_asked_for and is_missed(task.missed, run.due_at_ms, services.clock.now_ms(), note.time_zone)
+        found = {
+            "ended": not note.is_open,
+            "no_model": not services.settings.by_model,
+            "missed": late,
+            "unreachable": work.envelope.chat_id in services.delivery.unreachable,
+        }
+        known = next((why for why, holds in found.items() if holds), "")
+        return known or await self._cost_or_question(task)
+
+    async def _cost_or_question(self, task: Task) -> str:
+        """Whether the budget is used up, or a run before waits for a tap, and this one would only ask again."""
+        services = self._services
         zone = await services.people.time_zone(task.user_id)
-        if await self._spending.used_up(task.user_id, day_of(now_ms, zone.name)):
+        if await self._spending.used_up(task.user_id, day_of(services.clock.now_ms(), zone.name)):
             return "budget"
         before = [each.turn_id for each in await services.tasks.rows.runs(task.note_id, 2) if each.turn_id]
-        if any(call.state == "asked" for call in await services.calls.of_turns(before)):
-            return "asks"  # the question about its tool stands: until it's answered, a run would only ask again
-        return ""
+        calls = await services.calls.of_turns(before)
+        return "asks" if any(call.state == "asked" for call in calls) else ""
 
     # --- what comes of it -------------------------------------------------------------------------------------------
 
