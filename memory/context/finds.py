@@ -128,8 +128,11 @@ def with_notes(
         if item.ref in of_turn and not untold(item.text.splitlines(), said):
             continue
         words = [WORKED_ON] if item.ref in worked_on else []
-        for note, was_other in of_turn.get(item.ref, ())[:NOTES_OF_A_FIND]:
-            is_later = was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref)
+        dated = [
+            (note, was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref))
+            for note, was_other in of_turn.get(item.ref, ())
+        ]
+        for note, is_later in sorted(dated, key=lambda each: not each[1])[:NOTES_OF_A_FIND]:  # what is not so any more
             is_known = note.number in told or not note.is_open
             line = f"#{note.number}" if is_known else model_line(note, now_ms, zone, brief=True)
             mark = f"{note.status}: " if not note.is_open else "later changed: " if is_later else ""

@@ -483,6 +483,21 @@ async def test_too_many_calls_and_a_broken_disk_are_told_to_the_model():
 # --- search ---------------------------------------------------------------------------------------------------------
 
 
+async def test_a_message_that_is_not_so_any_more_is_found_with_the_note_that_says_so():
+    """What took the place of its note, before what still stands: the model is not misled by the old words."""
+    rests = {"turn_ids": ("t_3",)}
+    home = {**rests, "subject": "home"}
+    notes = ("task", "Bins", rests), ("task", "Lamps", rests), ("fact", "Lives in Lima", home)
+    new = Add(kind="fact", text="Lives in Oslo", note_id="n_9", fields={"subject": "home", "user_id": 7})
+    ledger = apply(ledger_of(*notes), new, BEFORE).ledger
+    box = make_box(ledger=ledger, searcher=Found(item("User: bins and lamps; I live in Lima", ref="t_3")))
+
+    said = await box.search("my address")
+
+    assert "#4" not in said.split("- said")[0]
+    assert "I live in Lima (later changed: #4 fact: Lives in Oslo; #1)" in said
+
+
 async def test_a_search_finds_notes_with_their_numbers_and_what_was_said():
     """Ended ones too, with their times by the person's clock; what was dropped is not brought up."""
     ledger = ledger_of(("task", "Halden's invoice"), ("task", "Halden's contract"), ("task", "Bins"))
@@ -494,7 +509,7 @@ async def test_a_search_finds_notes_with_their_numbers_and_what_was_said():
     assert "#1 task: Halden's invoice (done)" in said
     assert "contract" not in said
     assert "Bins" not in said
-    assert "- said Tue 2026-11-24 08:21: User: halden paid" in said
+    assert "- said Tue 2026-11-24 08:21: User: halden paid (#3; done: #1)" in said
     assert said.startswith("<data-")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,8 @@ from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence
-from memory.context.finds import FLOOR
+from memory.context.finds import FLOOR, with_notes
+from memory.context.notes_block import NO_BLOCK, Since, newest_form
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
 from memory.ledger.types import Note
@@ -54,10 +55,14 @@ class Wanted:
     until: str = ""
 
 
-async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_chars: int) -> str:
+Reworded = Callable[[str, int], Awaitable[Mapping[str, int]]]
+"""When notes of a conversation were last given other words or another day since a moment, by their ids."""
+
+
+async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_chars: int, reworded: Reworded) -> str:
     """What of notes and messages bears on the query, at most so long; without one the notes that stand, by their days.
 
-    Raises `StorageUnavailable`.
+    A message of which something is otherwise by now is told with the notes that say so. Raises `StorageUnavailable`.
     """
     query, days = wanted.query, Days(_day(wanted.since, desk.zone), _day(wanted.until, desk.zone))
     room = max(0, max_chars - FENCE_CHARS)
@@ -68,10 +73,25 @@ async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_ch
         return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or nothing
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
-    said = await _said(desk, searcher, query, days)
-    parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(said))
+    found = await _said(desk, searcher, query, days)
+    found = await _with_notes(desk, found, notes[:MAX_FOUND], reworded)
+    parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(_line(item, desk.zone) for item in found))
     nothing = NOTHING_HERE if _alone(desk) else NOTHING
     return fence(clip("\n\n".join(filter(None, parts)), room), TITLE) or nothing
+
+
+async def _with_notes(
+    desk: Desk, found: list[RetrievedItem], shown: Sequence[Note], reworded: Reworded
+) -> list[RetrievedItem]:
+    """The messages with the notes that rest on them: by number, and whole where one says what is otherwise by now."""
+    if not found:
+        return found
+    ledger, ask = desk.notes.ledger, desk.ask
+    changed = await reworded(ask.conversation_id, min(item.at_ms for item in found))
+    newer = {newest_form(note, ledger).number for note in ledger if note.status == "replaced"}
+    newer |= {note.number for note in ledger if note.note_id in changed}
+    told = Since(numbers=frozenset(ledger.notes).difference(newer).union(note.number for note in shown))
+    return with_notes(found, ledger, ask.scope, (NO_BLOCK, told), changed=changed, now_ms=ask.now_ms, zone=desk.zone)
 
 
 def _alone(desk: Desk) -> list[str] | None:
@@ -95,7 +115,7 @@ def _standing(desk: Desk, days: Days) -> Sequence[Note]:
     return [*first, *(note for note in views.best_first(notes, now_ms) if note not in first)]
 
 
-async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days) -> list[str]:
+async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days) -> list[RetrievedItem]:
     """Messages; in a session that was started fresh only its own."""
     ask = desk.ask
     if searcher is None:
@@ -123,9 +143,9 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
     closest = max((item.share for item in kept), default=0.0)
     if 0 < closest < FLOOR:  # 0: found by its day, not by its words
         return []
-    near_enough = [item for item in kept if item.share >= closest * NEAR_SHARE]
-    return [_line(item, desk.zone) for item in near_enough[:MAX_FOUND]]
+    return [item for item in kept if item.share >= closest * NEAR_SHARE][:MAX_FOUND]
 
 
 def _line(item: RetrievedItem, zone: str) -> str:
-    return f"- said {lines.moment(item.at_ms, zone)}: {item.text.strip()}"
+    note = f" ({item.note})" if item.note else ""
+    return f"- said {lines.moment(item.at_ms, zone)}: {item.text.strip()}{note}"

@@ -197,7 +197,13 @@ class Toolbox:
     async def search(self, query: str = "", since: str = "", until: str = "") -> str:
         """Notes and messages that bear on this."""
         return await self._once(
-            lambda: past.search(self._desk, self._tools.searcher, Wanted(query, since, until), self._max_chars),
+            lambda: past.search(
+                self._desk,
+                self._tools.searcher,
+                Wanted(query, since, until),
+                self._max_chars,
+                self._tools.ledgers.reworded,
+            ),
             changes=False,
         )
 
