@@ -41,6 +41,7 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
     ]
     if going.everything:
         statements += [Statement("erase_all_tool_calls", here), Statement("erase_tool_choices", here)]
+        statements += [Statement("erase_tool_logins", here), Statement("erase_logins_begun", here)]
         statements.append(Statement("erase_speeches", here))
     for turn_id in sorted(going.turn_ids):
         statements += [Statement(name, {"turn_id": turn_id}) for name in OF_A_TURN]

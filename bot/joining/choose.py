@@ -86,7 +86,7 @@ def make_shelf(
         return Shelf((), choices, results)
     from bot.answers.tools.scheduling import offered as of_tasks
 
-    own, servers = own_tools(settings), mcp_servers(settings, calls, behind)
+    own, servers = own_tools(settings), mcp_servers(settings, calls, behind, may_reach)
     web = web_tools(settings, calls, may_reach)
 
     async def of_operator(_: Place) -> Sequence[Tool]:
@@ -101,18 +101,30 @@ def make_shelf(
     if servers is None:
         return Shelf((of_tasks, of_files, of_operator, of_web), choices, results, fit=fit)
     sources = (of_tasks, of_files, of_operator, of_web, servers.offered)
-    return Shelf(sources, choices, results, fit=fit, troubles=servers.troubles, close=servers.close)
+    return Shelf(sources, choices, results, fit=fit, servers=servers)
 
 
-def mcp_servers(settings: Settings, calls: Calls, behind: Callable[..., object]) -> Servers | None:
+def mcp_servers(settings: Settings, calls: Calls, behind: Callable[..., object], may_reach: Reach) -> Servers | None:
     """Return the MCP servers of the settings, None without any; nothing is started. Raises `ConfigError`."""
     path = settings.mcp_config
     if path is None:
         return None
+    from bot.tools.mcp.login.logins import Logins
+    from bot.tools.mcp.login.seal import Seal
     from bot.tools.mcp.servers import Servers
 
-    records = settings.beside.with_name(settings.beside.name + ".servers")
-    return Servers(read_config(path), settings.trusted_servers, calls.db, calls.clock, records=records, behind=behind)
+    configs, token = read_config(path), settings.telegram_bot_token
+    seal = Seal(token.get_secret_value() if token else "")
+    return Servers(
+        configs,
+        settings.trusted_servers,
+        calls.db,
+        calls.clock,
+        records=settings.beside.with_name(settings.beside.name + ".servers"),
+        logins=Logins(configs, calls.db, calls.clock, seal, may_reach),
+        say=calls.say,
+        behind=behind,
+    )
 
 
 def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:

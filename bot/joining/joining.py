@@ -15,6 +15,7 @@ from bot.features.continuity.idle import Idle
 from bot.features.follow_ups import FollowUps
 from bot.features.tasks.commands import Tasks
 from bot.features.tasks.running import TaskRunning
+from bot.features.tools.logins import ToolLogins
 from bot.intake.access import Gate
 from bot.intake.intake import Intake, Refuse
 from bot.intake.polling import Poller
@@ -92,9 +93,11 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     )
     idle = Idle(services, lambda: lanes.idle)
     features = build_features(line, services, continuity_gate, turns, lanes)
-    features += [follow_ups, Tasks(services, submit)]
+    logins = ToolLogins(services)
+    features += [follow_ups, Tasks(services, submit), logins]
     buttons = Buttons(bot, services, actions_of(features), process.behind)
-    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), buttons, TaskRunning(services, turns).run)
+    run_task = TaskRunning(services, turns).run
+    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), buttons, run_task, take=logins.take)
     strangers = Strangers(bot, services, stored.gate, stored.message_ids, process.announce, chats=stored.chats)
     sharing = _sharing(process, stored, line, services, lanes=lanes, pace=pace, recover=continuity_gate.recover)
 

@@ -19,6 +19,7 @@ async def about_person(db: Database, user_id: int) -> dict[str, Any]:
         "paired": bool(person and person["allowed"]),
         "continuity": [dict(row) for row in preferences],
         "tools": [dict(row) for row in await db.read("exported_tool_choices", user_id=user_id)],
+        "logins": [dict(row) for row in await db.read("exported_tool_logins", user_id=user_id)],
         "tokens_per_day": {row["day"]: row["tokens"] for row in await db.read("exported_usage", user_id=user_id)},
     }
 

@@ -11,6 +11,7 @@ import structlog
 
 from bot import replies
 from bot.delivery.commit import Committer
+from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import PersonalChoices
 from bot.reminders.ringing import target_of
 from bot.tools import questions, results
@@ -211,6 +212,11 @@ class Calls:
             if call.changes and call.boot_id not in alive and not faults.without("tool_doubt"):
                 with replies.speaking(await self._people.language(call.conversation_id, call.user_id)):
                     await self.doubt(call)
+
+    async def say(self, place: Place, message: Callable[[], OutgoingMessage]) -> None:
+        """Say something to a person beside the answer, in their language. Raises `StorageUnavailable`."""
+        with replies.speaking(await self._people.language(place.conversation_id, place.user_id)):
+            await self._committer.write(target_of(place.conversation_id, place.user_id), [message()])
 
     def is_left(self, call: CallRow) -> bool:
         """Return whether a call that was begun is made by nobody any more, as far as this process knows."""

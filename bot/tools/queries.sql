@@ -139,3 +139,60 @@ SELECT server, origin, tools_json FROM tool_listings;
 -- A server that says something else now.
 INSERT INTO tool_listings (server, origin, tools_json, at_ms) VALUES (:server, :origin, :tools_json, :at_ms)
 ON CONFLICT (server) DO UPDATE SET origin = :origin, tools_json = :tools_json, at_ms = :at_ms;
+
+-- name: login_begin
+-- Before the person goes there: a login that was begun outlives the process.
+INSERT INTO tool_logins_begun (state, server, user_id, conversation_id, sealed, used, expires_at_ms)
+VALUES (:state, :server, :user_id, :conversation_id, :sealed, 0, :expires_at_ms);
+
+-- name: login_begun
+-- An address came back.
+SELECT * FROM tool_logins_begun WHERE state = :state;
+
+-- name: login_use
+-- Before the code goes out: it's taken once.
+UPDATE tool_logins_begun SET used = 1 WHERE state = :state AND used = 0;
+
+-- name: logins_begun_purge
+-- A day after it was too late nobody sends it any more.
+DELETE FROM tool_logins_begun WHERE expires_at_ms < :before_ms;
+
+-- name: login_keep
+-- The newest login of a person at a server counts.
+INSERT INTO tool_logins (server, user_id, conversation_id, origin, sealed, version, tools_json, at_ms)
+VALUES (:server, :user_id, :conversation_id, :origin, :sealed, 1, '[]', :at_ms)
+ON CONFLICT (server, user_id) DO UPDATE SET conversation_id = :conversation_id, origin = :origin, sealed = :sealed,
+    version = tool_logins.version + 1, tools_json = '[]', at_ms = :at_ms;
+
+-- name: login_renew
+-- A server gave new tokens; not over what another process has renewed meanwhile.
+UPDATE tool_logins SET sealed = :sealed, version = version + 1
+WHERE server = :server AND user_id = :user_id AND version = :version;
+
+-- name: login_tools_keep
+-- What this account is offered now.
+UPDATE tool_logins SET tools_json = :tools_json WHERE server = :server AND user_id = :user_id;
+
+-- name: login_find
+-- Whose account a call uses.
+SELECT * FROM tool_logins WHERE server = :server AND user_id = :user_id;
+
+-- name: logins_of_server
+-- Whether a server is one where people log in is known before it's asked.
+SELECT origin FROM tool_logins WHERE server = :server LIMIT 1;
+
+-- name: login_end
+-- The person logs out, or the server takes the login no more; not one that was renewed meanwhile.
+DELETE FROM tool_logins WHERE server = :server AND user_id = :user_id AND version = :version;
+
+-- name: erase_tool_logins
+-- P13: logins go with everything else.
+DELETE FROM tool_logins WHERE conversation_id = :conversation_id;
+
+-- name: erase_logins_begun
+-- P13: those that are under way, too.
+DELETE FROM tool_logins_begun WHERE conversation_id = :conversation_id;
+
+-- name: exported_tool_logins
+-- Where somebody is logged in; what opens it stays here.
+SELECT server, at_ms FROM tool_logins WHERE user_id = :user_id ORDER BY server;

@@ -17,6 +17,7 @@ MAX_SHOWN: Final = 12
 VALUE_CHARS: Final = 300
 DESCRIPTION_CHARS: Final = 300
 ONCE, ALWAYS, NEVER, AGAIN, LEAVE = "tool_once", "tool_always", "tool_never", "tool_again", "tool_leave"
+LOG_IN, LOG_OUT = "tool_log_in", "tool_log_out"
 _UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u061c\u00ad\u115f\u1160\u3164]")
 """Signs that nobody sees, or that turn the order of what is seen."""
 
@@ -80,6 +81,16 @@ def doubt(call: CallRow) -> OutgoingMessage:
     text = "\n".join(filter(None, (replies.say("tool_doubt", tool=named(call)), details(call))))
     row = (Button(replies.say("tool_again"), AGAIN, payload), Button(replies.say("tool_leave"), LEAVE, payload))
     return OutgoingMessage(text, buttons=(row,))
+
+
+def login(server: str) -> OutgoingMessage:
+    """Return what offers somebody to log in at a server."""
+    return OutgoingMessage(replies.say("login_ask", server=server), buttons=((login_button(server),),))
+
+
+def login_button(server: str) -> Button:
+    """Return what begins a login."""
+    return Button(replies.say("login_button", server=server), LOG_IN, {"server": server})
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
-from bot.intake.local import is_local
-from bot.reminders.ringing import target_of
 from bot.tools.choices import Choices, ToolChoices, server_name
 from bot.tools.many import FIND, USE
+from bot.tools.presence import can_be_asked
 from bot.tools.results import Results
 from bot.tools.tool import Place, Source, Tool
+
+if TYPE_CHECKING:
+    from bot.tools.mcp.servers import Servers
 
 NOTE_TOOLS: Final = frozenset(
     {"note", "change", "end", "remind", "search", "forget", "settings", "read_result", FIND, USE}
@@ -24,10 +26,6 @@ def all_of(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     return tuple(tools)
 
 
-async def nothing_to_close() -> None:
-    """Do nothing: nothing was opened."""
-
-
 class Shelf:
     """Gathers the tools of all sources."""
 
@@ -38,16 +36,23 @@ class Shelf:
         results: Results,
         *,
         fit: Fit = all_of,
-        troubles: Callable[[], Sequence[str]] = tuple,
-        close: Callable[[], Awaitable[None]] = nothing_to_close,
+        servers: Servers | None = None,
     ) -> None:
-        """`fit` hides what a prompt does not bear; `troubles` names servers that can't be reached just now."""
+        """`fit` hides what a prompt does not bear; `servers` are those of MCP, None without any."""
         self._sources = tuple(sources)
         self._results = results
         self._fit = fit
         self.choices = choices
-        self.troubles = troubles
-        self.close = close
+        self.servers = servers
+
+    def troubles(self) -> Sequence[str]:
+        """Return the servers that can't be reached just now."""
+        return self.servers.troubles() if self.servers else ()
+
+    async def close(self) -> None:
+        """End the servers."""
+        if self.servers is not None:
+            await self.servers.close()
 
     async def all(self, place: Place) -> tuple[Tool, ...]:
         """Return every tool of this place, also what is switched off; of two with one name the first."""
@@ -74,12 +79,3 @@ def _has_results(tools: Sequence[Tool]) -> bool:
 
 def _is_on(tool: Tool, choices: Choices) -> bool:
     return not choices.is_off(tool.name) and not (tool.server and choices.is_off(server_name(tool.server)))
-
-
-def can_be_asked(place: Place) -> bool:
-    """Return whether there's somebody with buttons to tap: nobody taps over HTTP."""
-    try:
-        target = target_of(place.conversation_id, place.user_id)
-    except ValueError:
-        return False
-    return place.user_id is not None and not is_local(target.chat_id)

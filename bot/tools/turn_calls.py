@@ -13,8 +13,8 @@ from bot.tools import questions
 from bot.tools.call import ASKED_FOR_MS, CallRow, definition, did_like, planned, verdict, written
 from bot.tools.calls import Calls
 from bot.tools.choices import Choices
+from bot.tools.presence import can_be_asked
 from bot.tools.results import WAITS, told
-from bot.tools.shelf import can_be_asked
 from bot.tools.tool import CallContext, NotDone, Place, Tool, chosen_as
 from memory.ports import Statement
 from memory.types import ToolCall

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
@@ -19,6 +19,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
 from bot.tasks.task import given_up
+from bot.tools.mcp.login.pasted import pasted
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
@@ -55,6 +56,14 @@ def unknown_command(said: str, known: Collection[str]) -> str:
     return replies.say("unknown_command", command=said)
 
 
+Take = Callable[[Sequence[Envelope]], Awaitable[Sequence[Envelope]]]
+
+
+async def take_nothing(batch: Sequence[Envelope]) -> Sequence[Envelope]:
+    """Return the whole batch."""
+    return batch
+
+
 class Dispatch:
     """The work function of the lanes."""
 
@@ -65,12 +74,16 @@ class Dispatch:
         commands: Mapping[str, Command],
         taps: Buttons,
         run_task: Command,
+        *,
+        take: Take = take_nothing,
     ) -> None:
+        """`take` takes addresses that end a login out of a batch, and returns the others."""
         self._services = services
         self._turns = turns
         self._commands = commands
         self._taps = taps
         self._run_task = run_task
+        self._take = take
         self._group_word = GroupWord(services)
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
@@ -197,6 +210,13 @@ class Dispatch:
             raise Postponed(batch, POSTPONED_S) from exc
 
     async def _do(self, batch: Sequence[Envelope], turn_id: str, claimed: Awaitable[None]) -> None:
+        if batch[0].kind == "text" and any(pasted(each.text) for each in batch):
+            await claimed
+            batch = await self._take(batch)
+        if batch:
+            await self._do_one(batch, turn_id, claimed)
+
+    async def _do_one(self, batch: Sequence[Envelope], turn_id: str, claimed: Awaitable[None]) -> None:
         head = batch[0]
         if len(batch) == 1 and (edit := await correction(self._services, head)):
             await claimed

@@ -16,7 +16,7 @@ from bot.delivery.outbox import Button
 from bot.lines import bare
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
-from bot.tools.shelf import can_be_asked
+from bot.tools.presence import can_be_asked
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
 from memory.ledger.types import ASSISTANT, Add, Note
 from memory.ports import Database, Statement

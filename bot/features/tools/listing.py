@@ -10,8 +10,8 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.tools.choices import Choices, ToolChoice, server_name
-from bot.tools.questions import visible
-from bot.tools.shelf import can_be_asked
+from bot.tools.presence import can_be_asked
+from bot.tools.questions import LOG_OUT, login_button, visible
 from bot.tools.tool import Place, Tool
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -55,8 +55,14 @@ def overview(tools: Sequence[Tool], choices: Choices, troubles: Sequence[str]) -
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
-def page_of(server: str, tools: Sequence[Tool], choices: Choices, page: int) -> OutgoingMessage:
-    """Return the tools of one server with what each does, and buttons that change how it's used."""
+def page_of(
+    server: str, tools: Sequence[Tool], choices: Choices, page: int, *, login: bool | None = None
+) -> OutgoingMessage:
+    """Return the tools of one server with what each does, and buttons that change how it's used.
+
+    `login` says whether the person is logged in there, None for a server that asks for none.
+    """
+    tools = () if login is False else tools
     last = max(0, (len(tools) - 1) // PAGE)
     page = min(max(0, page), last)
     shown = tools[page * PAGE : (page + 1) * PAGE]
@@ -79,6 +85,10 @@ def page_of(server: str, tools: Sequence[Tool], choices: Choices, page: int) -> 
         replies.say("tools_switch_on" if off else "tools_switch_off"), SWITCH, {"server": server, "page": page}
     )
     rows.append((*turn, *([switch] if server else []), Button(replies.say("tools_back"), BACK)))
+    if login is not None:
+        lines.insert(1, replies.say("login_in" if login else "login_none"))
+        out = Button(replies.say("login_out_button"), LOG_OUT, {"server": server})
+        rows.insert(0, (out if login else login_button(server),))
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
@@ -142,7 +152,8 @@ class ToolList:
     async def _page(self, tap: Tap, choices: Choices | None = None) -> OutgoingMessage:
         shelf, place, server = self._services.shelf, _place(tap.envelope), tap.payload["server"]
         tools = [tool for tool in await shelf.all(place) if tool.server == server]
-        return page_of(server, tools, choices or await shelf.choices.of(place), tap.payload["page"])
+        login = await shelf.servers.is_in(server, place.user_id) if shelf.servers else None
+        return page_of(server, tools, choices or await shelf.choices.of(place), tap.payload["page"], login=login)
 
     async def _shown(self, tap: Tap, message: OutgoingMessage, *effects: Statement) -> None:
         edit = OutgoingMessage(message.text, buttons=message.buttons, edits_message_id=tap.envelope.message_id)

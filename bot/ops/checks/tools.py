@@ -51,6 +51,8 @@ async def _of_server(server: config.ServerConfig) -> Check:
             async with asyncio.timeout(START_S):
                 await session.start()
         except (NotDone, TimeoutError) as exc:
+            if session.wants_login:
+                return Check(name, "ok", "each person logs in there: /tools in a private chat")
             said = _last(errors)
             why = str(exc) or "it did not start in time"
             return Check(name, "fail", f"{why}{f': {said}' if said else ''}", "try its command by hand")

@@ -15,8 +15,9 @@ import orjson
 MEMORY_MB: Final = 1024
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9-]+")
+_LOGIN: Final = frozenset({"clientId", "clientSecret", "scope", "issuer", "redirectUri"})
 _KNOWN: Final = frozenset(
-    {"command", "args", "env", "cwd", "url", "headers", "type", "transport", "disabled", "memoryMb", "people"}
+    {"command", "args", "env", "cwd", "url", "headers", "type", "transport", "disabled", "memoryMb", "people", "oauth"}
 )
 
 
@@ -36,6 +37,8 @@ class ServerConfig:
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     memory_mb: int = MEMORY_MB
+    oauth: Mapping[str, str] = field(default_factory=dict)
+    """What the operator knows of its login: clientId, clientSecret, scope, issuer, redirectUri."""
     people: frozenset[int] = frozenset()
     """Who is offered its tools; empty for everybody who may write to the bot."""
     origin: str = ""
@@ -44,6 +47,11 @@ class ServerConfig:
     def is_for(self, user_id: int | None) -> bool:
         """Return whether this person is offered its tools."""
         return not self.people or user_id in self.people
+
+    @property
+    def takes_logins(self) -> bool:
+        """Whether people may log in there: it's reached by an address, and the file holds no login for all."""
+        return bool(self.url) and "authorization" not in {name.lower() for name in self.headers}
 
 
 def read(path: Path, environ: Mapping[str, str] = os.environ) -> list[ServerConfig]:
@@ -79,6 +87,8 @@ def _server(name: str, given: Any, environ: Mapping[str, str], where: str) -> Se
         raise ConfigError(f"{at}: unknown {', '.join(unknown)}; known are {', '.join(sorted(_KNOWN))}")
     if bool(given.get("command")) == bool(given.get("url")):
         raise ConfigError(f"{at} needs either a command or a url")
+    if unknown := sorted(given.get("oauth", {}).keys() - _LOGIN):
+        raise ConfigError(f"{at}: unknown {', '.join(unknown)} in oauth; known are {', '.join(sorted(_LOGIN))}")
     if given.get("type", given.get("transport", "")) == "sse":
         raise ConfigError(f"{at}: the transport sse is out of date; use the server's streamable HTTP address")
     try:
@@ -90,6 +100,7 @@ def _server(name: str, given: Any, environ: Mapping[str, str], where: str) -> Se
             cwd=_filled(given.get("cwd", ""), environ, at),
             url=_filled(given.get("url", ""), environ, at),
             headers={key: _filled(value, environ, at) for key, value in given.get("headers", {}).items()},
+            oauth={key: _filled(value, environ, at) for key, value in given.get("oauth", {}).items()},
             memory_mb=int(given.get("memoryMb", MEMORY_MB)),
             people=frozenset(map(int, given.get("people", ()))),
             origin=blake2b(orjson.dumps(given, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest(),

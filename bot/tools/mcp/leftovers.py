@@ -7,7 +7,18 @@ import os
 import signal
 from pathlib import Path
 
+import structlog
+
 from bot.tools.mcp.guard import below, processes, started_at
+
+log = structlog.get_logger(__name__)
+
+
+def begin_records(folder: Path) -> None:
+    """Make the folder, and end what an earlier process left."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if ended := end_leftovers(folder):
+        log.warning("MCP servers of an earlier process were ended", count=ended)
 
 
 def end_leftovers(folder: Path) -> int:

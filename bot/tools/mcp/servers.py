@@ -14,7 +14,9 @@ import orjson
 import structlog
 
 from bot.tools.mcp.config import ServerConfig
-from bot.tools.mcp.leftovers import end_leftovers
+from bot.tools.mcp.leftovers import begin_records
+from bot.tools.mcp.login.invitations import Invitations, Say
+from bot.tools.mcp.login.logins import Logins
 from bot.tools.mcp.naming import described, name_of
 from bot.tools.mcp.session import Session, ToolInfo
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
@@ -32,11 +34,19 @@ BACK_OFF_S: Final = (2.0, 10.0, 60.0, 300.0)
 """How long a server that failed so often in a row is let alone."""
 
 
+class LoginNeeded(NotDone):
+    """The server takes nothing without a login of the person's own."""
+
+
 @dataclass(slots=True)
 class _Server:
     """One server as it stands."""
 
     config: ServerConfig
+    user_id: int | None = None
+    """Whose account its connection uses; None for one of everybody."""
+    wants_login: bool = False
+    """Each person has a connection of their own."""
     tools: tuple[ToolInfo, ...] = ()
     is_known: bool = False
     session: Session | None = None
@@ -60,10 +70,18 @@ class Servers:
         clock: Clock,
         *,
         records: Path | None,
+        logins: Logins,
+        say: Say,
         behind: Callable[..., object] = unobserved,
     ) -> None:
-        """`trusted` are servers whose word on their tools counts; `records` is a folder of our own."""
+        """`trusted` are servers whose word on their tools counts; `records` is a folder of our own.
+
+        `say` says something to a person beside the answer.
+        """
         self._servers = {config.name: _Server(config) for config in configs}
+        self._personal: dict[tuple[str, int], _Server] = {}
+        self.logins = logins
+        self._invitations = Invitations(say, clock)
         self._trusted = trusted
         self._db = db
         self._clock = clock
@@ -87,7 +105,50 @@ class Servers:
         mine = [server for server in self._servers.values() if server.config.is_for(place.user_id)]
         if mine:
             await self._load()
-        return [self._tool(server, info) for server in mine for info in server.tools]
+        found: list[Tool] = []
+        for shared in mine:
+            server = await self._server_of(shared, place)
+            if server is None:
+                found.append(self._invitations.tool(shared.config.name, shared.config.origin))
+            else:
+                found += [self._tool(server, info, place) for info in server.tools]
+        return found
+
+    # --- logins -----------------------------------------------------------------------------------------------------
+
+    async def _server_of(self, shared: _Server, place: Place) -> _Server | None:
+        """Return the server as this person uses it; None where they have to log in first. `StorageUnavailable`."""
+        if not shared.wants_login:
+            return shared
+        tools = await self.logins.tools_of(shared.config.name, place.user_id)
+        if tools is None or place.user_id is None:
+            return None
+        at = (shared.config.name, place.user_id)
+        server = self._personal.setdefault(at, _Server(shared.config, place.user_id, wants_login=True))
+        if tools:
+            server.tools, server.is_known = tuple(ToolInfo(**each) for each in tools), True
+        elif not server.is_known:
+            await self._wait_for([server])
+        return server
+
+    async def is_in(self, name: str, user_id: int | None) -> bool | None:
+        """Return whether a person is logged in, None at a server that asks for no login. `StorageUnavailable`."""
+        server = self._servers.get(name)
+        if server is None or not server.wants_login:
+            return None
+        return await self.logins.tools_of(name, user_id) is not None
+
+    async def log_out(self, name: str, user_id: int) -> bool:
+        """End a person's login with its connection; return whether there was one. Raises `StorageUnavailable`."""
+        await self.forget(name, user_id)
+        return await self.logins.end(name, user_id)
+
+    async def forget(self, name: str, user_id: int) -> None:
+        """Let go of a person's connection: the login behind it is another now, or over."""
+        self._invitations.forget(name, user_id)
+        server = self._personal.pop((name, user_id), None)
+        if server is not None and server.session is not None:
+            await self._end(server, server.session)
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
@@ -97,20 +158,32 @@ class Servers:
             return
         self._loaded = True
         if self._records is not None:
-            await asyncio.to_thread(_begin_records, self._records)
+            await asyncio.to_thread(begin_records, self._records)
         for row in await self._db.read("tool_listings"):
             server = self._servers.get(row["server"])
             if server is not None and row["origin"] == server.config.origin:
                 server.tools = tuple(ToolInfo(**each) for each in orjson.loads(row["tools_json"]))
                 server.is_known = True
-        new = [server for server in self._servers.values() if not server.is_known]
-        self._learning = {asyncio.create_task(self._learn(server), name="mcp-learn") for server in new}
-        if self._learning:
-            await asyncio.wait(self._learning, timeout=FIRST_S)
+        for server in self._servers.values():
+            if server.config.takes_logins:
+                server.wants_login = await self.logins.is_asked(server.config.name)
+        new = [server for server in self._servers.values() if not server.is_known and not server.wants_login]
+        await self._wait_for(new)
+
+    async def _wait_for(self, servers: Sequence[_Server]) -> None:
+        """Learn what servers offer; what takes longer is known with a later message."""
+        tasks = {asyncio.create_task(self._learn(server), name="mcp-learn") for server in servers}
+        self._learning |= tasks
+        for task in tasks:
+            task.add_done_callback(self._learning.discard)
+        if tasks:
+            await asyncio.wait(tasks, timeout=FIRST_S)
 
     async def _learn(self, server: _Server) -> None:
         try:
             await self._session_of(server)
+        except LoginNeeded:
+            log.info("an MCP server wants a login", server=server.config.name)
         except NotDone as exc:
             log.warning("an MCP server cannot be used", server=server.config.name, why=str(exc))
 
@@ -120,6 +193,9 @@ class Servers:
         if server.is_known and now == server.tools:
             return
         server.tools, server.is_known = now, True
+        if server.user_id is not None:
+            await self.logins.keep_tools(server.config.name, server.user_id, [asdict(each) for each in now])
+            return
         values = {
             "server": server.config.name,
             "origin": server.config.origin,
@@ -133,7 +209,7 @@ class Servers:
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
-    def _tool(self, server: _Server, info: ToolInfo) -> Tool:
+    def _tool(self, server: _Server, info: ToolInfo, place: Place) -> Tool:
         config = server.config
         trusted = config.name in self._trusted
         return Tool(
@@ -147,12 +223,15 @@ class Servers:
             server=config.name,
             origin=config.origin,
             title=info.title,
-            ready=partial(self._ready, server, info),
+            ready=partial(self._ready, server, info, place),
             annotations=info.annotations,
         )
 
-    async def _ready(self, server: _Server, info: ToolInfo) -> None:
-        await self._session_of(server)
+    async def _ready(self, server: _Server, info: ToolInfo, place: Place) -> None:
+        try:
+            await self._session_of(server)
+        except LoginNeeded:
+            raise NotDone(await self._invitations.told(server.config.name, place)) from None
         if info not in server.tools:
             raise NotDone("the tool describes itself in another way now, or is gone; look again with the next message")
 
@@ -164,6 +243,8 @@ class Servers:
         try:
             return await session.call(info.name, given, context.call_id)
         except NotDone:
+            if session.wants_login:
+                raise NotDone(await self._invitations.told(server.config.name, context.place)) from None
             raise
         except BaseException as exc:
             self._behind(self._end(server, session), "mcp-end")  # whatever it does with the call, nobody waits for it
@@ -177,7 +258,10 @@ class Servers:
 
     async def _session_of(self, server: _Server) -> Session:
         """Return a connection that lives, made now if there is none. Raises `NotDone`."""
+        name, user_id = server.config.name, server.user_id
         async with server.lock:
+            if user_id is not None and await self.logins.token(name, user_id) is None:
+                raise LoginNeeded
             before = server.session
             if before is not None and (server.calls or await before.answers()):
                 return before
@@ -185,20 +269,30 @@ class Servers:
                 await self._end(server, before)
             wait_s = server.not_before_s - _now_s()
             if wait_s > 0:
-                name, why = server.config.name, server.why
-                raise NotDone(f"the server {name} failed ({why}); it's tried again in {wait_s:.0f} s")
-            session = Session(server.config, self._records, self._errors)
+                raise NotDone(f"the server {name} failed ({server.why}); it's tried again in {wait_s:.0f} s")
+            give = None if user_id is None else partial(self._token, name, user_id)
+            session = Session(server.config, self._records, self._errors, give)
             try:
                 async with asyncio.timeout(START_S):
                     await session.start()
             except (NotDone, TimeoutError) as exc:
                 why = str(exc) or "it did not start in time"
+                if session.wants_login:
+                    server.wants_login = True
+                    raise LoginNeeded from None
                 self._failed(server, why)
                 raise NotDone(why) from None
             server.session, server.failures, server.why = session, 0, ""
             await self._seen(server, session.tools)
             self._rest_later(server)
             return session
+
+    async def _token(self, name: str, user_id: int, refused: str) -> str | None:
+        try:
+            return await self.logins.token(name, user_id, refused)
+        except (NotDone, StorageError) as exc:  # the request goes without, and the server refuses it
+            log.warning("a login cannot be used just now", server=name, why=str(exc))
+            return None
 
     def _failed(self, server: _Server, why: str) -> None:
         pause_s = BACK_OFF_S[min(server.failures, len(BACK_OFF_S) - 1)]
@@ -226,19 +320,13 @@ class Servers:
         """End every server."""
         for task in self._learning:
             task.cancel()
-        for server in self._servers.values():
+        servers = [*self._servers.values(), *self._personal.values()]
+        for server in servers:
             if server.idle is not None:
                 server.idle.cancel()
-        sessions = [server.session for server in self._servers.values() if server.session is not None]
+        sessions = [server.session for server in servers if server.session is not None]
         await asyncio.gather(*(session.end() for session in sessions), return_exceptions=True)
         self._errors.close()
-
-
-def _begin_records(folder: Path) -> None:
-    """Make the folder, and end what an earlier process left."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if ended := end_leftovers(folder):
-        log.warning("MCP servers of an earlier process were ended", count=ended)
 
 
 def _now_s() -> float:

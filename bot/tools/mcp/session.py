@@ -18,6 +18,8 @@ from bot.tools.tool import NotDone, ToolResult
 if TYPE_CHECKING:
     from mcp import ClientSession
 
+    from bot.tools.mcp.bearer import GiveToken
+
 GUARD: Final = Path(__file__).with_name("guard.py")
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "SYSTEMROOT")
 """What a server gets of our environment, besides what its `env` names."""
@@ -42,14 +44,22 @@ class ToolInfo:
 class Session:
     """A running connection. It lives in a task of its own, since the SDK's parts must end where they began."""
 
-    def __init__(self, config: ServerConfig, records: Path | None, errors: TextIO) -> None:
-        """`records` is where the guard notes its process; `errors` gets what the server says on its error output."""
+    def __init__(
+        self, config: ServerConfig, records: Path | None, errors: TextIO, give: GiveToken | None = None
+    ) -> None:
+        """`records` is where the guard notes its process; `errors` gets what the server says on its error output.
+
+        `give` returns the token of the person whose connection it is, None for one of everybody.
+        """
         self.config = config
         self.tools: tuple[ToolInfo, ...] = ()
         self._records = records
         self._errors = errors
         self._session: ClientSession | None = None
+        self._give = give
         self._ending = asyncio.Event()
+        self.wants_login = False
+        """Whether the server refused the last request for want of a login."""
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -92,7 +102,30 @@ class Session:
             self._session = None
 
     def _transport(self) -> Any:
-        return _http(self.config) if self.config.url else self._stdio()
+        return self._http() if self.config.url else self._stdio()
+
+    @asynccontextmanager
+    async def _http(self) -> AsyncIterator[Any]:
+        """The way to an address: no redirect elsewhere, no proxy of the environment, nothing sent twice."""
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        from bot.tools.mcp.bearer import Bearer
+        from bot.tools.mcp.bounded import Bounded
+
+        config = self.config
+        client = httpx2.AsyncClient(
+            headers=dict(config.headers),
+            auth=Bearer(self._give or _nothing, notes=self._note_refusal) if config.takes_logins else None,
+            timeout=httpx2.Timeout(15, read=300),
+            transport=Bounded(httpx2.AsyncHTTPTransport(retries=0), MOST_BYTES),
+            trust_env=False,
+        )
+        async with client, streamable_http_client(config.url, http_client=client) as streams:
+            yield streams
+
+    def _note_refusal(self, refused: bool) -> None:  # noqa: FBT001 - a callback
+        self.wants_login = refused
 
     def _stdio(self) -> Any:
         from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -141,6 +174,8 @@ class Session:
         except MCPError as exc:
             if exc.error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
                 raise
+            if self.wants_login:
+                raise NotDone(f"the server {self.config.name} refused it: a login is needed") from exc
             return ToolResult(exc.error.message, failed=True)
         structured = getattr(result, "structured_content", None)
         text = "\n".join(filter(None, map(_block, result.content))) or (json.dumps(structured) if structured else "")
@@ -184,22 +219,8 @@ async def _listed(session: ClientSession) -> tuple[ToolInfo, ...]:
     return tuple(found[:MOST_TOOLS])
 
 
-@asynccontextmanager
-async def _http(config: ServerConfig) -> AsyncIterator[Any]:
-    """The way to an address: no redirect elsewhere, no proxy of the environment, nothing sent twice."""
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
-    from bot.tools.mcp.bounded import Bounded
-
-    client = httpx2.AsyncClient(
-        headers=dict(config.headers),
-        timeout=httpx2.Timeout(15, read=300),
-        transport=Bounded(httpx2.AsyncHTTPTransport(retries=0), MOST_BYTES),
-        trust_env=False,
-    )
-    async with client, streamable_http_client(config.url, http_client=client) as streams:
-        yield streams
+async def _nothing(_: str) -> str | None:
+    return None
 
 
 def _block(content: Any) -> str:

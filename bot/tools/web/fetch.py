@@ -70,7 +70,7 @@ class Fetched:
         return claimed.partition(";")[0].strip(" \"'")
 
 
-class _CheckedResolver(AbstractResolver):
+class CheckedResolver(AbstractResolver):
     """Looks a host up once and hands the very addresses that were checked to the connection."""
 
     def __init__(self, may_reach: Reach, look: LookUp) -> None:
@@ -131,7 +131,7 @@ class WebFetcher:
 
     def _session(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(
-            resolver=_CheckedResolver(self._may_reach, self._look),
+            resolver=CheckedResolver(self._may_reach, self._look),
             use_dns_cache=False,
             force_close=True,
             ssl=trusted(),
@@ -182,7 +182,7 @@ class WebFetcher:
         async with session.get(url, allow_redirects=False) as answer:
             body, is_cut = b"", False
             if answer.status == HTTPStatus.OK:
-                body, is_cut = await _read(answer, most)
+                body, is_cut = await read_body(answer, most)
             return Fetched(url, answer.status, answer.headers, body, is_cut)
 
 
@@ -190,7 +190,7 @@ def _moved(url: URL, target: str) -> URL:
     return parsed(str(url.join(URL(target))))
 
 
-async def _read(answer: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
+async def read_body(answer: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
     """Return the body, unpacked, and whether it was cut: neither what comes nor what it unpacks to is longer."""
     packed = answer.headers.get("Content-Encoding", "").lower() not in {"", "identity"}
     unpack: Any = zlib.decompressobj(_AUTOMATIC) if packed else None

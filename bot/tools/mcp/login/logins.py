@@ -1,0 +1,225 @@
+"""Who is logged in where: begun by a tap, ended by an address that is sent back, renewed, revoked; one per person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+import structlog
+from yarl import URL
+
+from bot.tools.mcp.config import ServerConfig
+from bot.tools.mcp.login.pasted import Pasted
+from bot.tools.mcp.login.seal import Seal
+from bot.tools.tool import NotDone
+from bot.tools.web.addresses import Reach
+from memory.errors import Conflict
+from memory.ports import Clock, Database, Row, Statement
+
+if TYPE_CHECKING:
+    from bot.tools.mcp.login.flow import Tokens, Way
+    from bot.tools.mcp.login.requests import LoginRequests
+
+log = structlog.get_logger(__name__)
+
+LASTS_MS: Final = 15 * 60_000
+"""A login that was begun takes no longer."""
+DAY_MS: Final = 24 * 3_600_000
+EARLY_MS: Final = 60_000
+"""Tokens are renewed so long before they run out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Where a person goes to log in."""
+
+    address: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """An address that came back, fit or not."""
+
+    server: str
+    why: str
+    """"" for one that may be used; over, else, refused for those that may not."""
+    way: Way | None = None
+
+
+class Logins:
+    """Keeps the logins of all people."""
+
+    def __init__(
+        self, configs: Sequence[ServerConfig], db: Database, clock: Clock, seal: Seal, may_reach: Reach
+    ) -> None:
+        """`may_reach` are the addresses to which a server may send us that the operator did not configure."""
+        self._configs = {config.name: config for config in configs}
+        self._db = db
+        self._clock = clock
+        self._seal = seal
+        self._may_reach = may_reach
+        self._renewing: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    # --- beginning and ending ---------------------------------------------------------------------------------------
+
+    async def begin(self, server: str, user_id: int, conversation_id: str) -> Invitation:
+        """Find out where to log in and write the login down. Raises `NotDone`, and `StorageUnavailable`."""
+        config = self._configs.get(server)
+        if config is None:
+            raise NotDone(f"there is no server {server} any more")
+        flow, requests = await self._parts(config)
+        way, state, address = await flow.find_way(config, requests)
+        now_ms = self._clock.now_ms()
+        values = {
+            "state": state,
+            "server": server,
+            "user_id": user_id,
+            "conversation_id": conversation_id,
+            "sealed": self._seal.seal({"origin": config.origin, "way": way.as_json()}),
+            "expires_at_ms": now_ms + LASTS_MS,
+        }
+        old = Statement("logins_begun_purge", {"before_ms": now_ms - DAY_MS})
+        await self._db.write(old, Statement("login_begin", values))
+        return Invitation(address, URL(address).host or "")
+
+    async def came_back(self, found: Pasted, user_id: int | None, conversation_id: str) -> Back | None:
+        """Return what an address that came back is good for, None for one of no login. `StorageUnavailable`."""
+        row = await self._db.read_one("login_begun", state=found.state)
+        if row is None:
+            return None
+        server, config = row["server"], self._configs.get(row["server"])
+        kept = self._seal.open(row["sealed"])
+        if row["user_id"] != user_id or row["conversation_id"] != conversation_id:
+            return Back(server, "else")
+        is_over = row["used"] or row["expires_at_ms"] < self._clock.now_ms()
+        if is_over or config is None or kept is None or kept["origin"] != config.origin:
+            return Back(server, "over")
+        flow, _ = await self._parts(config)
+        way = flow.Way(**kept["way"])
+        unnamed = found.issuer is None and way.names_issuer
+        if found.at != way.redirect or unnamed or found.issuer not in {None, way.issuer} or not found.code:
+            return Back(server, "refused")
+        return Back(server, "", way)
+
+    async def use(self, found: Pasted) -> None:
+        """Write down that the address came back, before its code goes out. Raises `Conflict` when it did before."""
+        await self._db.write(Statement("login_use", {"state": found.state}, expect=1))
+
+    async def finish(self, found: Pasted, way: Way, user_id: int, conversation_id: str) -> Statement:
+        """Give the code for tokens and return what keeps them. Raises `NotDone`."""
+        config = self._configs[way.server]
+        flow, requests = await self._parts(config)
+        tokens = await flow.exchange(way, found.code, requests, self._clock.now_ms())
+        values = {
+            "server": way.server,
+            "user_id": user_id,
+            "conversation_id": conversation_id,
+            "origin": config.origin,
+            "sealed": self._sealed(way, tokens),
+            "at_ms": self._clock.now_ms(),
+        }
+        return Statement("login_keep", values)
+
+    async def end(self, server: str, user_id: int) -> bool:
+        """Log a person out, there too where the server takes it; return whether they were in. `StorageUnavailable`."""
+        row = await self._db.read_one("login_find", server=server, user_id=user_id)
+        if row is None:
+            return False
+        await self._forget(row)
+        config, opened = self._configs.get(server), self._seal.open(row["sealed"])
+        if config is not None and opened is not None:
+            flow, requests = await self._parts(config)
+            try:
+                await flow.revoke(*_opened(flow, opened), requests)
+            except NotDone as exc:
+                log.warning("a login could not be revoked at its server", server=server, why=str(exc))
+        return True
+
+    # --- using ------------------------------------------------------------------------------------------------------
+
+    async def is_asked(self, server: str) -> bool:
+        """Return whether somebody has logged in at this server as it is set up now. `StorageUnavailable`."""
+        row, config = await self._db.read_one("logins_of_server", server=server), self._configs[server]
+        return bool(config.oauth) or (row is not None and row["origin"] == config.origin)
+
+    async def tools_of(self, server: str, user_id: int | None) -> list[Any] | None:
+        """Return what this person's account was offered last; None for who is not logged in. `StorageUnavailable`."""
+        row = await self._row(server, user_id)
+        found: list[Any] | None = orjson.loads(row["tools_json"]) if row is not None else None
+        return found
+
+    async def keep_tools(self, server: str, user_id: int, tools: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what an account is offered. Raises `StorageError`."""
+        values = {"server": server, "user_id": user_id, "tools_json": orjson.dumps(list(tools)).decode()}
+        await self._db.write(Statement("login_tools_keep", values))
+
+    async def token(self, server: str, user_id: int, refused: str = "") -> str | None:
+        """Return this person's token, renewed when it runs out or is the one that was `refused`; None without a login.
+
+        Raises `NotDone` when it cannot be renewed just now, and `StorageUnavailable`.
+        """
+        async with self._renewing[server, user_id]:
+            row = await self._row(server, user_id)
+            if row is None:
+                return None
+            config = self._configs[server]
+            flow, requests = await self._parts(config)
+            way, tokens = _opened(flow, self._seal.open(row["sealed"]) or {})
+            now_ms = self._clock.now_ms()
+            runs_out = 0 < tokens.expires_at_ms < now_ms + EARLY_MS
+            if not runs_out and tokens.access != refused:
+                return tokens.access
+            fresh = await flow.renew(way, tokens, requests, now_ms)
+            values = {"server": server, "user_id": user_id, "version": row["version"]}
+            try:
+                if fresh is None:
+                    await self._db.write(Statement("login_end", values, expect=1))
+                    return None
+                renewed = Statement("login_renew", values | {"sealed": self._sealed(way, fresh)}, expect=1)
+                await self._db.write(renewed)
+            except Conflict:  # another process has renewed it: its tokens count
+                row = await self._row(server, user_id)
+                opened = self._seal.open(row["sealed"]) if row else None
+                return _opened(flow, opened)[1].access if opened else None
+            access: str = fresh.access
+            return access
+
+    async def _row(self, server: str, user_id: int | None) -> Row | None:
+        """Return a login that may be used: of the server as it is set up now, sealed with our key."""
+        row = await self._db.read_one("login_find", server=server, user_id=user_id or 0)
+        config = self._configs.get(server)
+        fits = row is not None and config is not None and row["origin"] == config.origin
+        return row if row is not None and fits and self._seal.open(row["sealed"]) is not None else None
+
+    async def _forget(self, row: Row) -> None:
+        values = {name: row[name] for name in ("server", "user_id", "version")}
+        with suppress(Conflict):
+            await self._db.write(Statement("login_end", values, expect=1))
+
+    def _sealed(self, way: Way, tokens: Tokens) -> str:
+        return self._seal.seal({"way": way.as_json() | {"verifier": ""}, "tokens": asdict(tokens)})
+
+    async def _parts(self, config: ServerConfig) -> tuple[Any, LoginRequests]:
+        """Return the flow, whose library takes a second, and who sends its requests."""
+        flow = await asyncio.to_thread(_flow)
+        from bot.tools.mcp.login.requests import LoginRequests
+
+        addresses = (config.url, config.oauth.get("issuer", ""))
+        own = frozenset(str(URL(address).origin()) for address in addresses if address)
+        return flow, LoginRequests(own, self._may_reach)
+
+
+def _flow() -> Any:
+    from bot.tools.mcp.login import flow
+
+    return flow
+
+
+def _opened(flow: Any, kept: Mapping[str, Any]) -> tuple[Way, Tokens]:
+    return flow.Way(**kept["way"]), flow.Tokens(**kept["tokens"])

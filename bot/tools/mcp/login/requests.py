@@ -1,0 +1,72 @@
+"""Requests of a login: to the host that the operator configured, and else to public addresses over https alone."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from typing import Final
+
+import aiohttp
+import httpx2
+from yarl import URL
+
+from bot.intake.telegram_request import trusted
+from bot.tools.tool import NotDone
+from bot.tools.web.addresses import Reach, literal
+from bot.tools.web.fetch import NOT_PUBLIC, CheckedResolver, LookUp, look_up, read_body
+
+LONGEST_S: Final = 15.0
+MAX_BYTES: Final = 256 * 1024
+
+
+class LoginRequests:
+    """Sends one request at a time; no redirect is followed, no cookie kept, nothing sent twice."""
+
+    def __init__(self, own: frozenset[str], may_reach: Reach, look: LookUp = look_up) -> None:
+        """`own` are the origins that the operator configured, such as `https://mcp.example.org`."""
+        self._own = own
+        self._may_reach = may_reach
+        self._look = look
+
+    def require(self, address: str) -> None:
+        """Raise `NotDone` for an address to which neither we nor the person's browser is sent."""
+        url = URL(address)
+        if url.user is not None or url.password is not None:
+            raise NotDone("the server names an address with a password in it")
+        if url.scheme != "https" and str(url.origin()) not in self._own:
+            raise NotDone(f"the server names an address without https: {url.host}")
+        host = literal(url.host or "")
+        if str(url.origin()) not in self._own and host is not None and not self._may_reach(host, url.port or 0):
+            raise NotDone(NOT_PUBLIC)
+
+    async def send(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the answer. Raises `NotDone` with the reason, in which no part of the request stands."""
+        url = URL(str(request.url))
+        self.require(str(url))
+        is_own = str(url.origin()) in self._own
+        resolver = None if is_own else CheckedResolver(self._may_reach, self._look)
+        connector = aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True, ssl=trusted())
+        skipped = {"host", "content-length", "accept-encoding", "connection"}
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in skipped}
+        headers["Accept-Encoding"] = "identity"
+        try:
+            async with (
+                asyncio.timeout(LONGEST_S),
+                aiohttp.ClientSession(
+                    connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
+                ) as session,
+                session.request(
+                    request.method, url, headers=headers, data=request.content, allow_redirects=False
+                ) as answer,
+            ):
+                is_stream = answer.headers.get("Content-Type", "").startswith("text/event-stream")
+                body, _ = (b"", False) if is_stream else await read_body(answer, MAX_BYTES)
+                kept = [(name, value) for name, value in answer.headers.items() if name.lower() in _KEPT]
+                return httpx2.Response(answer.status, headers=kept, content=body, request=request)
+        except TimeoutError:
+            raise NotDone(f"{url.host} did not answer in time") from None
+        except (aiohttp.ClientError, OSError, ValueError, zlib.error) as exc:
+            raise NotDone(f"{url.host} could not be reached ({type(exc).__name__})") from exc
+
+
+_KEPT: Final = frozenset({"content-type", "www-authenticate"})
