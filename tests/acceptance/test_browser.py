@@ -169,7 +169,7 @@ async def test_an_operator_finds_the_way(served, model):
 
 
 async def test_the_console_is_fit_for_everybody(served, model):
-    """axe-core finds nothing serious, wide and light or narrow and dark; no page is wider than its window."""
+    """axe-core finds nothing, wide and light or narrow and dark; no page is too wide; a dead bot has one red line."""
     heating = "I need to call the landlord by Friday about the heating."
     model.reply = noting(heating, "task", "Call the landlord about the heating")
     app, client = await served()
@@ -198,5 +198,12 @@ async def test_the_console_is_fit_for_everybody(served, model):
         await page.locator("a", has_text="Forget").first.click()
         await look("question")
         assert page.faults == []
+
+        await page.goto(f"{app.http_url}/console/sessions")
+        await expect(page.locator("#headline .state")).to_have_count(1)
+        await app.stop()
+        await expect(page.get_by_role("alert")).to_contain_text("The bot isn't answering.")
+        await expect(page.locator(".state")).to_have_count(1)  # no green box under a red one
+        await look("gone")
 
     assert {name: what for name, what in found.items() if what} == {}

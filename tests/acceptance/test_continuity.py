@@ -77,6 +77,18 @@ async def test_the_first_message_after_a_silence_waits_for_the_users_word(api, m
     assert rows(bot, "SELECT state FROM inbox ORDER BY position DESC LIMIT 1") == [("parked",)]
 
 
+async def test_the_time_to_choose_is_no_time_to_answer(api, model, bot_here):
+    """An hour until the tap, and the figures of the answer know nothing of it."""
+    bot = await bot_here(**ASK)
+    await offered(api, bot)
+    await bot.passes(hours=1)
+    await tap(api, "Carry on")
+    await answered(api, PERSON, "good morning")
+
+    [(queue_ms,)] = rows(bot, "SELECT queue_ms FROM turn_figures ORDER BY at_ms DESC LIMIT 1")
+    assert queue_ms < 1_800_000
+
+
 async def test_distress_does_not_wait_for_a_tap(api, model, bot_here):
     """After a silence others are asked first what to carry forward; somebody in distress is answered at once."""
     bot = await bot_here(**ASK)

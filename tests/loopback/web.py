@@ -18,7 +18,6 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 NO_CHROMIUM = "chromium is not installed (apt-get install chromium, or name one with CHROMIUM)"
 PATIENCE_MS = 60_000
-GRAVE = {"serious", "critical"}
 WIDE, PHONE = (1280, 800), (390, 844)
 
 
@@ -51,10 +50,10 @@ def _is_fault(said: ConsoleMessage) -> bool:
 
 
 async def problems_of(page: Page) -> list[str]:
-    """Return what axe-core finds serious or critical, with the elements it is about; a page loads it once."""
+    """Return what axe-core finds, however small, with the elements it is about; a page loads it once."""
     axe = Axe("" if await page.evaluate("'axe' in window") else AXE_SCRIPT)
     found = (await axe.run(page)).response["violations"]
-    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']]}" for one in found if one["impact"] in GRAVE]
+    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']]}" for one in found]
 
 
 async def show_as(page: Page, size: tuple[int, int], scheme: str) -> None:
