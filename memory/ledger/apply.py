@@ -165,7 +165,11 @@ def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]
     moved = note.model_copy(update=dict(fields))
     if note.due_at_ms is None or (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
         return {}
-    return {"rings_from": series.ring_moved_along(note, moved, by.at_ms), "occurrences": ()}
+    ring = series.ring_moved_along(note, moved)
+    if ring == note.rings_from:
+        return {}
+    is_to_come = series.at_ms_of(ring, moved.time_zone) > by.at_ms
+    return {"rings_from": ring if is_to_come else "", "occurrences": ()}
 
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:

@@ -82,8 +82,8 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
     return None
 
 
-def ring_moved_along(note: Note, moved: Note, now_ms: int) -> str:
-    """When a note rings once its day is another one; "" when that would be over.
+def ring_moved_along(note: Note, moved: Note) -> str:
+    """When a note rings once its day is another one, over or not.
 
     A ring of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
     distance (`an hour before`). Raises ValueError for a time that is none.
@@ -92,8 +92,7 @@ def ring_moved_along(note: Note, moved: Note, now_ms: int) -> str:
     old, new = (_local_due(each) for each in (note, moved))
     keeps_hour = ring.date() != old.date() or not (note.due_exact and moved.due_exact)
     ring += timedelta(days=(new.date() - old.date()).days) if keeps_hour else new - old
-    local = f"{ring:{LOCAL}}"
-    return local if at_ms_of(local, moved.time_zone) > now_ms else ""
+    return f"{ring:{LOCAL}}"
 
 
 def _local_due(note: Note) -> datetime:

@@ -711,6 +711,15 @@ async def test_a_word_about_the_same_day_does_not_ring_again_what_rang():
     assert apply(rang, Change(number=1, fields=same), BEFORE).note.rings_at_ms is None
 
 
+async def test_the_hour_of_a_day_leaves_the_ring_of_the_evening_before():
+    """What rang for it has rung, and waits for a word as before."""
+    fields = {"due_at_ms": local_ms("2026-11-24T00:00"), "rings_from": "2026-11-23T20:00"}
+    rang = apply(ledger_of(("task", "Let the plumber in", fields)), RANG, BEFORE).ledger
+    box = make_box(ledger=rang)
+
+    assert "rang Mon 2026-11-23 20:00" in await box.change([1], due="2026-11-24T14:30")
+
+
 async def test_a_series_keeps_its_dates_when_a_day_is_given():
     """It has days of its own."""
     box = make_box(("task", "Bins", {"rings_from": "2026-11-24T18:00", "repeats": "FREQ=WEEKLY;BYDAY=TU"}))
