@@ -49,14 +49,16 @@ def packed(document: dict[str, Any], day: str) -> tuple[str, bytes] | None:
 
 
 def notes_text(ledger: Ledger, now_ms: int, zone: str) -> str:
-    """Return the notes as Markdown, as /loops and /memory show them; "" when there are none."""
+    """Return the notes as Markdown, as /loops and /memory show them, each once; "" when there are none."""
+    pages: list[tuple[str, list[str]]] = []
+    told = set[str]()
     lists = (loop_list(ledger, now_ms, zone), memory_list(ledger, now_ms, zone))
-    pages = [
-        (f"{listing.head.rstrip(':')}: {group.head}" if group.head else listing.head, [*map(listing.line, group.notes)])
-        for listing in lists
-        if isinstance(listing, Listing)
-        for group in listing.groups
-    ]
+    for listing in (each for each in lists if isinstance(each, Listing)):
+        for group in listing.groups:
+            notes = [note for note in group.notes if note.note_id not in told]
+            told |= {note.note_id for note in notes}
+            head = f"{listing.head.rstrip(':')}: {group.head}" if group.head else listing.head
+            pages.append((head, [*map(listing.line, notes)]))
     return as_markdown(pages)
 
 

@@ -108,7 +108,11 @@ def test_a_line_of_the_preview_is_the_note_as_it_stands_now():
     shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text="", arcs=arcs)
     ledger = Ledger("c", notes={1: make_note("Sell the boat"), 2: make_note("Pay 950 euros", number=2)})
 
-    assert preview_lines(shown, ledger, START_MS, "UTC") == ["• Sell the boat", "• rent", "• gone"]
+    assert preview_lines(shown, ledger, START_MS, "UTC") == [
+        "• Sell the boat",
+        "• rent (I'm not sure of the details)",
+        "• gone",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.delivery.outbox import Mention
+from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list
 from bot.features.memories import memory_list
@@ -173,6 +174,7 @@ def test_what_is_made_up_stands_under_its_story():
         "Stories", "3. The slow train stands at Penny Ferry",
     ]  # fmt: skip
     assert "(Harrow)" not in shown + loops
+    assert notes_text(ledger, START_MS, "UTC").count("The riders stand at the gate") == 1
 
 
 def test_what_has_been_stands_under_a_heading_of_its_own_and_fades_from_prompts():

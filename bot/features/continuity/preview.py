@@ -9,7 +9,8 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
-from memory.ledger.types import Ledger
+from memory.continuity.types import Arc
+from memory.ledger.types import Ledger, Note
 
 LABEL_CHARS = 36
 
@@ -18,10 +19,13 @@ Rows = tuple[tuple[Button, ...], ...]
 
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
     """Return what would be carried, a line each: the note as it stands now; vaguer where it is not sure."""
-    found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
-    return [
-        f"• {arc.summary if note is None or arc.generalized else note_line(note, now_ms, zone)}" for arc, note in found
-    ]
+    return [f"• {_preview_line(arc, ledger.find(arc.number), now_ms, zone)}" for arc in shown.arcs]
+
+
+def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
+    if arc.generalized:
+        return replies.say("offer_unsure", title=arc.title)
+    return arc.summary if note is None else note_line(note, now_ms, zone)
 
 
 def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> OutgoingMessage:
