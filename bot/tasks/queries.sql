@@ -41,6 +41,10 @@ WHERE run_id = :run_id AND state = 'waiting';
 -- The history of a task, the latest first.
 SELECT * FROM task_runs WHERE note_id = :note_id ORDER BY created_at_ms DESC, run_id LIMIT :limit;
 
+-- name: task_run_done
+-- What the last one came to, however many were left out since.
+SELECT * FROM task_runs WHERE note_id = :note_id AND state = 'done' ORDER BY created_at_ms DESC, run_id LIMIT 1;
+
 -- name: task_runs_latest
 -- /tasks: how each went last.
 SELECT * FROM task_runs WHERE conversation_id = :conversation_id AND created_at_ms = (

@@ -35,6 +35,11 @@ class TaskRows:
         """What became of the dates of a task, the latest first."""
         return [run_of(row) for row in await self._db.read("task_runs_of", note_id=note_id, limit=limit)]
 
+    async def last_done(self, note_id: str) -> str | None:
+        """The turn of the last run that was done, None for none."""
+        row = await self._db.read_one("task_run_done", note_id=note_id)
+        return row["turn_id"] if row else None
+
     async def latest(self, conversation_id: str) -> dict[str, TaskRun]:
         """The latest run of each task of a conversation, by the id of its note."""
         rows = await self._db.read("task_runs_latest", conversation_id=conversation_id)

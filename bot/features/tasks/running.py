@@ -119,8 +119,8 @@ class TaskRunning:
         zone = await services.people.time_zone(task.user_id)
         if await self._spending.used_up(task.user_id, day_of(services.clock.now_ms(), zone.name)):
             return "budget"
-        before = [each.turn_id for each in await services.tasks.rows.runs(task.note_id, 2) if each.turn_id]
-        calls = await services.calls.of_turns(before)
+        before = await services.tasks.rows.last_done(task.note_id)
+        calls = await services.calls.of_turns([before] if before else [])
         return "asks" if any(call.state == "asked" for call in calls) else ""
 
     # --- what comes of it -------------------------------------------------------------------------------------------
@@ -154,8 +154,7 @@ class TaskRunning:
 
     async def _last_result(self, work: _Work) -> str:
         """What the run before answered; "" when there was none, or it was forgotten."""
-        runs = await self._services.tasks.rows.runs(work.task.note_id)
-        turn_id = next((each.turn_id for each in runs if each.state == "done" and each.turn_id), None)
+        turn_id = await self._services.tasks.rows.last_done(work.task.note_id)
         turn = await self._services.memory.store.turn(turn_id) if turn_id else None
         return turn.assistant_text if turn else ""
 
