@@ -454,3 +454,34 @@ ON CONFLICT (user_id, day, purpose) DO UPDATE SET tokens = usage_days.tokens + e
 -- Before a model is asked, and for /usage.
 SELECT day, purpose, tokens, unpriced_tokens, cost_nanodollars FROM usage_days
 WHERE user_id = :user_id AND day >= :day ORDER BY day, purpose;
+
+-- name: answer_of_message
+-- The answer that a message of ours shows, under which somebody reacted.
+SELECT outbox.conversation_id, outbox.turn_id FROM outbox
+    JOIN conversation_turns ON conversation_turns.turn_id = outbox.turn_id
+WHERE outbox.bot_id = :bot_id AND outbox.chat_id = :chat_id AND outbox.message_id = :message_id
+    AND outbox.kind IN ('reply', 'voice')
+LIMIT 1;
+
+-- name: reaction_keep
+-- The last one of a person counts.
+INSERT INTO reactions (bot_id, chat_id, message_id, user_id, conversation_id, turn_id, emoji, at_ms)
+VALUES (:bot_id, :chat_id, :message_id, :user_id, :conversation_id, :turn_id, :emoji, :at_ms)
+ON CONFLICT (bot_id, chat_id, message_id, user_id) DO UPDATE SET emoji = excluded.emoji, at_ms = excluded.at_ms;
+
+-- name: reaction_drop
+-- It was taken back.
+DELETE FROM reactions
+WHERE bot_id = :bot_id AND chat_id = :chat_id AND message_id = :message_id AND user_id = :user_id;
+
+-- name: reaction_counts
+-- For the operator: how often people reacted with what.
+SELECT emoji, COUNT(*) AS n FROM reactions GROUP BY emoji ORDER BY n DESC, emoji LIMIT 8;
+
+-- name: erase_reactions
+-- P13: with the answer that is forgotten.
+DELETE FROM reactions WHERE turn_id = :turn_id;
+
+-- name: erase_all_reactions
+-- P13: with everything of a conversation.
+DELETE FROM reactions WHERE conversation_id = :conversation_id;

@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class WayOut:
     """Where what is said is written down, and goes."""
 
     db: Database
@@ -57,7 +57,7 @@ class Speaker:
 
     def __init__(
         self,
-        to: Spoken,
+        to: WayOut,
         model: SoundModel | None,
         server: SoundServer,
         *,

@@ -173,7 +173,8 @@ class Intake:
     def _readable(self, raw: object) -> _Read | None:
         """Return an update with whose it is; None when it names nobody that can be told. Raises `TooDeep`."""
         envelope, admitted = read_update(raw, self._me), self._gate.admits(sender(raw))
-        if envelope is None or is_local(envelope.chat_id):  # what comes over HTTP has a door of its own
+        nobody = envelope is None or is_local(envelope.chat_id)  # what comes over HTTP has a door of its own
+        if envelope is None or nobody or (envelope.kind == "reaction" and not admitted):
             return None if admitted and is_placeless(raw) else _Read(raw, None, None)
         return _Read(raw, envelope, write_json(raw) if admitted else None)
 

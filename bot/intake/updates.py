@@ -10,10 +10,10 @@ from typing import Literal
 from bot.intake.media import SentFile
 from memory.foreign import has_foreign
 
-Kind = Literal["text", "edit", "command", "tap", "media", "membership", "task", "unreadable"]
+Kind = Literal["text", "edit", "command", "tap", "media", "membership", "reaction", "task", "unreadable"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
-ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "message_reaction")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from bot.answers.responder import Responder
 from bot.files.describing import Describer
 from bot.files.hearing.sound_server import sound_server
 from bot.files.readings import Readings
-from bot.files.speaking import Speaker, Spoken
+from bot.files.speaking import Speaker, WayOut
 from bot.meters.meters import Meters
 from bot.meters.spent import Spend, Spent, nobody_asks
 from bot.pauses import Pauses
@@ -179,7 +179,7 @@ def make_describer(
     return Describer(memory.db, readings, people=people, purse=purse, describe=by_model, spend=spend, behind=behind)
 
 
-def make_speaker(settings: Settings, spoken: Spoken, *, pauses: Pauses, behind: Callable[..., object]) -> Speaker:
+def make_speaker(settings: Settings, spoken: WayOut, *, pauses: Pauses, behind: Callable[..., object]) -> Speaker:
     """Return who says answers aloud."""
     key, url = settings.continuity_speech_key, settings.continuity_speech_url
     server = sound_server(url, key, settings.continuity_model_timeout_s)

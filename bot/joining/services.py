@@ -11,7 +11,7 @@ from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.files.room import build_room
-from bot.files.speaking import Spoken
+from bot.files.speaking import WayOut
 from bot.joining.choose import make_describer, make_responder, make_shelf, make_speaker
 from bot.joining.process import Process
 from bot.joining.storage import Stored
@@ -90,7 +90,7 @@ async def build_services(
             settings, memory, files.readings, people=stored.people, spend=process.meters.spend, behind=process.behind
         ),
         speaker=make_speaker(
-            settings, Spoken(db, clock, stored.outbox, delivery), pauses=process.pauses, behind=process.behind
+            settings, WayOut(db, clock, stored.outbox, delivery), pauses=process.pauses, behind=process.behind
         ),
         personas=stored.personas,
         calls=calls,

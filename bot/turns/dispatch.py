@@ -28,6 +28,7 @@ from bot.turns.model_waits import is_given_up
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.steps.correction import correction
+from bot.turns.steps.reaction import kept_reaction
 from bot.turns.turn import Turns
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.keeper.edited import says_the_same
@@ -85,6 +86,11 @@ class Dispatch:
         self._run_task = run_task
         self._take = take
         self._group_word = GroupWord(services)
+        self._others: dict[str, Command] = {
+            "command": self._command,
+            "tap": self._taps.run,
+            "reaction": self._reaction,
+        }
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
         self._suspects = asyncio.Lock()
@@ -226,10 +232,8 @@ class Dispatch:
         elif head.kind == "edit":
             if not (await self._turns.gate.joins(head) or await self._joins_parked(head)):
                 await self._edited(head)
-        elif head.kind == "command":
-            await self._command(head)
-        elif head.kind == "tap":
-            await self._taps.run(head)
+        elif work := self._others.get(head.kind):
+            await work(head)
         elif head.kind == "task":
             await self._run_task(head)
         elif head.kind == "media":
@@ -242,6 +246,10 @@ class Dispatch:
             await self._services.committer.quarantined([head], [message], "it cannot be read", turn_id)
         else:
             await self._membership(head)
+
+    async def _reaction(self, envelope: Envelope) -> None:
+        kept = await kept_reaction(self._services.db, envelope)
+        await self._services.committer.done([envelope], [], *kept)
 
     async def _command(self, envelope: Envelope) -> None:
         command = self._commands.get(envelope.command)

@@ -17,7 +17,7 @@ import bot
 
 KEYS = {
     "status": "boot checkpoints checkpoints_set_aside database database_bytes failures inbox now_ms outbox pid "
-    "quarantined reading running sessions start_report turns unfinished unreachable_chats workers",
+    "quarantined reactions reading running sessions start_report turns unfinished unreachable_chats workers",
     "doctor": "checks level",
     "found": "found turn",
     "hydrate": "dry_run sessions",

@@ -20,13 +20,18 @@ from bot.intake.raw.messages import base_of, read_message
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me, conversation_key
 
 BODIES = ALLOWED_UPDATES
+REACTION = "message_reaction"
+MAX_EMOJI_CHARS = 16
+MOST_REACTIONS = 3
+"""Telegram lets people with Premium give so many."""
 LAST_SUPERGROUP = -1_000_000_000_000
 """Supergroups and channels have numbers from here down, groups those above, people positive ones."""
 
 
 def sender(raw: object) -> int | None:
     """Return the user id that stands behind a raw update, None when there is none (channels, anonymous admins)."""
-    return as_id(as_object(_body(raw)[1].get("from")).get("id"))
+    kind, body = _body(raw)
+    return as_id(as_object(body.get("user" if kind == REACTION else "from")).get("id"))
 
 
 def read_update(raw: object, me: Me) -> Envelope | None:
@@ -44,10 +49,8 @@ def read_update(raw: object, me: Me) -> Envelope | None:
         return _read_task(as_object(raw), as_object(as_object(raw)["task"]), me)
     if update_id is None:
         return None
-    if kind == "callback_query":
-        return _read_tap(update_id, body, me)
-    if kind == "my_chat_member":
-        return _read_membership(update_id, body, me)
+    if other := _OTHERS.get(kind):
+        return other(update_id, body, me)
     return read_message(update_id, body, me, edited=kind == "edited_message") if kind else None
 
 
@@ -145,3 +148,18 @@ def _read_membership(update_id: int, change: Mapping[str, Any], me: Me) -> Envel
     if base is None or as_id(as_object(change.get("chat")).get("id")) is None:
         return None
     return replace(base, kind="membership", text=as_name(status))
+
+
+def _read_reaction(update_id: int, change: Mapping[str, Any], me: Me) -> Envelope | None:
+    """Return the envelope of a reaction to a message: its emoji, "" when it was taken back."""
+    base = base_of(update_id, change, as_object(change.get("user")), me, at_s=change.get("date"))
+    given = change.get("new_reaction")
+    known = as_id(as_object(change.get("chat")).get("id")) is not None
+    if base is None or base.user_id is None or base.message_id is None or not known or not isinstance(given, list):
+        return None
+    emoji = [as_name(as_object(each).get("emoji"))[:MAX_EMOJI_CHARS] for each in given[:MOST_REACTIONS]]
+    return replace(base, kind="reaction", text=" ".join(filter(None, emoji)))
+
+
+_OTHERS = {"callback_query": _read_tap, "my_chat_member": _read_membership, REACTION: _read_reaction}
+"""What is no message."""

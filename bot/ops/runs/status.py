@@ -67,6 +67,8 @@ class Status:
     """What reading by a model cost and brought, "" when no model has read."""
     workers: tuple[str, ...]
     """On a server, the processes that share the work, in words."""
+    reactions: dict[str, int]
+    """What people put under answers, and how often."""
     checkpoints: int
     checkpoints_set_aside: tuple[str, ...]
     now_ms: int
@@ -165,6 +167,7 @@ async def read_status(workspace: Workspace) -> Status:
             await workspace.memory.db.read_one("reading_totals"), await workspace.memory.db.read("model_use_totals")
         ),
         workers=tuple(worker_in_words(worker) for worker in await read_workers(workspace.memory.db)),
+        reactions={row["emoji"]: row["n"] for row in await workspace.memory.db.read("reaction_counts")},
         checkpoints=len(workspace.memory.checkpoints.session_ids()),
         checkpoints_set_aside=tuple(workspace.memory.checkpoints.quarantined()),
         now_ms=now_ms,

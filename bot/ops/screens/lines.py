@@ -76,6 +76,8 @@ def show_status(console: Console, status: Status, zone: tzinfo) -> None:
     ]
     if status.reading:
         rows.append(("memory", status.reading))
+    if status.reactions:
+        rows.append(("reactions", ", ".join(f"{n} {printable(emoji)}" for emoji, n in status.reactions.items())))
     rows += [("worker", line) for line in status.workers]
     if status.unreachable_chats:
         rows.append(("unreachable", plural(status.unreachable_chats, "chat") + " blocked or left the bot"))

@@ -1,0 +1,22 @@
+"""Reactions to answers: kept for whoever runs the bot, with the answer that they stand under; nobody is answered."""
+
+from __future__ import annotations
+
+from bot.intake.updates import Envelope
+from memory.ports import Database, Statement
+
+
+async def kept_reaction(db: Database, reaction: Envelope) -> list[Statement]:
+    """What keeps a reaction, or lets go of one that was taken back; nothing under what is no answer.
+
+    Raises `StorageUnavailable`.
+    """
+    where = {"bot_id": reaction.bot_id, "chat_id": reaction.chat_id, "message_id": reaction.message_id}
+    row = await db.read_one("answer_of_message", **where)
+    if row is None:
+        return []
+    whose = where | {"user_id": reaction.user_id}
+    if not reaction.text:
+        return [Statement("reaction_drop", whose)]
+    about = {"conversation_id": row["conversation_id"], "turn_id": row["turn_id"]}
+    return [Statement("reaction_keep", whose | about | {"emoji": reaction.text, "at_ms": reaction.sent_at_ms})]
