@@ -27,8 +27,8 @@ from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of, reads_ahead
-from bot.turns.steps.correction import correction
-from bot.turns.steps.reaction import kept_reaction
+from bot.turns.steps.correction import head_of
+from bot.turns.steps.reaction import keep_reaction
 from bot.turns.turn import Turns
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.keeper.edited import says_the_same
@@ -86,11 +86,8 @@ class Dispatch:
         self._run_task = run_task
         self._take = take
         self._group_word = GroupWord(services)
-        self._others: dict[str, Command] = {
-            "command": self._command,
-            "tap": self._taps.run,
-            "reaction": self._reaction,
-        }
+        reaction = partial(keep_reaction, services.db, services.committer)
+        self._others: dict[str, Command] = {"command": self._command, "tap": self._taps.run, "reaction": reaction}
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
         self._suspects = asyncio.Lock()
@@ -223,10 +220,7 @@ class Dispatch:
             await self._do_one(batch, turn_id, claimed)
 
     async def _do_one(self, batch: Sequence[Envelope], turn_id: str, claimed: Awaitable[None]) -> None:
-        head = batch[0]
-        if len(batch) == 1 and (edit := await correction(self._services, head)):
-            await claimed
-            head = edit
+        head = await head_of(self._services, batch, claimed)
         if head.kind == "text":
             await self._turns.on_turn(batch, turn_id, claimed=claimed)
         elif head.kind == "edit":
@@ -246,10 +240,6 @@ class Dispatch:
             await self._services.committer.quarantined([head], [message], "it cannot be read", turn_id)
         else:
             await self._membership(head)
-
-    async def _reaction(self, envelope: Envelope) -> None:
-        kept = await kept_reaction(self._services.db, envelope)
-        await self._services.committer.done([envelope], [], *kept)
 
     async def _command(self, envelope: Envelope) -> None:
         command = self._commands.get(envelope.command)

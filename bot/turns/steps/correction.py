@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
 from bot.intake.updates import Envelope
@@ -9,7 +10,15 @@ from bot.turns.services import Services
 from memory.foreign import parts
 
 
-async def correction(services: Services, reply: Envelope) -> Envelope | None:
+async def head_of(services: Services, batch: Sequence[Envelope], claimed: Awaitable[None]) -> Envelope:
+    """Return what a batch begins with, as the edit that it amounts to where it puts right what was heard."""
+    edit = await _correction(services, batch[0]) if len(batch) == 1 else None
+    if edit is not None:
+        await claimed
+    return edit or batch[0]
+
+
+async def _correction(services: Services, reply: Envelope) -> Envelope | None:
     """Return the edit that a message amounts to, None when it is a message like any other.
 
     What was heard is replaced before the edit is worked on: after a crash that is done once more, and changes nothing.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from bot.delivery.commit import Committer
 from bot.intake.updates import Envelope
 from memory.ports import Database, Statement
 
 
-async def kept_reaction(db: Database, reaction: Envelope) -> list[Statement]:
+async def keep_reaction(db: Database, committer: Committer, reaction: Envelope) -> None:
+    """Finish a reaction, and keep it. Raises `Conflict`, `StorageUnavailable`."""
+    await committer.done([reaction], [], *await _kept(db, reaction))
+
+
+async def _kept(db: Database, reaction: Envelope) -> list[Statement]:
     """What keeps a reaction, or lets go of one that was taken back; nothing under what is no answer.
 
     Raises `StorageUnavailable`.
