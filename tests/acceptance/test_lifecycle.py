@@ -137,7 +137,7 @@ async def test_a_full_disk_acknowledges_nothing_and_recovers_by_itself(api, bot_
     """No space: the update stays with Telegram, /health says 503; when space returns it is answered (P10)."""
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)], check=False)  # noqa: ASYNC221
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)], check=False)  # noqa: ASYNC221
     if mounted.returncode:
         pytest.skip("this machine does not let us mount a tmpfs")
     port = free_port()
