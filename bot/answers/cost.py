@@ -10,6 +10,8 @@ from bot.settings import Prices
 
 _NANODOLLARS_PER_TOKEN = NANODOLLARS / 1_000_000
 """At one dollar a million tokens."""
+SEARCH_NANODOLLARS = NANODOLLARS // 100
+"""One search of a provider: ten dollars a thousand, at OpenAI and at Anthropic."""
 
 
 @dataclass(slots=True)
@@ -24,6 +26,8 @@ class Usage:
     """Of the input, what the provider had in its cache."""
     cache_write_tokens: int = 0
     """Of the input, what it put there."""
+    searches: int = 0
+    """Of the web, by the provider's own search."""
     cost: Decimal | None = None
     """In dollars, by the price list; None when it knows no price."""
 
@@ -38,6 +42,7 @@ class Usage:
         self.output_tokens += other.output_tokens
         self.cache_read_tokens += other.cache_read_tokens
         self.cache_write_tokens += other.cache_write_tokens
+        self.searches += other.searches
         self.cost = other.cost if self.cost is None else self.cost + (other.cost or 0)
 
     def less(self, other: Usage) -> Usage:
@@ -47,6 +52,7 @@ class Usage:
             self.output_tokens - other.output_tokens,
             self.cache_read_tokens - other.cache_read_tokens,
             self.cache_write_tokens - other.cache_write_tokens,
+            self.searches - other.searches,
         )
 
 
@@ -85,8 +91,8 @@ def list_price(name: str, provider: str, url: str, usage: Usage) -> Decimal | No
 
 
 def _cost(model: str, usage: Usage, prices: Prices) -> int | None:
-    own = prices.get(model)
+    own, searches = prices.get(model), usage.searches * SEARCH_NANODOLLARS
     if own is not None:
         dollars = usage.input_tokens * own[0] + usage.output_tokens * own[1]
-        return round(dollars * _NANODOLLARS_PER_TOKEN)
-    return None if usage.cost is None else round(usage.cost * NANODOLLARS)
+        return round(dollars * _NANODOLLARS_PER_TOKEN) + searches
+    return None if usage.cost is None else round(usage.cost * NANODOLLARS) + searches

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from bot.answers.responder import Show
 from bot.answers.tools.calls import WrongCall
 from bot.answers.tools.toolbox import Toolbox
 from bot.answers.wires.port import GrowingCall, GrowingReply, Round, Wire, WireRequest, last_said, own_words
+from bot.tools.web.searching import WEB_SEARCH
 from memory.context.transcript import PromptMessage, clip_tool_output
 from memory.text import clean
 from memory.types import ToolCall
@@ -25,7 +27,7 @@ WRONG_CALLS: Final = 1
 """How many wrong calls of a tool are forgiven: the model is told what was wrong and may try again."""
 UNSEEN: Final = "[{count} picture(s) came with this message; you can't see pictures.]"
 _BLIND: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 422}
-"""How servers refuse a picture that their model cannot see."""
+"""How servers refuse a picture that their model cannot see, or a search that it does not have."""
 
 
 def nobody_looks(_: str) -> None:
@@ -88,8 +90,12 @@ class Run:
 class ModelLoop:
     """Asks one model over its wire."""
 
-    def __init__(self, wire: Wire, tool_output_max_chars: int) -> None:
+    def __init__(self, wire: Wire, tool_output_max_chars: int, *, searches: bool = False) -> None:
+        """`searches` says whether the provider's own search may be used, where it has one."""
         self._wire = wire
+        self._searches = searches and wire.searches
+        self._has_searched = False
+        """Whether a request that offered the search was answered."""
         self._max_chars = tool_output_max_chars
         self.sees: bool | None = None
         """Whether it sees pictures; None until it was shown one."""
@@ -103,10 +109,12 @@ class ModelLoop:
         await toolbox.look_again()
         pictures = (*prompted.pictures, *toolbox.pictures)
         asked = WireRequest(prompted.instructions, prompted.messages, pictures, toolbox.offered(), before)
+        asked = replace(asked, searches=self._searches)
         if self.sees is False:
             asked = _unseen(asked)
         for _ in range(MAX_REQUESTS):
             asked, reply = await self._reply(asked, run)
+            await self._note_searches(reply, run)
             if not reply.calls and not reply.paused:
                 return await self._outcome(run, reply, blind=bool(prompted.pictures) and not asked.pictures)
             calls = await self._called(reply, run)
@@ -128,7 +136,29 @@ class ModelLoop:
             raise broken("nothing was said")
         return Outcome(text, tuple(run.made), tuple(run.steps), blind=blind)
 
+    async def _note_searches(self, reply: GrowingReply, run: Run) -> None:
+        """Keep what the provider searched like a call of a tool: its words are somebody else's."""
+        for search in reply.searches:
+            given = json.dumps({"query": search.query}, ensure_ascii=False)
+            call = _named(GrowingCall(search.search_id, WEB_SEARCH, given), run.made)
+            result = clean(await run.toolbox.searched(search.query, search.found))
+            told = call.model_copy(update={"result": clip_tool_output(result, self._max_chars)})
+            run.made.append(told)
+            run.steps += [PromptMessage("assistant", tool_calls=(call,)), PromptMessage("tool", tool_calls=(told,))]
+
     async def _reply(self, asked: WireRequest, run: Run) -> tuple[WireRequest, GrowingReply]:
+        """Return the response, and the request that it answers: without the search where the model refuses it."""
+        try:
+            answered = await self._reply_seen(asked, run)
+        except ModelError as exc:
+            if not asked.searches or self._has_searched or exc.status_code not in _BLIND:
+                raise
+            answered = await self._reply_seen(replace(asked, searches=False), run)
+            self._searches = False
+        self._has_searched = self._has_searched or answered[0].searches
+        return answered
+
+    async def _reply_seen(self, asked: WireRequest, run: Run) -> tuple[WireRequest, GrowingReply]:
         """Return the response, and the request that it answers: without pictures where the model refuses them."""
         try:
             reply = await self._asked(asked, run)

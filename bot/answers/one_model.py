@@ -40,6 +40,8 @@ class Means:
     pauses: Pauses = FULL
     task_tokens: int | None = None
     """What a run of a task may take; None = no limit."""
+    searches: bool = False
+    """The web is searched by the model's own provider, where it can."""
 
 
 class OneModel:
@@ -57,7 +59,7 @@ class OneModel:
             if self._loop is None:
                 means, model = self._means, self.named.model
                 wire = await wire_to(model, listed=model not in means.prices)
-                self._loop = ModelLoop(wire, means.tools.output_max_chars)
+                self._loop = ModelLoop(wire, means.tools.output_max_chars, searches=means.searches)
             return self._loop
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ import binascii
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ import orjson
 import structlog
 
 import bot
+from bot.tools.tool import NotDone
 
 READ_S: Final = 60.0
 """So long a file may take to be read; a book of a thousand pages takes half of it."""
@@ -155,3 +157,18 @@ def _stop(reading: Reading, why: str) -> None:
         reading.ended = why if why in ("time", "memory") else "damaged"
     else:
         reading.error = why
+
+
+_WHY_NOT: Final = {"locked": "it's locked with a password", "empty": "there's no text in it: it may be a scan"}
+
+
+async def read_pdf(body: bytes) -> str:
+    """Return the text of a PDF that was found at an address, each page behind its number. Raises `NotDone`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "page.pdf"
+        await asyncio.to_thread(path.write_bytes, body)
+        reading = await Reader().read("pdf", path)
+    if not reading.pages:
+        raise NotDone(f"that is a PDF that can't be read: {_WHY_NOT.get(reading.error, 'it is damaged, or too much')}")
+    pages = "\n\n".join(f"[page {number} of {reading.total}]\n{text}" for number, text in reading.pages)
+    return pages if reading.ended == "whole" else f"{pages}\n\n[The rest was not read.]"

@@ -62,7 +62,8 @@ def make_responder(
     tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls, quiet)
     timeout_s = settings.continuity_model_timeout_s
     model = ModelResponder(
-        settings.models, Means(tools, meters, timeout_s, settings.prices, pauses, settings.continuity_task_tokens)
+        settings.models,
+        Means(tools, meters, timeout_s, settings.prices, pauses, settings.continuity_task_tokens, settings.searches),
     )
     if not memory.keeper.is_on:
         return model
@@ -131,13 +132,14 @@ def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
     """Return what reads pages and searches; nothing where the web is off."""
     if settings.continuity_web == OFF:
         return []
+    from bot.files.reader import read_pdf
     from bot.tools.web.fetch import WebFetcher
     from bot.tools.web.pages import WebPages
     from bot.tools.web.searching import Searching
 
     address = settings.continuity_search_url
     searching = Searching(address.get_secret_value(), os.environ).tools() if address else []
-    return [*WebPages(calls.db, WebFetcher(may_reach)).tools(), *searching]
+    return [*WebPages(calls.db, WebFetcher(may_reach), read_pdf).tools(), *searching]
 
 
 def own_tools(settings: Settings) -> list[Tool]:

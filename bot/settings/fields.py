@@ -91,7 +91,7 @@ class Fields(BaseSettings):
         "on", description="Whether the model may read web pages; an address it made up asks first."
     )
     continuity_search_url: SecretStr | None = Field(
-        None, description="Where the web is searched: SearXNG, Brave or Tavily; empty = no search."
+        None, description="SearXNG, Brave or Tavily; empty = the search of openai: and anthropic: models."
     )
     continuity_persona: str = Field("assistant", description="assistant, companion, roleplay, or a TOML file.")
     continuity_session_gap_minutes: float = Field(

@@ -166,6 +166,11 @@ class Settings(CheckedFields):
         return path if self.continuity_mcp_config or path.is_file() else None
 
     @property
+    def searches(self) -> bool:
+        """True where the model's own provider searches the web: it's on, and no other search is set."""
+        return self.continuity_web == "on" and self.continuity_search_url is None
+
+    @property
     def trusted_servers(self) -> frozenset[str]:
         """The names of servers whose word counts."""
         return frozenset(filter(None, (name.strip() for name in self.continuity_trusted_servers.split(","))))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
+from loopback.formats import checked as checked_body
 from loopback.model import LoopbackModel, ModelFault, ToolCall
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from bot.answers.cost import Usage, list_price
+from bot.answers.cost import Usage, list_price, spent_of
 from bot.answers.errors import ModelError, refusal
 from bot.answers.keeper import KeeperModel
 from bot.answers.loop import ModelLoop, Progress, reply_to
@@ -52,11 +53,19 @@ class Box:
     """A toolbox that finds one thing."""
 
     earlier = ()
+    pictures = ()
 
     asked: list[str] = field(default_factory=list)
 
     def offered(self):
         return calls.offered()
+
+    async def look_again(self):
+        """Show nothing."""
+
+    async def searched(self, query, found):
+        self.asked.append((query, *found))
+        return "Found by a search."
 
     async def call(self, _call_id, name, arguments):
         self.asked.append(calls.given(name, arguments)["query"])
@@ -268,6 +277,8 @@ class Misspelt:
 
     spoken: object
 
+    searches = False
+
     @property
     def path(self):
         return self.spoken.path
@@ -367,6 +378,111 @@ async def test_a_provider_that_pauses_is_asked_to_go_on(server, monkeypatch):
         "web_search_tool_result",
     ]
     assert bodies[1]["messages"][-1]["content"][1]["input"] == {"query": "x"}
+
+
+PAGE = "https://weather.example.org/today"
+SEARCHED = {
+    "openai": [
+        {"type": "response.created", "response": {}},
+        {
+            "type": "response.output_item.done",
+            "output_index": 0,
+            "item": {
+                "id": "ws_1",
+                "type": "web_search_call",
+                "status": "completed",
+                "action": {"type": "search", "query": "rain today", "sources": [{"type": "url", "url": PAGE}]},
+            },
+        },
+        {"type": "response.output_text.delta", "delta": "It rains."},
+        {
+            "type": "response.completed",
+            "response": {"status": "completed", "usage": {"input_tokens": 9, "output_tokens": 3}},
+        },
+    ],
+    "anthropic": [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 9}}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}},
+        },
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": '{"query": "rain today"}'},
+        },
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "content_block_start",
+            "index": 1,
+            "content_block": {
+                "type": "web_search_tool_result",
+                "tool_use_id": "srvtoolu_1",
+                "content": [{"type": "web_search_result", "url": PAGE, "title": "Today", "encrypted_content": "x"}],
+            },
+        },
+        {"type": "content_block_stop", "index": 1},
+        {"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": "It rains."}},
+        {"type": "content_block_stop", "index": 2},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 3, "server_tool_use": {"web_search_requests": 1}},
+        },
+        {"type": "message_stop"},
+    ],
+}
+"""A search as each provider's documentation shows it."""
+
+
+class Searching(Sent):
+    """A server that searches; `refuses` says whether its model has no search."""
+
+    def __init__(self, name, *pieces, refuses=False):
+        super().__init__(*pieces)
+        self._name = name
+        self._refuses = refuses
+        self.offered: list[bool] = []
+
+    async def stream(self, _path, body, _is_over):
+        """Check the request with the provider's own types, then send the pieces."""
+        checked_body(self._name, body)
+        self.offered.append(any("web_search" in tool["type"] for tool in body["tools"] if "type" in tool))
+        if self._refuses and self.offered[-1]:
+            raise ModelError("Refused", "why_refused", "no search", status_code=400)
+        yield list(self._pieces)
+
+
+@pytest.mark.parametrize(
+    ("provider", "kind", "title"), [("openai", "responses", ""), ("anthropic", "messages", "Today")]
+)
+async def test_a_search_of_the_provider_is_kept_as_a_call_and_paid_for(provider, kind, title):
+    """What it found is told to the toolbox, which takes it for somebody else's words; a search costs a cent."""
+    server = Searching(kind, *SEARCHED[provider])
+    loop = ModelLoop(HttpWire("m", server, PROVIDERS[provider].spoken, provider, listed=False), 4000, searches=True)
+    box, progress = Box(), Progress()
+
+    outcome = await loop.run(PROMPT, box, progress)
+
+    assert (outcome.text, box.asked) == ("It rains.", [("rain today", (title, PAGE))])
+    [call] = outcome.tool_calls
+    assert (call.name, call.arguments, call.result) == ("web_search", '{"query": "rain today"}', "Found by a search.")
+    assert progress.usage.searches == 1
+    free = {"m": (0.0, 0.0)}
+    assert spent_of("m", "answer", progress.usage, free).cost_nanodollars == 10_000_000
+
+
+@pytest.mark.parametrize(("provider", "kind"), [("openai", "responses"), ("anthropic", "messages")])
+async def test_a_model_without_a_search_is_asked_without_it(provider, kind):
+    """It's refused once, and never offered again."""
+    server = Searching(kind, *SEARCHED[provider], refuses=True)
+    loop = ModelLoop(HttpWire("m", server, PROVIDERS[provider].spoken, provider, listed=False), 4000, searches=True)
+
+    for _ in range(2):
+        await loop.run(PROMPT, Box(), Progress())
+
+    assert server.offered == [True, False, False]
 
 
 def test_thoughts_in_the_text_are_not_part_of_an_answer():

@@ -11,11 +11,13 @@ from aiohttp import web
 from loopback.sites import HERE, site
 from yarl import URL
 
+from benchmarks.papers import pdf
+from bot.files.reader import read_pdf
 from bot.tools.tool import NotDone
 from bot.tools.web.addresses import is_public
 from bot.tools.web.extract import extract
-from bot.tools.web.fetch import MAX_BYTES, MAX_REDIRECTS, WebFetcher
-from bot.tools.web.pages import _page_of
+from bot.tools.web.fetch import MAX_BYTES, MAX_PDF_BYTES, MAX_REDIRECTS, PDF, WebFetcher
+from bot.tools.web.pages import page_of
 
 
 def here_alone(address, port) -> bool:
@@ -31,7 +33,7 @@ def status(code: int, **headers: str):
 
 
 async def read(url: URL, fetcher: WebFetcher | None = None) -> str:
-    return (await _page_of(await (fetcher or WebFetcher(here_alone)).fetch(url))).text
+    return (await page_of(await (fetcher or WebFetcher(here_alone)).fetch(url), read_pdf)).text
 
 
 ARTICLE = (
@@ -49,7 +51,7 @@ async def test_a_page_is_read_with_title_date_and_links():
     """What a person would read of it; links lead to whole addresses."""
     async with site(_=ARTICLE) as (url, _):
         fetched = await WebFetcher(here_alone).fetch(url / "")
-        page = await _page_of(fetched)
+        page = await page_of(fetched, read_pdf)
 
     assert page.title == "A day"
     assert page.date == "2026-03-01"
@@ -247,6 +249,26 @@ async def test_other_files_are_told_apart():
             await read(url / "a")
         with pytest.raises(NotDone, match="another kind"):
             await read(url / "b")
+
+
+async def test_a_pdf_is_read_by_its_address_page_by_page():
+    """By the child that reads files; one that is too long is no PDF any more."""
+
+    async def paper(_: web.Request) -> web.Response:
+        return web.Response(
+            body=pdf([["The pump is covered for five years."], ["Limescale is not."]]), content_type=PDF
+        )
+
+    async def endless(_: web.Request) -> web.Response:
+        return web.Response(body=b"%PDF" + bytes(MAX_PDF_BYTES), content_type=PDF)
+
+    async with site(paper=paper, endless=endless) as (url, _):
+        text = await read(url / "paper")
+        with pytest.raises(NotDone, match="20 MB"):
+            await read(url / "endless")
+
+    assert "[page 1 of 2]\nThe pump is covered for five years." in text
+    assert "[page 2 of 2]\nLimescale is not." in text
 
 
 async def test_no_cookie_comes_back():

@@ -27,6 +27,7 @@ from bot.tools.calls import Calls
 from bot.tools.many import USE
 from bot.tools.tool import CallContext, Tool
 from bot.tools.turn_calls import CallingTurn, TurnCalls
+from bot.tools.web.searching import WebResult, elsewhere
 from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence_once
 from memory.context.transcript import RESULT_TITLE, clip_tool_output
@@ -162,6 +163,11 @@ class Toolbox:
         said = clip_tool_output(await self._turn_calls.make(tool, given), self._max_chars)
         await self._show(tool, given)
         return said
+
+    async def searched(self, query: str, found: Sequence[tuple[str, str]]) -> str:
+        """Keep what a provider searched by itself as a call that was made; return what it says."""
+        pages = [WebResult(title, url, "") for title, url in found]
+        return await self._turn_calls.make(elsewhere(pages), {"query": query})
 
     async def look_again(self) -> None:
         """Show what calls of an attempt that was broken off had shown."""

@@ -10,13 +10,23 @@ from typing import Any, Final
 
 from bot.answers.errors import unfinished, within
 from bot.answers.responder import Picture
-from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, last_said, own_words, tokens
+from bot.answers.wires.port import (
+    GrowingReply,
+    ProviderSearch,
+    Round,
+    WireRequest,
+    functions,
+    last_said,
+    own_words,
+    tokens,
+)
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
 
 MAX_TOKENS: Final = 8_192
 """The API wants to be told how long an answer may be: some thirty thousand characters, seven messages of Telegram."""
+SEARCH: Final = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
 CACHE: Final = {"cache_control": {"type": "ephemeral"}}
 _NO_ID: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -25,6 +35,7 @@ class Messages:
     """The format."""
 
     path = "/v1/messages"
+    searches = True
 
     def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request. The marks for the cache stand behind the instructions, the past, and the last round."""
@@ -46,6 +57,8 @@ class Messages:
         }
         if asked.tools:
             body["tools"] = [_tool(each) for each in functions(asked)]
+        if asked.searches:
+            body["tools"] = [*body.get("tools", ()), SEARCH]
         if asked.forced:
             name = body["tools"][0]["name"]
             body["tool_choice"] = {"type": "tool", "name": name, "disable_parallel_tool_use": True}
@@ -77,9 +90,22 @@ class Messages:
 def _begin(reply: GrowingReply, index: int, block: dict[str, Any]) -> bool:
     """Keep the block of this number, to be given back as it came."""
     reply.native[index] = dict(block)
+    if block["type"] == "web_search_tool_result":
+        _searched(reply, block)
     if block["type"] == "tool_use":
         reply.call(index, call_id=block["id"], name=block["name"])
     return block["type"] == "text" and reply.say(block.get("text") or "")
+
+
+def _searched(reply: GrowingReply, block: dict[str, Any]) -> None:
+    """Take note of what a search found; one that failed found nothing."""
+    asked: dict[str, Any] = next((each for each in reply.native.values() if each.get("id") == block["tool_use_id"]), {})
+    found = block.get("content")
+    pages = [each for each in found if each.get("url")] if isinstance(found, list) else []
+    query = str((asked.get("input") or {}).get("query") or "")
+    at = tuple((str(each.get("title") or ""), str(each["url"])) for each in pages)
+    reply.searches.append(ProviderSearch(str(block["tool_use_id"]), query, at))
+    reply.grew(len(query) + sum(len(title) + len(url) for title, url in at))
 
 
 def _grow(reply: GrowingReply, index: int, delta: dict[str, Any]) -> bool:
@@ -123,6 +149,7 @@ def _count(reply: GrowingReply, told: Any) -> None:
     used.cache_write_tokens = tokens(told, "cache_creation_input_tokens") or used.cache_write_tokens
     used.input_tokens = fresh + used.cache_read_tokens + used.cache_write_tokens
     used.output_tokens = tokens(told, "output_tokens") or used.output_tokens
+    used.searches = tokens(told, "server_tool_use", "web_search_requests") or used.searches
 
 
 def _tool(function: Mapping[str, Any]) -> dict[str, Any]:

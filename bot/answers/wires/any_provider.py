@@ -50,6 +50,8 @@ _RESPONSE: Final = "response"
 class AnyProvider:
     """`bot.answers.wires.port.Wire` over one of pydantic-ai's models."""
 
+    searches = False
+
     def __init__(self, model: Model, *, listed: bool) -> None:
         """Ask this model; `listed` says whether the price list is looked at."""
         self._model = model

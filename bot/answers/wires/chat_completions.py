@@ -22,6 +22,7 @@ class ChatCompletions:
     """The format."""
 
     path = "/chat/completions"
+    searches = False
 
     def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""

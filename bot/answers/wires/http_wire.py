@@ -24,6 +24,7 @@ class HttpWire:
         self._format = spoken
         self._provider = provider
         self._listed = listed and not server.is_here
+        self.searches = spoken.searches
 
     async def stream(self, asked: WireRequest, reply: GrowingReply) -> AsyncGenerator[bool]:
         """Fill the reply, and yield at each sign of life whether its text grew."""

@@ -33,6 +33,16 @@ class GrowingCall:
     arguments: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderSearch:
+    """A search of the web that a provider made by itself."""
+
+    search_id: str
+    query: str
+    found: tuple[tuple[str, str], ...]
+    """Title and address of each page."""
+
+
 @dataclass(slots=True)
 class GrowingReply:
     """One response as it grows."""
@@ -51,6 +61,8 @@ class GrowingReply:
     """It is to be asked again, with this response behind the request: it works on with a tool of its provider."""
     over: bool = False
     """Nothing comes behind this piece."""
+    searches: list[ProviderSearch] = field(default_factory=list)
+    """What its provider searched for it."""
     native: dict[Any, Any] = field(default_factory=dict)
     """What the provider wants to see again between calls of tools (thoughts with their signatures), as it sent it."""
 
@@ -102,11 +114,16 @@ class WireRequest:
     """What followed the messages."""
     forced: bool = False
     """A call of the one tool is the only answer."""
+    searches: bool = False
+    """The provider's own search may be used."""
     max_tokens: int | None = None
 
 
 class Wire(Protocol):
     """The way to one model of one provider."""
+
+    searches: bool
+    """Its provider has a search of its own."""
 
     def stream(self, asked: WireRequest, reply: GrowingReply) -> AsyncGenerator[bool]:
         """Fill the reply, and yield at each sign of life whether its text grew.
@@ -130,6 +147,8 @@ class Format(Protocol):
 
     path: str
     """Behind the server's address."""
+    searches: bool
+    """It has a search of the provider's own."""
 
     def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""

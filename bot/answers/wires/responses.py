@@ -9,7 +9,7 @@ from bot.answers.cost import Usage
 from bot.answers.errors import cut_off, unfinished, within
 from bot.answers.responder import Picture
 from bot.answers.wires.chat_completions import data_url
-from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, own_words, tokens
+from bot.answers.wires.port import GrowingReply, ProviderSearch, Round, WireRequest, functions, own_words, tokens
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
@@ -27,6 +27,7 @@ class Responses:
     """The format."""
 
     path = "/responses"
+    searches = True
 
     def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""
@@ -44,6 +45,9 @@ class Responses:
         if asked.tools:
             choice = "required" if asked.forced else "auto"
             body |= {"tool_choice": choice, "tools": [_tool(each) for each in functions(asked)]}
+        if asked.searches:
+            body["tools"] = [*body.get("tools", ()), {"type": "web_search"}]
+            body["include"] = ["web_search_call.action.sources"]
         return body | ({"max_output_tokens": asked.max_tokens} if asked.max_tokens else {})
 
     def read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
@@ -69,10 +73,23 @@ class Responses:
 def _done(reply: GrowingReply, key: int, item: dict[str, Any]) -> None:
     """Keep an item that is whole; a call is taken as it stands there, a text that came in no pieces, too."""
     reply.native[key] = item
+    if item["type"] == "web_search_call":
+        _searched(reply, item)
     if item["type"] == "function_call" and not (key in reply.calls and reply.calls[key].arguments):
         call = reply.calls.get(key)
         name = "" if call and call.name else item["name"]
         reply.call(key, call_id=item["call_id"], name=name, arguments=item["arguments"])
+
+
+def _searched(reply: GrowingReply, item: dict[str, Any]) -> None:
+    """Take note of a search; a page that was opened is one that was found."""
+    action = item.get("action") or {}
+    at = [str(source["url"]) for source in action.get("sources") or () if source.get("url")]
+    at += [str(action["url"])] if action.get("url") else []
+    query = str(action.get("query") or ", ".join(action.get("queries") or ()))
+    reply.searches.append(ProviderSearch(str(item.get("id") or ""), query, tuple(("", url) for url in at)))
+    reply.usage.searches += action.get("type") == "search"
+    reply.grew(len(query) + sum(map(len, at)))
 
 
 def _ended(reply: GrowingReply, kind: object, piece: dict[str, Any]) -> None:
@@ -83,7 +100,7 @@ def _ended(reply: GrowingReply, kind: object, piece: dict[str, Any]) -> None:
     if kind not in {"response.completed", "response.incomplete", "response.failed"}:
         return
     response = piece["response"]
-    reply.usage = _usage(response.get("usage"))
+    reply.usage = _usage(response.get("usage"), reply.usage.searches)
     if kind == "response.failed":
         raise within((response.get("error") or {}).get("code"))
     if kind == "response.incomplete":
@@ -91,8 +108,9 @@ def _ended(reply: GrowingReply, kind: object, piece: dict[str, Any]) -> None:
     reply.finished = reply.over = True
 
 
-def _usage(told: Any) -> Usage:
+def _usage(told: Any, searches: int) -> Usage:
     return Usage(
+        searches=searches,
         input_tokens=tokens(told, "input_tokens"),
         output_tokens=tokens(told, "output_tokens"),
         cache_read_tokens=tokens(told, "input_tokens_details", "cached_tokens"),

@@ -22,6 +22,9 @@ from bot.tools.web.addresses import Reach, is_public, literal, parsed
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 """Of a page so much is read; what is behind it is left."""
+PDF: Final = "application/pdf"
+MAX_PDF_BYTES: Final = 20_000_000
+"""A longer PDF is not read: without its end it is none."""
 LONGEST_S: Final = 15.0
 """A page with all its redirects takes no longer."""
 MAX_REDIRECTS: Final = 5
@@ -182,7 +185,8 @@ class WebFetcher:
         async with session.get(url, allow_redirects=False) as answer:
             body, is_cut = b"", False
             if answer.status == HTTPStatus.OK:
-                body, is_cut = await read_body(answer, most)
+                is_pdf = answer.headers.get("Content-Type", "").lower().startswith(PDF)
+                body, is_cut = await read_body(answer, MAX_PDF_BYTES if is_pdf else most)
             return Fetched(url, answer.status, answer.headers, body, is_cut)
 
 

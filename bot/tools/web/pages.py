@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, Final
@@ -12,7 +12,7 @@ from bot.tools.questions import VALUE_CHARS
 from bot.tools.tool import CallContext, NotDone, Tool, ToolResult
 from bot.tools.web.addresses import parsed, stands_in
 from bot.tools.web.extract import PageText, PageUnreadable, decoded, extract
-from bot.tools.web.fetch import MAX_BYTES, Fetched, WebFetcher
+from bot.tools.web.fetch import MAX_BYTES, PDF, Fetched, WebFetcher
 from bot.tools.web.searching import ADDRESS, WEB_SEARCH
 from memory.ports import Database
 from memory.text import shorten
@@ -30,11 +30,16 @@ _AGAIN: Final = (
 )
 
 
+ReadPdf = Callable[[bytes], Awaitable[str]]
+"""Returns the text of a PDF. Raises `NotDone`."""
+
+
 class WebPages:
     """Offers the tools."""
 
-    def __init__(self, db: Database, fetcher: WebFetcher) -> None:
+    def __init__(self, db: Database, fetcher: WebFetcher, read_pdf: ReadPdf) -> None:
         self._db = db
+        self._read_pdf = read_pdf
         self._fetcher = fetcher
 
     def tools(self) -> list[Tool]:
@@ -85,7 +90,7 @@ class WebPages:
     async def _read(self, given: Mapping[str, Any], _: CallContext) -> ToolResult:
         asked = str(given["url"]).strip()
         fetched = await self._fetcher.fetch(parsed(asked))
-        page = await _page_of(fetched)
+        page = await page_of(fetched, self._read_pdf)
         if not page.text.strip():
             raise NotDone("the page was found, but there's no text on it: it may be made by a script")
         return ToolResult(_told(asked, fetched, page))
@@ -120,7 +125,7 @@ def _gives(call: CallRow, address: str) -> bool:
     return stands_in(address, call.result)
 
 
-async def _page_of(fetched: Fetched) -> PageText:
+async def page_of(fetched: Fetched, read_pdf: ReadPdf) -> PageText:
     """Return what a page says. Raises `NotDone` for what is no text."""
     kind = fetched.media_type
     if kind in HTML:
@@ -131,8 +136,10 @@ async def _page_of(fetched: Fetched) -> PageText:
     if kind.startswith("text/") or kind in {"application/json", "application/xml", "application/rss+xml"}:
         text = decoded(fetched.body, fetched.charset)
         return PageText("", "", text if text is not None else fetched.body.decode(errors="replace"))
-    if kind == "application/pdf":
-        raise NotDone("that is a PDF; only pages and plain text are read. The person can send the file itself")
+    if kind == PDF and fetched.is_cut:
+        raise NotDone("that is a PDF of more than 20 MB, and it is not read")
+    if kind == PDF:
+        return PageText("", "", await read_pdf(fetched.body))
     raise NotDone("that is no page but a file of another kind, and it is not read")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -25,6 +25,11 @@ MAX_BYTES: Final = 2 * 1024 * 1024
 ADDRESS: Final = "Address: "
 """Begins the line of a result's address; no other line of an answer begins with it."""
 _TELLS: Final = "Search the web. It returns titles, addresses and short excerpts; none of the pages was read by it."
+_QUERY: Final = {
+    "type": "object",
+    "properties": {"query": {"type": "string", "description": "A few words, as one types them into a search."}},
+    "required": ["query"],
+}
 _NOT_READ: Final = "WebResult by a search. None of these pages was read: read_page reads one."
 
 
@@ -99,6 +104,15 @@ def told(found: Iterable[WebResult]) -> str:
     return "\n\n".join([_NOT_READ, *shown]) if shown else "The search found nothing."
 
 
+def elsewhere(found: Sequence[WebResult]) -> Tool:
+    """Return a tool that gives what was found by a search that a provider has made already."""
+
+    async def give(_: Mapping[str, Any], __: CallContext) -> ToolResult:
+        return ToolResult(told(found))
+
+    return Tool(WEB_SEARCH, _TELLS, _QUERY, give, reads_only=True, trusted=True)
+
+
 class Searching:
     """Offers the tool."""
 
@@ -108,9 +122,7 @@ class Searching:
 
     def tools(self) -> list[Tool]:
         """Return the tool."""
-        query = {"type": "string", "description": "A few words, as one types them into a search."}
-        parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
-        return [Tool(WEB_SEARCH, _TELLS, parameters, self._search, reads_only=True, trusted=True)]
+        return [Tool(WEB_SEARCH, _TELLS, _QUERY, self._search, reads_only=True, trusted=True)]
 
     async def _search(self, given: Mapping[str, Any], _: CallContext) -> ToolResult:
         request = request_for(self._address, str(given["query"]), self._keys)
