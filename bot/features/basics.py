@@ -6,6 +6,7 @@ from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.people.choices import MODEL
+from bot.settings.model_names import read_sound_model
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 
@@ -32,7 +33,14 @@ class Basics:
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""
         model = replies.say("privacy_offline") if self._offline else await self._models(envelope)
-        await self._say(envelope, replies.say("privacy", model=model))
+        await self._say(envelope, "\n".join([replies.say("privacy", model=model), *self._sounds()]))
+
+    def _sounds(self) -> list[str]:
+        """What leaves the machine of what is spoken."""
+        settings = self._services.settings
+        listener, speaker = map(read_sound_model, (settings.continuity_transcribe, settings.continuity_speech))
+        leaves = {"listening": listener is not None and not listener.is_local, "speaking": speaker is not None}
+        return [replies.say(f"privacy_{what}") for what, is_so in leaves.items() if is_so]
 
     async def _models(self, envelope: Envelope) -> str:
         """Name the models that may read what this person writes."""

@@ -39,6 +39,15 @@ async def test_answers_are_said_for_who_wants_it(api, model, sounds, bot_here):
     assert rows(bot, "SELECT COUNT(*) FROM speeches") == [(0,)]
 
 
+async def test_what_leaves_the_machine_is_said(api, model, sounds, bot_here):
+    """/privacy names who hears and who speaks, where that is somewhere else."""
+    await bot_here(**speaks(sounds), CONTINUITY_TRANSCRIBE="openai:whisper-1", CONTINUITY_TRANSCRIBE_URL=sounds.url)
+    text = (await reply(api, "/privacy")).text
+
+    assert replies.say("privacy_listening") in text
+    assert replies.say("privacy_speaking") in text
+
+
 async def test_nobody_who_speaks_is_said_so(api, model, bot_here):
     """Without a server the command says what is missing."""
     await bot_here()
