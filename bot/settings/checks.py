@@ -6,14 +6,14 @@ import re
 
 from pydantic import SecretStr, ValidationInfo, field_validator
 
-from bot.settings.fields import Fields
+from bot.settings.fields import SettingsFields
 from bot.settings.model_names import SOUND_FORMS, SPEECH_FORMS, read_sound_model, wrong_models
 from bot.settings.shapes import HOST_SHAPE, HOURS_SHAPE, PRICE_SHAPE, TOKEN_SHAPE, is_http, is_network, parts, shown
 from memory.storage.place import is_server
 from memory.zones import known_zone
 
 
-class CheckedFields(Fields):
+class CheckedFields(SettingsFields):
     """The settings, each checked by itself."""
 
     @field_validator("telegram_bot_token")

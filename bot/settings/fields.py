@@ -15,7 +15,7 @@ YEAR_MINUTES = 366 * 24 * 60
 MAX_TOKENS = 1_000_000
 
 
-class Fields(BaseSettings):
+class SettingsFields(BaseSettings):
     """Every setting; a field's name is the environment variable's, in lower case."""
 
     model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)

@@ -39,7 +39,7 @@ class SaidBehind:
     effects: tuple[Statement, ...] = ()
 
 
-class Carried:
+class CarriedMatters:
     """Tells what is carried into the sessions of people."""
 
     def __init__(self, services: Services) -> None:

@@ -19,7 +19,7 @@ import structlog
 
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.continuity.carried import Carried, SaidBehind, isolated
+from bot.features.continuity.carried import CarriedMatters, SaidBehind, isolated
 from bot.features.continuity.preview import offer_message, preview_lines, shown_message
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
@@ -50,7 +50,7 @@ class ContinuityGate:
         self._resubmit = resubmit
         self._answer_after_s = answer_after_s
         self._timers: dict[str, asyncio.Task[None]] = {}
-        self.carried = Carried(services)
+        self.carried = CarriedMatters(services)
 
     # --- before a turn ----------------------------------------------------------------------------------------------
 
