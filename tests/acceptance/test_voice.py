@@ -73,6 +73,20 @@ async def test_a_correction_by_reply_goes_the_way_of_an_edit(api, model, sounds,
     assert sent.message_id in {row[0] for row in rows(bot, "SELECT reply_to_message_id FROM outbox")}
 
 
+async def test_a_caption_that_is_edited_takes_no_word_away(api, model, sounds, bot_here):
+    """Under a voice message only its caption can be changed: what was said stays in the log."""
+    bot = await bot_here(**hears(sounds))
+    sent = await says(api, "The tiles come on Tuesday", caption="Note this")
+    message = api.world.private_chat(PERSON).messages[sent.message_id].message
+    api.people.injects({"edited_message": {**message, "caption": "Keep this", "edit_date": message["date"] + 5}})
+    again = replies.say("answer_again")
+    await api.until(lambda: any(again in row for line in bot_lines(api) for row in line.buttons))
+    await bot.settled()
+
+    (said,) = [text for text, _ in stored_turns(bot)]
+    assert said.splitlines()[1:] == ["Keep this", "The tiles come on Tuesday"]
+
+
 async def test_a_yes_that_is_spoken_is_no_consent(api, model, sounds, bot_here, effects):
     """A tool that asks first: "yes" by voice leaves the question open, and nothing is done."""
     await bot_here(**hears(sounds, CONTINUITY_TOOLS=effects.path))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
+from bot.files.rows import read_row
+from bot.intake.media import own_words
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from memory.foreign import parts
@@ -12,10 +14,27 @@ from memory.foreign import parts
 
 async def head_of(services: Services, batch: Sequence[Envelope], claimed: Awaitable[None]) -> Envelope:
     """Return what a batch begins with, as the edit that it amounts to where it puts right what was heard."""
-    edit = await _correction(services, batch[0]) if len(batch) == 1 else None
+    head = batch[0]
+    if head.kind == "edit":
+        return await _with_its_words(services, head)
+    edit = await _correction(services, head) if len(batch) == 1 else None
     if edit is not None:
         await claimed
-    return edit or batch[0]
+    return edit or head
+
+
+async def _with_its_words(services: Services, edit: Envelope) -> Envelope:
+    """Return the edit of a voice message, of which the caption alone can change, with what is said in it."""
+    file = edit.files[0] if len(edit.files) == 1 and edit.files[0].message_id == edit.message_id else None
+    if file is None:
+        return edit
+    where = {"conversation_id": edit.conversation_id, "message_id": edit.message_id}
+    row = await services.db.read_one("file_of_message", **where)
+    known = read_row(row) if row else None
+    if known is None or not known.is_spoken or known.number is None:
+        return edit
+    said = await services.files.readings.spoken(known)
+    return replace(edit, text="\n".join(filter(None, (known.line(), own_words(edit.text), said))), files=())
 
 
 async def _correction(services: Services, reply: Envelope) -> Envelope | None:
