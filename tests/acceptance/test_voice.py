@@ -219,6 +219,7 @@ STEPS = [
 
 
 @pytest.mark.crash
+@pytest.mark.file  # on a server bytes and row are one transaction: there is no step between
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_voice_message_that_dies_at_any_step_is_answered_once(api, model, sounds, bot_process, step):
     """Dead at this step, started again: one answer, one line of what was heard, its words stored once."""
