@@ -32,11 +32,12 @@ async def purge_daily(services: Services) -> None:
     """Let go of what is too old, now and then once a day."""
     while True:
         with suppress(StorageUnavailable):
-            await _purge(services)
+            await purge(services)
         await asyncio.sleep(PURGE_EVERY_S)
 
 
-async def _purge(services: Services) -> None:
+async def purge(services: Services) -> None:
+    """Let go of what is too old. Raises `StorageUnavailable`."""
     now_ms = services.clock.now_ms()
     before = {"before_ms": now_ms - PURGE_DONE_MS}
     prompts_before_ms = now_ms - services.settings.continuity_prompts_days * DAY_MS

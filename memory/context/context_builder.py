@@ -152,13 +152,14 @@ def _weighed(
     packet = packet.model_copy(
         update={
             "instructions_tokens": max(0, inputs.reserved.tokens - inputs.reserved.tools_tokens),
-            "tools_tokens": inputs.reserved.tools_tokens,
+            "tools_tokens": inputs.reserved.tools_tokens + inputs.reserved.further_tokens,
             "bootstrap_tokens": bootstrap_tokens,
             "message_tokens": inputs.message_tokens,
             "frame_tokens": max(0, packet_text.tokens(packet, counter) - tiers),
         }
     )
-    is_near = packet.prompt_tokens * 100 > budget.cap_tokens * NEAR_LIMIT_PERCENT
+    bounded = packet.prompt_tokens - inputs.reserved.further_tokens
+    is_near = bounded * 100 > budget.cap_tokens * NEAR_LIMIT_PERCENT
     return packet.model_copy(update={"is_near_limit": is_near})
 
 

@@ -42,6 +42,8 @@ class Reserved:
     """Instructions and descriptions of tools together."""
     tools_tokens: int = 0
     """Of these, the descriptions of tools."""
+    further_tokens: int = 0
+    """Descriptions of further tools, which take nothing of the cap."""
     bootstrap: str = ""
     """Words of ours behind the instructions, whole: a cut would take their guardrails (001)."""
     files: str = ""

@@ -7,6 +7,7 @@ import json
 import pytest
 from loopback.model import ToolCall
 
+from bot.joining.upkeep import purge
 from bot.ops.records.prompts import read_prompt
 from bot.ops.screens.notes import prompt_as_json
 from memory.context.transcript import NO_REPLY
@@ -132,7 +133,7 @@ async def test_prompts_are_kept_as_long_as_the_setting_says(served, days, why):
     app, client = await served(clock, continuity_prompts_days=days)
     turn_id = await say(client, "hello")
     clock.advance(s=31 * DAY_S)
-    await app._purge_once()
+    await purge(app.services)
 
     seen = await read_prompt(app.workspace(), turn_id)
 

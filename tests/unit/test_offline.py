@@ -316,15 +316,19 @@ def test_a_statement_with_a_day_to_come_stands_under_its_day_in_the_persons_own_
     assert line.rstrip(".") in answer
 
 
-def test_an_appointment_and_a_far_day_are_no_tasks():
-    """What has an hour, or is weeks ahead, is remembered; a near day and a term are what one has to see to."""
+def test_a_far_day_is_no_task():
+    """An hour of the week to come stands by its day; what is weeks ahead is remembered; a term has to be seen to."""
     talk = Talk()
     talk.say("dentist on Thursday at 8:30, I hate it")
     talk.say("I'm moving to Saltmere on 31 March")
     talk.say("the trust wants the receipts by the end of February")
     talk.say("Moira needs my answer on Wednesday")
 
-    assert talk.open == ["Moira needs my answer on Wednesday.", "The trust wants the receipts by the end of February."]
+    assert talk.open == [
+        "Moira needs my answer on Wednesday.",
+        "Dentist on Thursday at 8:30, I hate it.",
+        "The trust wants the receipts by the end of February.",
+    ]
     assert len(talk.notes) == 4
 
 

@@ -75,6 +75,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         reserved=Reserved(
             tokens=count(responder.preface(persona)) + tools_tokens,
             tools_tokens=tools_tokens,
+            further_tokens=count(responder.tools(tools)) - tools_tokens if tools else 0,
             bootstrap=CARRIED if carries and services.settings.by_model else "",
             files=said.material.told,
             files_title=said.material.title,
@@ -110,8 +111,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         by_clock=clock is not None,
         task_said=clock.task_said if clock else "",
     )
-    counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
     said_before = (*(clock.notices if clock else ()), *await notices(services, ask))
-    if said_before or tools:
-        pending.packet = pending.packet.model_copy(update={"notices": said_before, "tools_tokens": counted})
+    if said_before:
+        pending.packet = pending.packet.model_copy(update={"notices": said_before})
     return pending, replace(ask, packet=pending.packet)
