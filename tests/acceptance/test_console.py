@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import httpx
 import orjson
@@ -14,10 +15,12 @@ from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.local import local_update
 from bot.intake.raw.reader import read_update
 from bot.ops.runs.history import list_days
+from bot.tools.call import planned
+from bot.tools.tool import Place, Tool
 from memory.ports import Statement
 from memory.testing import ManualClock
 
-PAGES = ["sessions", "continuity", "checkpoints", "starts", "set-aside", "history"]
+PAGES = ["sessions", "continuity", "checkpoints", "starts", "tools", "set-aside", "history"]
 
 
 async def test_the_token_opens_it_and_nothing_else_does(served):
@@ -75,6 +78,26 @@ async def test_every_page_opens(console, page):
     assert answer.status_code == 200
     assert "</html>" in answer.text
     assert "script-src 'self'" in answer.headers["content-security-policy"]
+
+
+async def test_a_tool_is_shown_with_its_calls_its_consent_and_why_it_failed(console):
+    """What failed last, who let it run unasked; what a server said is text on the page."""
+    app, _, browser = console
+    services = app.services
+    tool = Tool("mail__send", "Send a mail.", {}, None, server="mail")
+    place = Place("tg:1:7:0", 7)
+    call = replace(planned(tool, place, "t_1", "{}", nth=0, now_ms=1), state="running", boot_id="b")
+    ended = {"call_id": call.call_id, "boot_id": "b", "state": "failed", "result": "<b>no such mailbox</b>"}
+    ended |= {"is_foreign": 1, "cost_nanodollars": None, "at_ms": 5}
+    chosen = services.calls.choices.choose(place, "always", tool=tool)
+    await services.db.write(call.insert(1), Statement("tool_call_end", ended), chosen)
+
+    page = (await browser.get("/console/tools")).text
+
+    assert "mail__send" in page
+    assert "always: 1" in page
+    assert "&lt;b&gt;no such mailbox" in page
+    assert "<b>no such" not in page
 
 
 async def test_what_people_write_is_shown_never_run(console):

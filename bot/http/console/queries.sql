@@ -15,6 +15,28 @@ FROM boots WHERE started_at_ms >= :since_ms GROUP BY started_at_ms / 86400000;
 SELECT boot_id, started_at_ms, stopped_at_ms, report_json FROM boots WHERE started_at_ms >= :since_ms
 ORDER BY position DESC LIMIT 5000;
 
+-- name: console_tools
+-- How often each tool was called, what waits for a tap, what failed, and when.
+SELECT server, tool, COUNT(*) AS calls, SUM(CASE WHEN state = 'asked' THEN 1 ELSE 0 END) AS asked,
+    SUM(CASE WHEN state = 'unknown' THEN 1 ELSE 0 END) AS unsure,
+    SUM(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS failed,
+    MAX(CASE WHEN state = 'failed' THEN ended_at_ms END) AS failed_at_ms
+FROM tool_calls GROUP BY server, tool ORDER BY server, tool;
+
+-- name: console_tool_failures
+-- Why tools failed last.
+SELECT tool, result FROM tool_calls WHERE state = 'failed' ORDER BY ended_at_ms DESC LIMIT 200;
+
+-- name: console_tool_choices
+-- How many people let a tool run unasked, or switched it or its server off.
+SELECT name, SUM(CASE WHEN choice = 'always' THEN 1 ELSE 0 END) AS always,
+    SUM(CASE WHEN choice = 'off' THEN 1 ELSE 0 END) AS off
+FROM tool_choices GROUP BY name ORDER BY name;
+
+-- name: console_logins
+-- How many people are logged in at a server.
+SELECT server, COUNT(*) AS people FROM tool_logins GROUP BY server;
+
 -- name: console_spending
 -- Tokens, money and turns without a known price by day (UTC); it outlives forgetting.
 SELECT at_ms / 86400000 AS day, COUNT(*) AS turns, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,

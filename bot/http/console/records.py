@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
@@ -16,6 +16,9 @@ from bot.ops.runs.history import recovered_by_day
 from bot.ops.runs.status import Boot, read_boot, report_in_words
 from bot.ops.runs.workers import read_workers
 from bot.people.names import read_names
+from bot.replies import shorten
+from bot.tools.choices import server_name
+from bot.tools.mcp.naming import names_in
 from memory.ports import Row
 
 LISTED: Final = 60
@@ -24,6 +27,11 @@ DAYS: Final = 30
 DAY_MS: Final = 86_400_000
 BEHIND: Final = "notes and summaries"
 """What models take behind the replies."""
+
+
+WHY_CHARS: Final = 160
+NO_CALLS: Final[Mapping[str, Any]] = {"calls": 0, "asked": 0, "unsure": 0, "failed": 0, "failed_at_ms": None}
+NO_CHOICES: Final[Mapping[str, Any]] = {"always": 0, "off": 0}
 
 
 class Records:
@@ -61,6 +69,27 @@ class Records:
         workers = await read_workers(self._bot.workspace().memory.db)
         running = {worker.boot_id for worker in workers} or {boot.boot_id for boot in boots[:1]}
         return {"starts": [(boot, report_in_words(boot.report), boot.boot_id in running) for boot in boots]}
+
+    async def tools(self) -> dict[str, Any]:
+        """Return the servers of MCP, and each tool that is known, was called or chosen about."""
+        db, servers = self._bot.services.db, self._bot.services.shelf.servers
+        choices = {row["name"]: row for row in await db.read("console_tool_choices")}
+        logins = {row["server"]: row["people"] for row in await db.read("console_logins")}
+        lines = []
+        for name in servers.names if servers else ():
+            off = choices.pop(server_name(name), NO_CHOICES)["off"]
+            why_not = servers.why_not(name) if servers else ""
+            lines.append({"name": name, "why": why_not, "logins": logins.get(name, 0), "off": off})
+        why: dict[str, str] = {}
+        for row in await db.read("console_tool_failures"):
+            why.setdefault(row["tool"], shorten(row["result"] or "", WHY_CHARS))
+        known = {(row["server"], name): NO_CALLS for row in await db.read("tool_listings") for name in names_in(row)}
+        used = {(row["server"], row["tool"]): dict(row) for row in await db.read("console_tools")}
+        found = [
+            {**counts, "server": server, "tool": tool, **choices.get(tool, NO_CHOICES), "why": why.get(tool, "")}
+            for (server, tool), counts in sorted((known | used).items())
+        ]
+        return {"servers": lines, "tools": found}
 
     async def history(self) -> dict[str, Any]:
         """Return charts of the last days."""

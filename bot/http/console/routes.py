@@ -260,6 +260,7 @@ class Console:
         self._add(routes, "/continuity", "continuity.html", records.continuity)
         self._add(routes, "/checkpoints", "checkpoints.html", records.checkpoints)
         self._add(routes, "/starts", "starts.html", records.starts)
+        self._add(routes, "/tools", "tools.html", records.tools)
         self._add(routes, "/set-aside", "set_aside.html", self._incidents.overview, part="needs.html")
         self._add(routes, "/needs", "set_aside.html", self._incidents.overview, part="needs_on_top.html")
         self._add(routes, "/history", "history.html", records.history)

@@ -30,6 +30,11 @@ def name_of(server: str, tool: str) -> str:
     return f"{plain[: MOST_NAME - len(mark) - 1]}_{mark}"
 
 
+def names_in(listing: Mapping[str, Any]) -> list[str]:
+    """Return the names of the tools in a row of `tool_listings`, as the model calls them."""
+    return [name_of(listing["server"], each["name"]) for each in orjson.loads(listing["tools_json"])]
+
+
 def described(info: ToolInfo) -> ToolInfo:
     """Return a tool with its words as they may be shown to a model."""
     parameters = _seen(info.parameters if isinstance(info.parameters, Mapping) else EMPTY)

@@ -100,6 +100,11 @@ class Servers:
         """Return the servers that failed when they were needed last, and are not known."""
         return tuple(name for name, server in self._servers.items() if server.failures and not server.is_known)
 
+    def why_not(self, name: str) -> str:
+        """Return why a server failed when it was needed last, "" when it did not."""
+        server = self._servers[name]
+        return server.why if server.failures else ""
+
     async def offered(self, place: Place) -> Sequence[Tool]:
         """Return the tools of this place, as their servers described them last. Raises `StorageUnavailable`."""
         mine = [server for server in self._servers.values() if server.config.is_for(place.user_id)]
