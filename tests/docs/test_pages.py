@@ -18,7 +18,7 @@ from pages import ROOT, blocks, code, pages, text_of
 from settings_page import PAGE as SETTINGS_PAGE
 from settings_page import page as settings_page
 
-from bot import cli
+from bot import cli, sentences
 from bot.settings import Settings
 from memory.process.mapped import cache_folder
 
@@ -228,6 +228,13 @@ def test_the_settings_page_is_the_settings_class():
 def test_the_commands_page_is_the_program():
     """When this fails: `python tests/docs/commands_page.py` writes the page again."""
     assert text_of(COMMANDS_PAGE) == commands_page()
+
+
+def test_the_chat_page_names_every_command():
+    """docs/reference/chat.md has each command of the bot, and no other."""
+    rows = re.findall(r"^\| (`/.*?) \|", text_of(ROOT / "docs" / "reference" / "chat.md"), re.MULTILINE)
+
+    assert {name for row in rows for name in re.findall(r"`/(\w+)", row)} == set(sentences.commands())
 
 
 def test_the_site_shows_every_page():
