@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from loopback.login_server import LoginServer
 from loopback.model import ToolCall
-from story import reply, rows, shows, tap
+from story import FRIEND, reply, rows, shows, tap
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
 
@@ -69,6 +69,10 @@ async def test_a_login_outlives_a_restart_works_once_and_is_nobody_elses(api, mo
     assert "The mailbox of Lena" in (await reply(api, "please look")).text
     mail.access.clear()
     assert "The mailbox of Lena" in (await reply(api, "please look again")).text
+    assert mail.calls == ["Lena", "Lena"]
+
+    await reply(api, "please look", FRIEND, FRIEND)
+    await shows(api, "To use mail for you", FRIEND)
     assert mail.calls == ["Lena", "Lena"]
 
     await bot.settled()
