@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import date, time
 
 from bot import replies
-from bot.dates import MORNING_HOUR, day_text, every_text, hour_text, local, tells_day, when_text
+from bot.dates import MORNING_HOUR, day_text, days_from, every_text, hour_text, local, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import is_over, is_past, is_snoozed, story_of, waits_for_word
@@ -91,6 +91,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
         return replies.say("lines.late" if ends else "lines.was", when=when)
     if not note.due_exact:
+        is_term = ends and days_from(note.due_at_ms, now_ms, clock) > 1
+        when = replies.say("lines.by", day=day_text(note.due_at_ms, now_ms, clock, language)) if is_term else when
         return "" if in_text or local(note.due_at_ms, clock).date() in told else when
     return hour_text(note.due_at_ms, clock, language) if local(note.due_at_ms, clock).date() in told else when
 
