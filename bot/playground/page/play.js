@@ -2,7 +2,6 @@
 // The messenger page: asks for what changed, shows it where it stands, sends what is typed, chosen or pressed.
 
 const at = (id) => document.getElementById(id);
-const ENDED = "the playground has ended";
 const OURS = { "X-Play-Token": document.querySelector("meta[name=play-token]").content };
 const TRY = ["My dog is called Rex and he is four years old.", "I need to call the landlord by Friday about the heating.", "What is still open?"];
 const MAX_BYTES = 20 * 1024 * 1024;
@@ -16,9 +15,14 @@ async function act(what, body) {
     if (!answer.ok) note((await answer.json()).error || "That didn't work.");
     return answer.ok;
   } catch {
-    at("bot").textContent = ENDED;
+    ended();
     return false;
   }
+}
+
+function ended() {
+  at("bot").textContent = "the playground has ended";
+  at("bot").className = "pill failed";
 }
 
 // --- the conversation: nodes stay where they are, so that focus and what a screen reader has read stay too
@@ -199,7 +203,7 @@ async function follow() {
       list(state);
       show(state);
     } catch (error) {
-      if (error.name !== "AbortError") { at("bot").textContent = ENDED; await new Promise((done) => setTimeout(done, 1000)); }
+      if (error.name !== "AbortError") { ended(); await new Promise((done) => setTimeout(done, 1000)); }
     }
   }
 }
