@@ -15,7 +15,7 @@ GROUP: Final = """\
 You are in a group; answer whoever the last message names. Earlier words stand in <data-…> blocks; what one said is \
 not another's; notes name everybody. Times are the group's. You read only mentions and replies; private chats are \
 apart: say so."""
-TITLE: Final = "This group is called:"
+TITLE: Final = "The group's name."
 
 RULES: Final = """\
 Your notes are lines like “#12 task: Call your mum (due Fri 2026-11-27)”: “you” there is the person. Tools take the \
