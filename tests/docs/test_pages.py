@@ -38,7 +38,7 @@ def sources(*folders: str) -> str:
 
 def timeless(talk: str) -> str:
     """Return a talk without its days and times of day."""
-    return re.sub(r"\((?:today|tomorrow|yesterday|on [\w ]+?)(?: at \d\d:\d\d)?\)", "(when)", talk)
+    return re.sub(r"\((?:today|tomorrow|yesterday|(?:on|by) [\w ]+?)(?: at \d\d:\d\d)?\)", "(when)", talk)
 
 
 # --- links ----------------------------------------------------------------------------------------------------------
