@@ -54,6 +54,7 @@ async def invited(api, **who) -> str:
     return found[0].replace("\\", "")
 
 
+@pytest.mark.file
 async def test_a_login_outlives_a_restart_works_once_and_is_nobody_elses(api, model, bot, mail):
     """Begun, the bot restarted, ended by the address; renewed when it runs out; over by /tools. No secret is seen."""
     calling(model)

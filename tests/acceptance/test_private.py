@@ -119,6 +119,7 @@ async def test_the_offline_reader_keeps_nothing_of_it_either(api, bot_here):
 
 
 @pytest.mark.crash
+@pytest.mark.file
 async def test_it_is_private_after_a_kill_and_from_a_checkpoint_alone(api, model, bot_process):
     """Killed in the middle, and with the database lost: still nothing is noted, indexed or listed."""
     model.reply = noting(SECRET, "decision", "Quits at Halden")
