@@ -286,14 +286,19 @@ class Lanes:
             self._on_rest(key)
 
     async def _at_once(self, item: _Item) -> None:
-        while (later := await self._guarded([item])) is not None:
-            self._at[item.envelope.update_id] = item.envelope.conversation_id
-            await asyncio.sleep(later.wait_s)
+        """Do it beside the line; of several taps on one message each in its turn, so that the first is the first."""
+        envelope = item.envelope
+        self._at[envelope.update_id] = envelope.conversation_id
+        async with self._turn_of(f"{envelope.conversation_id} {envelope.message_id}"):
+            while (later := await self._guarded([item])) is not None:
+                self._at[envelope.update_id] = envelope.conversation_id
+                await asyncio.sleep(later.wait_s)
 
-    def _turn_of(self, conversation_id: str) -> asyncio.Lock:
-        lock = self._turns.get(conversation_id)
+    def _turn_of(self, key: str) -> asyncio.Lock:
+        """Return the lock of a conversation, or of one message in it."""
+        lock = self._turns.get(key)
         if lock is None:
-            lock = self._turns[conversation_id] = asyncio.Lock()
+            lock = self._turns[key] = asyncio.Lock()
         return lock
 
     def _share_of(self, envelope: Envelope) -> asyncio.Semaphore:

@@ -93,6 +93,23 @@ async def test_a_tap_and_stop_do_not_wait():
     await line.until_idle()
 
 
+async def test_taps_on_one_message_take_turns():
+    """The first of two taps is the first, and neither waits for a tap on another message."""
+    work = Work()
+    line = lanes(work)
+    line.submit(envelope(1, kind="tap", message_id=50))
+    line.submit(envelope(2, kind="tap", message_id=50))
+    line.submit(envelope(3, kind="tap", message_id=51))
+    await work.started.wait()
+
+    assert work.batches == [[1], [3]]
+    assert line.has(envelope(2))  # nobody takes it for left behind meanwhile
+    work.go.set()
+    await line.until_idle()
+    assert work.batches == [[1], [3], [2]]
+    assert not line.has(envelope(2))
+
+
 async def test_at_most_so_many_conversations_at_once():
     """The limit holds conversations back, not updates."""
     work = Work()
