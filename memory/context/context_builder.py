@@ -22,7 +22,7 @@ from memory.context.budget import (
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
-from memory.context.repeats import untold
+from memory.context.repeats import NoteWords
 from memory.context.tiers import TierPart, fill_history, is_said, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
@@ -182,14 +182,11 @@ def _missing(inputs: ContextInputs, history: TierPart) -> int:
 
 def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: TokenCounter) -> None:
     """Take the compaction's summary with what it was about, or the rolling one when turns are missing."""
-    compaction, told = inputs.state.compaction, inputs.block.lines.values()
-    if compaction is None:
-        part.offer_lines(untold(inputs.state.rolling_summary.splitlines(), told) if missing else (), counter)
-        return
-    part.offer_lines(
-        [f"At work on: {compaction.current_task}"] if compaction.current_task and not told else (), counter
-    )
-    part.offer_lines(untold(compaction.summary.splitlines(), told), counter)
+    compaction, notes = inputs.state.compaction, inputs.block.lines.values()
+    summary = compaction.summary if compaction else inputs.state.rolling_summary if missing else ""
+    task = compaction.current_task if compaction and not notes else ""
+    part.offer_lines([f"At work on: {task}"] if task else (), counter)
+    part.offer_lines(NoteWords.of(notes).untold(summary.splitlines()), counter)
 
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from memory.context.notes_block import Block, Since, newest_form
-from memory.context.repeats import tells, untold
+from memory.context.repeats import NoteWords, speak_of
 from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
@@ -62,8 +62,8 @@ def relevant(found: Sequence[RetrievedItem], message: str, *, answers: bool = Fa
 
 
 def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[str]) -> list[RetrievedItem]:
-    """The finds of a message that notes speak of: the closest alone, since the notes are what stands now."""
-    if not found or not any(tells(line, message) for line in lines):
+    """The finds of a message that notes speak of: the first few, since the notes are what stands now."""
+    if not found or not speak_of(lines, message):
         return list(found)
     return list(found[:BESIDE_NOTES])
 
@@ -123,9 +123,9 @@ def with_notes(
     block, since = known
     told = {*block.lines, *since.numbers}
     joined: list[RetrievedItem] = []
-    said = [*block.lines.values(), *since.changed]
+    notes = NoteWords.of((*block.lines.values(), *since.changed))
     for item in found:
-        if item.ref in of_turn and not untold(item.text.splitlines(), said):
+        if item.ref in of_turn and not notes.untold(item.text.splitlines()):
             continue
         words = [WORKED_ON] if item.ref in worked_on else []
         dated = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from memory.search.terms import little_words, split_words
@@ -16,26 +17,36 @@ _DIGITS = re.compile(r"\d+")
 _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")
 
 
-def untold(lines: Sequence[str], notes: Iterable[str]) -> list[str]:
-    """The lines that the notes do not tell: told is one whose numbers all stand in them, and most of its words.
+@dataclass(frozen=True, slots=True)
+class NoteWords:
+    """What the notes of a prompt hold: how their words begin, and their numbers."""
 
-    Words are compared by their beginning, so that their ending and accents do not matter.
-    """
-    text = "\n".join(notes)
-    words, numbers = word_keys(text), set(_DIGITS.findall(text))
-    return [line for line in lines if not _is_told(_DATED.sub("", line), words, numbers)]
+    keys: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, notes: Iterable[str]) -> NoteWords:
+        """Read the lines of notes, once for all that is compared with them."""
+        text = "\n".join(notes)
+        return cls(word_keys(text), frozenset(_DIGITS.findall(text)))
+
+    def untold(self, lines: Sequence[str]) -> list[str]:
+        """The lines that the notes do not tell: told is one whose numbers all stand in them, and most of its words.
+
+        Words are compared by their beginning, so that their ending and accents do not matter.
+        """
+        return [line for line in lines if not self._tell(_DATED.sub("", line))]
+
+    def _tell(self, line: str) -> bool:
+        keys = word_keys(line.split(":", 1)[-1])
+        most = len(keys) >= LEAST_WORDS and len(keys & self.keys) >= TOLD_SHARE * len(keys)
+        return most and self.numbers.issuperset(_DIGITS.findall(line))
 
 
-def tells(note: str, message: str) -> bool:
-    """Whether a note holds half of a message's words or more, the little ones aside."""
-    words = word_keys(message)
-    return bool(words) and 2 * len(words & word_keys(note)) >= len(words)
-
-
-def _is_told(line: str, told: frozenset[str], numbers: set[str]) -> bool:
-    words = word_keys(line.split(":", 1)[-1])
-    is_long = len(words) >= LEAST_WORDS
-    return is_long and len(words & told) >= TOLD_SHARE * len(words) and numbers.issuperset(_DIGITS.findall(line))
+def speak_of(notes: Iterable[str], message: str) -> bool:
+    """Whether one of these notes holds half of a message's words or more, the little ones aside."""
+    keys = word_keys(message)
+    return bool(keys) and any(2 * len(keys & word_keys(note)) >= len(keys) for note in notes)
 
 
 def word_keys(text: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.context.repeats import tells, untold
+from memory.context.repeats import NoteWords, speak_of
 
 NOTES = [
     "#9 task: Finir la déclaration de TVA (faite aux deux tiers) (due Thu 24 Dec)",
@@ -20,7 +20,7 @@ NOTES = [
     ],
 )
 def test_what_a_note_tells_is_not_told_again(line):
-    assert untold([line], NOTES) == []
+    assert NoteWords.of(NOTES).untold([line]) == []
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_what_a_note_tells_is_not_told_again(line):
 )
 def test_what_differs_or_is_short_stays(line):
     """Another number is another fact; of two words nobody can tell."""
-    assert untold([line], NOTES) == [line]
+    assert NoteWords.of(NOTES).untold([line]) == [line]
 
 
 def test_a_message_that_a_note_speaks_of():
-    assert tells(NOTES[0], "et la déclaration de tva ?")
-    assert not tells(NOTES[2], "did the carpenter call about the stool legs")
+    assert speak_of(NOTES[:1], "et la déclaration de tva ?")
+    assert not speak_of(NOTES[2:], "did the carpenter call about the stool legs")
