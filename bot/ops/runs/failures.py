@@ -52,25 +52,31 @@ NOT_BROKEN: Final = frozenset(name for name in _NAMED if name.startswith("the pe
 LISTED: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class FailedMessages:
-    """Messages of one chat that failed for one reason."""
+class _Explained:
+    """What failed with an `error` as it was stored, e.g. `Status 401`."""
 
-    conversation_id: str
-    count: int
-    since_ms: int
+    __slots__ = ()
     error: str
-    """As it was stored with them, e.g. `Status 401`."""
 
     @property
     def cause(self) -> str:
-        """Why, for somebody who runs the bot."""
+        """Why it failed, for somebody who runs the bot."""
         return cause_of(self.error)[0]
 
     @property
     def remedy(self) -> str:
         """What to do about it."""
         return cause_of(self.error)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedMessages(_Explained):
+    """Messages of one chat that failed for one reason."""
+
+    conversation_id: str
+    count: int
+    since_ms: int
+    error: str
 
 
 def cause_of(error: str) -> tuple[str, str]:
@@ -89,7 +95,7 @@ def cause_of(error: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedMessage:
+class FailedMessage(_Explained):
     """One message, of one update or of several, that waits for [Try again], /retry or the operator."""
 
     turn_id: str
@@ -98,16 +104,6 @@ class FailedMessage:
     """Its words; "" when they cannot be read."""
     error: str
     since_ms: int
-
-    @property
-    def cause(self) -> str:
-        """Why it failed, for somebody who runs the bot."""
-        return cause_of(self.error)[0]
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        return cause_of(self.error)[1]
 
 
 def _marks() -> dict[str, str]:
