@@ -76,10 +76,6 @@ class Incidents:
         """Return what failed, with its causes."""
         return {"troubles": await self.troubles()}
 
-    async def of_conversation(self, conversation_id: str) -> list[Trouble]:
-        """Return what failed in one conversation."""
-        return await self.troubles(conversation_id)
-
     async def troubles(self, conversation_id: str | None = None) -> list[Trouble]:
         """Return what failed, of one conversation or of all; each reason once, the latest first."""
         names = await read_names(self._bot.services.db)

@@ -16,10 +16,9 @@ SELECT boot_id, started_at_ms, stopped_at_ms, report_json FROM boots WHERE start
 ORDER BY position DESC LIMIT 5000;
 
 -- name: console_tools
--- How often each tool was called, what waits for a tap, what failed, and when.
+-- How often each tool was called, what waits for a tap, and when it failed last.
 SELECT server, tool, COUNT(*) AS calls, SUM(CASE WHEN state = 'asked' THEN 1 ELSE 0 END) AS asked,
     SUM(CASE WHEN state = 'unknown' THEN 1 ELSE 0 END) AS unsure,
-    SUM(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS failed,
     MAX(CASE WHEN state = 'failed' THEN ended_at_ms END) AS failed_at_ms
 FROM tool_calls GROUP BY server, tool ORDER BY server, tool;
 

@@ -30,7 +30,7 @@ BEHIND: Final = "notes and summaries"
 
 
 WHY_CHARS: Final = 160
-NO_CALLS: Final[Mapping[str, Any]] = {"calls": 0, "asked": 0, "unsure": 0, "failed": 0, "failed_at_ms": None}
+NO_CALLS: Final[Mapping[str, Any]] = {"calls": 0, "asked": 0, "unsure": 0, "failed_at_ms": None}
 NO_CHOICES: Final[Mapping[str, Any]] = {"always": 0, "off": 0}
 
 

@@ -45,38 +45,29 @@ _NAMED: Final = {
     ),
     "unreachable": ("a file could not be fetched from Telegram", "retry"),
 }  # fmt: skip
-CHOICES: Final = (WAITS, GOES_ON, INTERRUPTED)
-"""Marks of messages that wait for the person's choice: nothing failed."""
 NOT_BROKEN: Final = frozenset(name for name in _NAMED if name.startswith("the person"))
 """Failures that a limit means to bring about."""
 LISTED: Final = 200
 
 
-class _Explained:
-    """What failed with an `error` as it was stored, e.g. `Status 401`."""
-
-    __slots__ = ()
-    error: str
-
-    @property
-    def cause(self) -> str:
-        """Why it failed, for somebody who runs the bot."""
-        return cause_of(self.error)[0]
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        return cause_of(self.error)[1]
-
-
 @dataclass(frozen=True, slots=True)
-class FailedMessages(_Explained):
+class FailedMessages:
     """Messages of one chat that failed for one reason."""
 
     conversation_id: str
     count: int
     since_ms: int
     error: str
+
+    @property
+    def cause(self) -> str:
+        """Why they failed, for somebody who runs the bot."""
+        return cause_of(self.error)[0]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return cause_of(self.error)[1]
 
 
 def cause_of(error: str) -> tuple[str, str]:
@@ -95,7 +86,7 @@ def cause_of(error: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedMessage(_Explained):
+class FailedMessage:
     """One message, of one update or of several, that waits for [Try again], /retry or the operator."""
 
     turn_id: str
@@ -107,6 +98,7 @@ class FailedMessage(_Explained):
 
 
 def _marks() -> dict[str, str]:
+    """Marks of messages that wait for the person's choice: nothing failed."""
     return {"waits": WAITS, "goes_on": GOES_ON, "interrupted": INTERRUPTED}
 
 
