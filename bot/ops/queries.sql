@@ -18,13 +18,14 @@ WHERE state = 'parked' AND COALESCE(error, '') NOT IN (:waits, :goes_on, :interr
 ORDER BY position DESC LIMIT :limit;
 
 -- name: ops_waiting
--- Messages that are not answered yet and parts that are not sent yet, by chat, state and what they wait for.
-SELECT conversation_id, state, COALESCE(error, '') AS error, COUNT(*) AS n, MIN(received_at_ms) AS since_ms FROM inbox
+-- Messages that are not answered yet and parts that are not sent yet, by chat and state, the oldest first.
+SELECT conversation_id, state, COUNT(*) AS n, MIN(received_at_ms) AS since_ms FROM inbox
 WHERE state IN ('received', 'claimed') OR (state = 'parked' AND error IN (:waits, :goes_on, :interrupted))
-GROUP BY conversation_id, state, COALESCE(error, '')
+GROUP BY conversation_id, state
 UNION ALL
-SELECT conversation_id, state, '' AS error, COUNT(*) AS n, MIN(created_at_ms) AS since_ms FROM outbox
-WHERE state IN ('queued', 'sending') GROUP BY conversation_id, state;
+SELECT conversation_id, state, COUNT(*) AS n, MIN(created_at_ms) AS since_ms FROM outbox
+WHERE state IN ('queued', 'sending') GROUP BY conversation_id, state
+ORDER BY since_ms;
 
 -- name: ops_outbox
 -- For status: how many parts are in which state, and since when the oldest of them waits.

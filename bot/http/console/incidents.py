@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -125,7 +125,10 @@ class Incidents:
             now_ms=now_ms,
             problems=list(self._bot.health().problems),
             failures=[each.as_failure for each in found],
-            waiting=_merged(names, await list_waiting(services.db)),
+            waiting=[
+                Waiting(names.chat(row["conversation_id"] or "").name, row["state"], row["n"], row["since_ms"])
+                for row in await list_waiting(services.db)
+            ],
             answered_at_ms=last["at_ms"] if last else None,
             took_ms=last["took_ms"] if last else 0,
             unread=cause_of(read["error"])[0] if read and read["error"] else "",
@@ -165,16 +168,3 @@ def _trouble(kind: str, error: str, items: tuple[Item, ...]) -> Trouble:
     title = f"{plural(count, 'message')} not delivered"
     remedy = "retry; if it repeats, the chat may have blocked the bot or be gone"
     return Trouble(title, f"Telegram refused: {error or 'no reason known'}", remedy, "", breaks=True, items=items)
-
-
-def _merged(names: Names, rows: Iterable[Mapping[str, object]]) -> list[Waiting]:
-    """The waits of each chat and state once, the oldest first."""
-    found: dict[tuple[str, str], Waiting] = {}
-    for row in rows:
-        place, state = str(row["conversation_id"] or ""), str(row["state"])
-        count, since_ms = int(str(row["n"])), int(str(row["since_ms"]))
-        before = found.get((place, state))
-        if before:
-            count, since_ms = count + before.count, min(since_ms, before.since_ms)
-        found[place, state] = Waiting(names.chat(place).name, state, count, since_ms)
-    return sorted(found.values(), key=lambda each: each.since_ms)

@@ -118,7 +118,7 @@ async def list_failed(db: Database) -> list[FailedMessage]:
 async def list_waiting(db: Database) -> Sequence[Row]:
     """Messages under way or waiting for a choice, parts that are not sent yet: chat, state, count, since when.
 
-    Raises `StorageUnavailable`.
+    The oldest first. Raises `StorageUnavailable`.
     """
     return await db.read("ops_waiting", **_marks())
 
