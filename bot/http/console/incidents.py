@@ -67,10 +67,15 @@ class Incidents:
     def __init__(self, bot: Served) -> None:
         self._bot = bot
 
-    async def headline(self) -> dict[str, Any]:
-        """Return the headline, and how many things failed."""
-        found = await self.troubles()
-        return {"headline": await self._headline(found), "failed": sum(len(each.items) for each in found)}
+    async def headline(self, found: Sequence[Trouble] | None = None) -> dict[str, Any]:
+        """Return the headline, what failed (read now unless it is `found` already), and how many things that is."""
+        names = await read_names(self._bot.services.db)
+        troubles = await self._troubles(names) if found is None else found
+        return {
+            "headline": await self._headline(troubles, names),
+            "failed": sum(len(each.items) for each in troubles),
+            "troubles": troubles,
+        }
 
     async def overview(self) -> dict[str, Any]:
         """Return what failed, with its causes."""
@@ -78,24 +83,29 @@ class Incidents:
 
     async def troubles(self, conversation_id: str | None = None) -> list[Trouble]:
         """Return what failed, of one conversation or of all; each reason once, the latest first."""
-        names = await read_names(self._bot.services.db)
-        found = [*await self._messages(names), *await self._updates(names), *await self._parts(names)]
+        return await self._troubles(await read_names(self._bot.services.db), conversation_id)
+
+    async def _troubles(self, names: Names, conversation_id: str | None = None) -> list[Trouble]:
+        current = _Current(self._bot)
+        found = [
+            *await self._messages(names, current),
+            *await self._updates(names, current),
+            *await self._parts(names, current),
+        ]
         by_reason: dict[tuple[str, str], list[Item]] = {}
         for error, item in found:
             if conversation_id is None or item.conversation_id == conversation_id:
                 by_reason.setdefault((item.kind, error), []).append(item)
         return [_trouble(kind, error, tuple(items)) for (kind, error), items in by_reason.items()]
 
-    async def _messages(self, names: Names) -> list[tuple[str, Item]]:
-        current = _Current(self._bot)
+    async def _messages(self, names: Names, current: _Current) -> list[tuple[str, Item]]:
         return [
             (each.error, Item("turn", each.turn_id, names.chat(each.conversation_id), each.conversation_id,
                               await current.of(each.conversation_id), shorten(each.text, QUOTED_CHARS), each.since_ms))
             for each in await list_failed(self._bot.services.db)
         ]  # fmt: skip
 
-    async def _updates(self, names: Names) -> list[tuple[str, Item]]:
-        current = _Current(self._bot)
+    async def _updates(self, names: Names, current: _Current) -> list[tuple[str, Item]]:
         found = []
         for each in await list_quarantined(self._bot.workspace()):
             place = each.conversation_id or ""
@@ -105,8 +115,7 @@ class Incidents:
             found.append((each.error, item))
         return found
 
-    async def _parts(self, names: Names) -> list[tuple[str, Item]]:
-        current = _Current(self._bot)
+    async def _parts(self, names: Names, current: _Current) -> list[tuple[str, Item]]:
         return [
             (each.error, Item("part", each.part.part_id, names.chat(each.part.conversation_id),
                               each.part.conversation_id, await current.of(each.part.conversation_id),
@@ -114,9 +123,8 @@ class Incidents:
             for each in await list_failed_parts(self._bot.workspace())
         ]  # fmt: skip
 
-    async def _headline(self, found: Sequence[Trouble]) -> Headline:
+    async def _headline(self, found: Sequence[Trouble], names: Names) -> Headline:
         services, now_ms = self._bot.services, self._bot.services.clock.now_ms()
-        names = await read_names(services.db)
         last, read = (
             await services.db.read_one("console_last_answer"),
             await services.db.read_one("console_last_reading"),

@@ -101,7 +101,7 @@ class Pages:
     # --- the list ---------------------------------------------------------------------------------------------------
 
     async def overview(self, q: str = "", page: str = "") -> dict[str, Any]:
-        """Return a page of the sessions, of all or of those that a search finds, with what is the matter above it."""
+        """Return a page of the sessions, of all or of those that a search finds."""
         names, number = await read_names(self._bot.services.db), int(page) if page.isascii() and page.isdecimal() else 1
         number = min(max(number, 1), 10_000)
         chats = [f"%:{whose}:%" for whose in names.like(q)[:CHATS_NAMED]] if q else []
@@ -115,7 +115,6 @@ class Pages:
             "q": q,
             "number": number,
             "more": len(rows) > LISTED,
-            "troubles": [] if q or number > 1 else await self._incidents.troubles(),
         }
 
     async def _line(self, row: Row, names: Names, q: str) -> dict[str, Any]:
@@ -180,7 +179,7 @@ class Pages:
             "earlier": turns[0].seq - 1 if turns else 0,
             "later": last - turns[-1].seq if turns else 0,
             "page_turns": TURNS,
-            "troubles": await self._incidents.troubles(conversation_id) if head.state != "over" else [],
+            "failed_here": await self._incidents.troubles(conversation_id) if head.state != "over" else [],
         }
 
     def _answer(self, turn: ConversationTurn, names: Names, snapshot: Row | None, figures: Row | None) -> ShownTurn:

@@ -283,7 +283,7 @@ class Console:
     ) -> None:
         """Add a page; `read` takes what the path names and, by their names, what the address `asks` for besides.
 
-        `part` is what htmx asks for to put into another page; a whole page has the headline.
+        `part` is what htmx asks for to put into another page; a whole page has the headline and what failed.
         """
 
         async def show(request: Request) -> Response:
@@ -292,7 +292,7 @@ class Console:
             asked = {name: clean(request.query_params.get(name, ""))[:MAX_ASKED_CHARS].strip() for name in asks}
             try:
                 found = await read(*map(clean, request.path_params.values()), **asked)
-                above = {} if is_part else await self._incidents.headline()
+                above = {} if is_part else await self._incidents.headline(found.get("troubles"))
                 return self.page(part if part and is_part else template, request, **above | found)
             except (OpsError, ContinuityError) as exc:
                 return self.refused(request, exc)
