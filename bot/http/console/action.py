@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
+from memory.storage.store import SessionRow
 
 Form = Mapping[str, str]
 
@@ -49,9 +50,15 @@ class Action:
 
 async def session_of(bot: Served, form: Form) -> tuple[str, str]:
     """Return the session and the conversation that a form names. Raises OpsError, `UnknownSession`, `StorageError`."""
+    row = await session_row(bot, form.get("session_id", ""))
+    return row.session_id, row.conversation_id
+
+
+async def session_row(bot: Served, asked: str) -> SessionRow:
+    """Return the row of the session that was meant. Raises OpsError, `UnknownSession`, `StorageError`."""
     workspace = bot.workspace()
-    session_id = await workspace.find(form.get("session_id", ""))
+    session_id = await workspace.find(asked)
     row = await workspace.memory.store.session(session_id)
     if row is None:
         raise OpsError(f"session '{session_id}' is in no table, only in a checkpoint; rebuild it first")
-    return session_id, row.conversation_id
+    return row

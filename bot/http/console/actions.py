@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from bot.http.console.action import QUOTED_CHARS, Action, Confirmation, Done, Form, session_of
+from bot.http.console.action import QUOTED_CHARS, Action, Confirmation, Done, Form, session_row
 from bot.http.console.note_actions import NoteActions
 from bot.http.served import Served
 from bot.ops.copies import checkpoints
@@ -163,11 +163,10 @@ class Actions:
     # --- which ------------------------------------------------------------------------------------------------------
 
     async def _owner(self, form: Form) -> tuple[str, BootstrapOwner]:
-        session_id, conversation_id = await session_of(self._bot, form)
-        row = await self._bot.services.memory.store.session(session_id)
-        if row is None or row.user_id is None:
+        row = await session_row(self._bot, form.get("session_id", ""))
+        if row.user_id is None:
             raise OpsError("nobody is known to have opened this session")
-        return session_id, await self._bot.continuity_gate.carried.owner(conversation_id, row.user_id)
+        return row.session_id, await self._bot.continuity_gate.carried.owner(row.conversation_id, row.user_id)
 
 
 def _number(form: Form, name: str) -> int:

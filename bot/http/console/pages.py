@@ -10,6 +10,7 @@ import orjson
 from markupsafe import Markup
 
 from bot.http.console import charts, words
+from bot.http.console.action import session_row
 from bot.http.console.formatted import as_seen
 from bot.http.console.incidents import Incidents
 from bot.http.served import Served
@@ -26,6 +27,7 @@ from memory.keeper.session_lines import session_lines
 from memory.ledger.types import Note
 from memory.ports import Row
 from memory.search.query import Query
+from memory.storage.store import SessionRow
 from memory.types import ConversationTurn
 from memory.zones import zone_of
 
@@ -141,32 +143,29 @@ class Pages:
 
     # --- one session ------------------------------------------------------------------------------------------------
 
-    async def _head(self, session: str) -> tuple[Head, str, Names]:
-        """Return what stands above the pages of a session, its conversation, and all names."""
-        workspace, services = self._bot.workspace(), self._bot.services
-        session_id = await workspace.find(session)
-        row, names = await services.memory.store.session(session_id), await read_names(services.db)
-        if row is None:
-            raise OpsError(f"session '{session_id}' is in no table, only in a checkpoint; rebuild it first")
+    async def _head(self, session: str) -> tuple[Head, SessionRow, Names]:
+        """Return what stands above the pages of a session, its row, and all names."""
+        services, row = self._bot.services, await session_row(self._bot, session)
+        session_id, names = row.session_id, await read_names(services.db)
         first = await services.memory.store.logged_between(session_id, 1, 1)
         line = (await session_lines(services.db, row.conversation_id)).get(session_id)
         current = await services.memory.store.current_session_id(row.conversation_id) == session_id
         title = _title(line.title if line else "", first[0].turn.user_text if first else "")
         state = words.session_state(row.status, current=current)
         head = Head(session_id, title, names.chat(row.conversation_id), state, row.turn_count)
-        return head, row.conversation_id, names
+        return head, row, names
 
     async def conversation(self, session: str, through: str = "") -> dict[str, Any]:
         """Return one session as a conversation, the oldest shown turn first; at most 60 turns, through one of them."""
         services = self._bot.services
-        head, conversation_id, names = await self._head(session)
+        head, row, names = await self._head(session)
         shown: Shown = await show_session(self._bot.workspace(), head.id, turns=0, packet=False, message="")
         last = shown.row.last_seq if shown.row else 0
         end = min(int(through), last) if through.isascii() and through.isdecimal() else last
         begin = max(1, end - TURNS + 1)
         logged = await services.memory.store.logged_between(head.id, begin, end)
         snapshots = await services.memory.store.context_snapshots(head.id, limit=last - begin + 1)
-        line = (await session_lines(services.db, conversation_id)).get(head.id)
+        line = (await session_lines(services.db, row.conversation_id)).get(head.id)
         given = {row["turn_id"]: row for row in snapshots}
         took = {row["turn_id"]: row for row in await services.db.read("console_figures", session_id=head.id)}
         turns = [each.turn for each in logged]
@@ -179,7 +178,7 @@ class Pages:
             "earlier": turns[0].seq - 1 if turns else 0,
             "later": last - turns[-1].seq if turns else 0,
             "page_turns": TURNS,
-            "failed_here": await self._incidents.troubles(conversation_id) if head.state != "over" else [],
+            "failed_here": await self._incidents.troubles(row.conversation_id) if head.state != "over" else [],
         }
 
     def _answer(self, turn: ConversationTurn, names: Names, snapshot: Row | None, figures: Row | None) -> ShownTurn:
@@ -226,11 +225,11 @@ class Pages:
 
     async def made(self, session: str) -> dict[str, Any]:
         """Return the calls of tools, the files and the tasks of a session's conversation, the latest first."""
-        head, conversation_id, _ = await self._head(session)
-        here = {"conversation_id": conversation_id, "limit": MADE}
+        head, row, _ = await self._head(session)
+        here = {"conversation_id": row.conversation_id, "limit": MADE}
         db = self._bot.services.db
         calls, files = await db.read("console_tool_calls", **here), await db.read("console_files", **here)
-        return {"head": head, "calls": calls, "files": files, "tasks": await self._tasks(conversation_id)}
+        return {"head": head, "calls": calls, "files": files, "tasks": await self._tasks(row.conversation_id)}
 
     async def _tasks(self, conversation_id: str) -> list[dict[str, Any]]:
         """Return the work that is done by the clock in a conversation, each with its note and its last runs."""
@@ -248,8 +247,8 @@ class Pages:
 
     async def memory(self, session: str) -> dict[str, Any]:
         """Return what a session's conversation remembers, with what can be done about it."""
-        head, conversation_id, _ = await self._head(session)
-        found = await read_notes(self._bot.workspace(), conversation_id)
+        head, row, _ = await self._head(session)
+        found = await read_notes(self._bot.workspace(), row.conversation_id)
         lasting = [note for note in found.standing if note.lasts]
         groups: list[tuple[str, Sequence[Note]]] = [
             ("Open", [note for note in found.standing if not note.lasts]), ("Stays true", lasting)
@@ -259,25 +258,24 @@ class Pages:
     async def note(self, session: str, ref: str) -> dict[str, Any]:
         """Return one note with everything that was done to it."""
         workspace = self._bot.workspace()
-        head, conversation_id, _ = await self._head(session)
-        note = await find_note(workspace, conversation_id, ref)
+        head, row, _ = await self._head(session)
+        note = await find_note(workspace, row.conversation_id, ref)
         turns = [await workspace.memory.store.turn(turn_id) for turn_id in note.turn_ids]
         return {
             "head": head,
             "note": note,
             "turns": [turn for turn in turns if turn],
-            "changes": await history(workspace, conversation_id, ref),
+            "changes": await history(workspace, row.conversation_id, ref),
         }
 
     # --- what is carried forward ------------------------------------------------------------------------------------
 
     async def carried(self, session: str) -> dict[str, Any]:
         """Return what may be carried forward from a session's conversation."""
-        head, conversation_id, _ = await self._head(session)
-        row = await self._bot.services.memory.store.session(head.id)
-        if row is None or row.user_id is None:
+        head, row, _ = await self._head(session)
+        if row.user_id is None:
             return {"head": head, "modes": get_args(Mode), "carried": None}
-        owner = await self._bot.continuity_gate.carried.owner(conversation_id, row.user_id)
+        owner = await self._bot.continuity_gate.carried.owner(row.conversation_id, row.user_id)
         stages = await self._bot.services.memory.bootstrap.stages(owner)
         chosen = await self._bot.services.memory.bootstrap.preference(owner)
         core = frozenset(one.arc.arc_id for one in stages.selection.core)
