@@ -18,7 +18,7 @@ from bot.meters.spent import NANODOLLARS
 from bot.ops.format import moment
 from bot.ops.records.notes import find_note, history, read_notes
 from bot.ops.records.prompts import read_prompt
-from bot.ops.records.sessions import Shown, show_session
+from bot.ops.records.sessions import Shown, found_of, show_session
 from bot.ops.workspace import OpsError
 from bot.people.names import ChatName, Names, read_names
 from bot.replies import ago, shorten
@@ -26,7 +26,6 @@ from memory.continuity.types import Mode, ScoredArc
 from memory.keeper.session_lines import session_lines
 from memory.ledger.types import Note
 from memory.ports import Row
-from memory.search.query import Query
 from memory.storage.store import SessionRow
 from memory.types import ConversationTurn
 from memory.zones import zone_of
@@ -35,7 +34,6 @@ LISTED: Final = 60
 TURNS: Final = 60
 MADE: Final = 100
 RUNS: Final = 5
-FOUND: Final = 8
 TITLE_CHARS: Final = 60
 SNIPPET_CHARS: Final = 160
 CHATS_NAMED: Final = 3
@@ -207,10 +205,8 @@ class Pages:
         turn = await self._bot.services.memory.store.turn(turn_id)
         if turn is None:
             raise OpsError(f"there is no turn '{turn_id}'; it may have been forgotten")
-        found = await self._bot.services.memory.searcher.search(
-            Query(turn.conversation_id, turn.user_text, now_ms=self._bot.services.clock.now_ms(), limit=FOUND + 1)
-        )
-        return {"items": [item for item in found if item.ref != turn_id][:FOUND], "id": turn.session_id}
+        found = await found_of(self._bot.workspace(), turn)
+        return {"items": found.items, "id": turn.session_id}
 
     async def prompt(self, turn_id: str) -> dict[str, Any]:
         """Return what the model was given for an answer, with a proof or the reason why there is none."""

@@ -114,7 +114,12 @@ async def one_turn(workspace: Workspace, session_id: str, seq: int | None) -> Co
 
 async def found_for(workspace: Workspace, session_id: str, seq: int | None) -> Found:
     """Return what a search for the words of a turn (the last one for None) finds. Raises OpsError, `StorageError`."""
-    memory, turn = workspace.memory, await one_turn(workspace, session_id, seq)
+    return await found_of(workspace, await one_turn(workspace, session_id, seq))
+
+
+async def found_of(workspace: Workspace, turn: ConversationTurn) -> Found:
+    """Return what a search for the words of this turn finds. Raises `StorageError`."""
+    memory = workspace.memory
     query = Query(turn.conversation_id, turn.user_text, now_ms=memory.clock.now_ms(), limit=FOUND + 1)
     items = await memory.searcher.search(query)
     return Found(turn, [item for item in items if item.ref != turn.turn_id][:FOUND])
