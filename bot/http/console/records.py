@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot.http.console import charts
@@ -12,7 +12,7 @@ from bot.http.served import Served
 from bot.meters.spent import NANODOLLARS
 from bot.ops.copies.checkpoints import verify
 from bot.ops.records.sessions import list_sessions
-from bot.ops.runs.history import recovered_by_day
+from bot.ops.runs.history import DAY_MS, iso_day, recovered_by_day
 from bot.ops.runs.status import Boot, read_boot, report_in_words
 from bot.ops.runs.workers import read_workers
 from bot.people.names import read_names
@@ -24,7 +24,6 @@ from memory.ports import Row
 LISTED: Final = 60
 CHECKED: Final = 100
 DAYS: Final = 30
-DAY_MS: Final = 86_400_000
 BEHIND: Final = "notes and summaries"
 """What models take behind the replies."""
 
@@ -99,7 +98,7 @@ class Records:
         turns, spending = await db.read("console_days", **since), await db.read("console_spending", **since)
         waits, starts = await db.read("console_waits", **since), await db.read("console_boot_days", **since)
         boots = [read_boot(row) for row in await db.read("console_boots", **since)]
-        recovered = {_day(day): float(count) for day, count in recovered_by_day(boots).items()}
+        recovered = {iso_day(day): float(count) for day, count in recovered_by_day(boots).items()}
         uses = await db.read("console_uses", **since)
         tokens = (
             charts.Series("answers, what went in", _by_day(spending, "input_tokens")),
@@ -131,8 +130,4 @@ class Records:
 
 
 def _by_day(rows: Sequence[Row], *names: str, per: float = 1) -> dict[str, float]:
-    return {_day(row["day"]): sum(float(row[name] or 0) for name in names) / per for row in rows}
-
-
-def _day(number: int) -> str:
-    return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
+    return {iso_day(row["day"]): sum(float(row[name] or 0) for name in names) / per for row in rows}

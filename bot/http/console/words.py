@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
+from bot.dates import local
 from memory.ledger.types import NoteChange
-from memory.zones import zone_of
 
 TIERS: Final = {
     "history": "messages as they were",
@@ -101,7 +100,7 @@ def day(at_ms: int, time_zone: str) -> str:
     >>> day(1_803_895_200_000, "UTC")
     '2027-03-01'
     """
-    return f"{datetime.fromtimestamp(at_ms / 1000, zone_of(time_zone)):%Y-%m-%d}"
+    return f"{local(at_ms, time_zone):%Y-%m-%d}"
 
 
 def session_state(status: str, *, current: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from bot.ops.runs.status import Boot, read_boot, report_in_words
@@ -83,7 +83,7 @@ async def list_days(workspace: Workspace, days: int) -> list[Day]:
     recovered = recovered_by_day(boots)
     return [
         Day(
-            day=f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=each):%Y-%m-%d}",
+            day=iso_day(each),
             turns=_of(turns, each, "turns"),
             half_ms=_of(waits, each, "half_ms"),
             most_ms=_of(waits, each, "most_ms"),
@@ -102,6 +102,15 @@ def recovered_by_day(boots: Sequence[Boot]) -> Counter[int]:
     for boot in boots:
         found[boot.started_at_ms // DAY_MS] += sum(int(boot.report.get(name, 0)) for name in TAKEN_UP)
     return found
+
+
+def iso_day(number: int) -> str:
+    """Return the day with this number since the epoch.
+
+    >>> iso_day(20_783)
+    '2026-11-26'
+    """
+    return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
 
 
 def _of(rows: Mapping[int, Row], day: int, *names: str) -> int:
