@@ -54,11 +54,14 @@ function bytes(fileId) {
   return blobs.get(fileId);
 }
 
+const nameOf = (line) => (line.by_bot ? "Continuity" : line.who);
+const isMine = (line, writer) => !line.by_bot && line.user_id === writer;
+
 function fileOf(line) {
   const box = make("div", "file");
   if (line.media === "photo") {
     const picture = make("img");
-    picture.alt = line.text ? "" : `A picture from ${line.by_bot ? "Continuity" : line.who}`;
+    picture.alt = line.text ? "" : `A picture from ${nameOf(line)}`;
     bytes(line.file_id).then((blob) => { picture.src = URL.createObjectURL(blob); }, (error) => box.replaceChildren(make("span", "hint", `A picture: ${error.message}.`)));
     box.append(picture);
     return box;
@@ -89,7 +92,7 @@ function avatar(name, id) {
 }
 
 function bubble(line, isGroup, writer) {
-  const mine = !line.by_bot && line.user_id === writer, name = line.by_bot ? "Continuity" : line.who;
+  const mine = isMine(line, writer), name = nameOf(line);
   const node = make("div", `line ${mine ? "mine" : line.by_bot ? "bot" : "other"}`);
   if (isGroup && !mine) node.append(make("span", `who ${line.by_bot ? "" : hue(line.user_id)}`, name));
   else node.append(make("span", "away", `${mine ? "You wrote" : `${name} wrote`}: `));

@@ -70,8 +70,8 @@ function wanted(state, isGroup) {
 }
 
 function message(line, isGroup) {
-  const row = make("div", `row ${!line.by_bot && line.user_id === writer ? "mine" : ""}`);
-  if (isGroup && row.className === "row ") row.append(avatar(line.by_bot ? "Continuity" : line.who, line.by_bot ? 0 : line.user_id));
+  const mine = isMine(line, writer), row = make("div", `row ${mine ? "mine" : ""}`);
+  if (isGroup && !mine) row.append(avatar(nameOf(line), line.by_bot ? 0 : line.user_id));
   const column = make("div", "column");
   column.append(bubble(line, isGroup, writer));
   if (line.by_bot && line.buttons.length) column.append(keys(line, press));
