@@ -76,6 +76,8 @@ class Readings:
         self._sees = sees
         self._small: OrderedDict[str, bytes] = OrderedDict()
         """Copies of the pictures that were looked at last, by digest."""
+        self._drawn: tuple[tuple[str, tuple[int, ...]], list[bytes]] = ("", ()), []
+        """The pages that were drawn last, if all came, by digest and numbers: a look asks twice for the same."""
 
     @property
     def sees(self) -> bool:
@@ -152,11 +154,17 @@ class Readings:
         """Pages of a PDF as JPEGs; none for another file, and of pages that it has not. `StorageUnavailable`."""
         if not file.media_type.startswith("application/pdf") or not numbers:
             return []
+        asked = file.digest, tuple(numbers)
+        if self._drawn[0] == asked:
+            return self._drawn[1]
         try:
             async with self._blobs.at(file.digest) as path:
-                return await self._reader.page_pictures(path, numbers)
+                found = await self._reader.page_pictures(path, numbers)
         except Missing:
             return []
+        if len(found) == len(numbers):
+            self._drawn = asked, found
+        return found
 
     def findable(self, file: StoredFile, described: str) -> list[Statement]:
         """What lets a picture be found by its description."""
