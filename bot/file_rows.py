@@ -33,7 +33,7 @@ async def erase_files(db: Database, going: Erasure) -> list[Statement]:
 async def count_files(db: Database, going: Erasure) -> Mapping[str, int]:
     """Return how many files go, and how many pieces of text that were read from them."""
     rows = await _going(db, going)
-    found = [await db.read_one("erased_passages", file_id=row["file_id"]) for row in rows]
+    found = [await db.read_one("file_passages_count", file_id=row["file_id"]) for row in rows]
     return {"file": len(rows), "forgotten_passage": sum(row["n"] for row in found if row)}
 
 

@@ -10,12 +10,12 @@ from typing import Final
 
 from bot.file_rows import place_of
 from bot.files.passages import MOST_PAGES, Passage, asked_pages, fitting, laid_out, spans
-from bot.files.rows import StoredFile
+from bot.files.rows import StoredFile, passages_of
 from bot.files.shelf import FileShelf
 from bot.intake.media import own_words
 from memory.context.finds import BEST
 from memory.context.transcript import clip
-from memory.ports import Database, Row, Statement, TokenCounter
+from memory.ports import Database, Statement, TokenCounter
 from memory.search.query import Query
 from memory.search.searcher import Searcher
 
@@ -90,7 +90,7 @@ class FileFinder:
     async def _attached(self, file: StoredFile, question: str, most_tokens: int) -> str:
         """A document whole, or its beginning and the passages that bear on the question."""
         head = f"{file.called()} ({file.said()})"
-        first = _passages(await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES))
+        first = passages_of(await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES))
         if not first:
             return f"{head}: its pages are shown to you as pictures, {MOST_PAGES} at a time; look_at gives the others"
         whole = fitting(first, most_tokens, self._counter)
@@ -133,7 +133,7 @@ class FileFinder:
         refs = [each.message.ref for each in scored if not floor or each.share >= best * BESIDE_BEST]
         rows = await self._db.read_all(*(Statement("file_passage", {"passage_id": ref}) for ref in refs))
         return [
-            (row["file_id"], passage) for found in rows for row, passage in zip(found, _passages(found), strict=True)
+            (row["file_id"], passage) for found in rows for row, passage in zip(found, passages_of(found), strict=True)
         ]
 
     # --- what the tool asks for -------------------------------------------------------------------------------------
@@ -165,10 +165,10 @@ class FileFinder:
         wanted = asked_pages(pages)
         if wanted:
             between = {"file_id": file.file_id, "first": wanted[0], "last": wanted[-1]}
-            found = _passages(await self._db.read("file_passages_between", **between))
+            found = passages_of(await self._db.read("file_passages_between", **between))
             found = [passage for passage in found if passage.page in wanted]
         else:
-            found = _passages(await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES))
+            found = passages_of(await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES))
         if not found:
             return f"There is no text on {file.unit} {spans(wanted)} of {file.called()} ({file.said()})."
         text = laid_out(found, file.unit)
@@ -197,7 +197,3 @@ def _told(file: StoredFile, passages: Sequence[Passage]) -> str:
         return f"{file.called()}, sent on {day}, shows: {passages[0].text}"
     text = laid_out(sorted(passages, key=lambda each: each.position), file.unit)
     return f"{file.called()}, found in it:\n{text}"
-
-
-def _passages(rows: Sequence[Row]) -> list[Passage]:
-    return [Passage(row["position"], row["page"], row["text"]) for row in rows]

@@ -136,8 +136,8 @@ SELECT data FROM file_chunks WHERE digest = :digest AND position = :position;
 -- P13: the files of a conversation, of which some may go.
 SELECT file_id, turn_id, session_id FROM files WHERE conversation_id = :conversation_id;
 
--- name: erased_passages
--- P13: how many pieces of text go with a file.
+-- name: file_passages_count
+-- How many pieces of text a file has: so many go with it (P13).
 SELECT COUNT(*) AS n FROM file_passages WHERE file_id = :file_id;
 
 -- name: erase_file

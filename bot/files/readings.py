@@ -23,7 +23,7 @@ from bot.files.hearing.listener import LONGEST, LONGEST_S, HeardPiece, Listener,
 from bot.files.hearing.transcript import by_minute
 from bot.files.passages import Passage, blank_pages, parted, tidy
 from bot.files.reader import LONGEST_SIDE, Reader, Reading, SmallPicture
-from bot.files.rows import StoredFile, failed, index_rows, passage_rows, typed
+from bot.files.rows import StoredFile, failed, index_rows, passage_rows, passages_of, typed
 from bot.files.store import Blobs, Missing
 from bot.files.types import FileType, type_of
 from bot.intake.media import HEARD
@@ -239,9 +239,9 @@ class Readings:
 
     async def _heard(self, file: StoredFile, piece: HeardPiece, progress: str) -> None:
         """Store what was heard in a piece, and how many pieces that are."""
-        known = await self._db.read("file_passages_first", file_id=file.file_id, most=1_000_000)
+        known = (await self._db.read("file_passages_count", file_id=file.file_id))[0]["n"]
         found = parted(by_minute(piece.transcript.segments), MINUTE)
-        new = [replace(passage, position=passage.position + len(known)) for passage in found]
+        new = [replace(passage, position=passage.position + known) for passage in found]
         heard = Statement("file_heard", {"file_id": file.file_id, "reason": progress})
         await self._db.write(*passage_rows(file, new), heard)
         faults.point("file_heard")
@@ -251,7 +251,7 @@ class Readings:
         rows = await self._db.read("file_passages_first", file_id=file.file_id, most=1_000_000)
         if not rows:
             return await self.failed(file, "silent", keeps=True)
-        passages = [Passage(row["position"], row["page"], row["text"]) for row in rows]
+        passages = passages_of(rows)
         text = " ".join(passage.text for passage in passages)
         language = language or self._languages.detect(text[:SAMPLE_CHARS]).code
         read = replace(

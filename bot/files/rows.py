@@ -186,6 +186,11 @@ def passage_rows(file: StoredFile, passages: Sequence[Passage]) -> list[Statemen
     ]
 
 
+def passages_of(rows: Sequence[Row]) -> list[Passage]:
+    """The passages in rows of `file_passages`."""
+    return [Passage(row["position"], row["page"], row["text"]) for row in rows]
+
+
 def index_rows(file: StoredFile, passages: Sequence[Passage], language: str, languages: Languages) -> list[Statement]:
     """What makes passages findable."""
     rows: list[Statement] = []
