@@ -110,6 +110,11 @@ class FileShelf:
         row = await self._db.read_one("file_of_number", conversation_id=conversation_id, number=number)
         return read_row(row) if row else None
 
+    async def of_message(self, conversation_id: str, message_id: int | None) -> StoredFile | None:
+        """The file that came with a message, not numbered before a turn took it. Raises `StorageUnavailable`."""
+        row = await self._db.read_one("file_of_message", conversation_id=conversation_id, message_id=message_id)
+        return read_row(row) if row else None
+
     @staticmethod
     def reads_of_turn(conversation_id: str) -> list[Statement]:
         """What every turn asks the database for, for `memory.storage.ahead`."""
@@ -144,17 +149,20 @@ class FileShelf:
 
     async def _named(self, named: NamedFile, place: FilePlace) -> StoredFile | None:
         """The file that a line means, with its number; None for a line that somebody made up."""
-        here = {"conversation_id": place.conversation_id}
         if named.number is not None:
             return await self.find(place.conversation_id, named.number)
-        row = await self._db.read_one("file_of_message", **here, message_id=named.message_id)
-        if row is None:
+        file = await self.of_message(place.conversation_id, named.message_id)
+        if file is None:
             return None
-        took = {"file_id": row["file_id"], "turn_id": place.turn_id, "session_id": place.session_id}
-        took |= {"private": int(place.private)}
-        await self._db.write(Statement("file_take", here | took))
-        row = await self._db.read_one("file_of_message", **here, message_id=named.message_id)
-        return read_row(row) if row else None
+        took = {
+            "conversation_id": place.conversation_id,
+            "file_id": file.file_id,
+            "turn_id": place.turn_id,
+            "session_id": place.session_id,
+            "private": int(place.private),
+        }
+        await self._db.write(Statement("file_take", took))
+        return await self.of_message(place.conversation_id, named.message_id)
 
     async def _line(self, named: NamedFile, file: StoredFile, place: FilePlace) -> str:
         """What stands in a message for its file: of what the person said, the words too.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
-from bot.files.rows import read_row
 from bot.intake.media import own_words
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
@@ -28,9 +27,7 @@ async def _with_its_words(services: Services, edit: Envelope) -> Envelope:
     file = edit.files[0] if len(edit.files) == 1 and edit.files[0].message_id == edit.message_id else None
     if file is None:
         return edit
-    where = {"conversation_id": edit.conversation_id, "message_id": edit.message_id}
-    row = await services.db.read_one("file_of_message", **where)
-    known = read_row(row) if row else None
+    known = await services.files.shelf.of_message(edit.conversation_id, file.message_id)
     if known is None or not known.is_spoken or known.number is None:
         return edit
     said = await services.files.readings.spoken(known)
