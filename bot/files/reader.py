@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import os
-import signal
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
@@ -18,7 +15,7 @@ from typing import Any, Final
 import orjson
 import structlog
 
-import bot
+from bot.process import children
 from bot.tools.tool import NotDone
 
 READ_S: Final = 60.0
@@ -29,7 +26,6 @@ LONGEST_SIDE: Final = 1568
 LINE_BYTES: Final = 16 * 1024 * 1024
 AT_ONCE: Final = 2
 """So many files are read side by side: each may take a gigabyte."""
-_ROOT: Final = str(Path(bot.__file__).parent.parent)
 
 log = structlog.get_logger(__name__)
 
@@ -109,21 +105,8 @@ class Reader:
 
     async def _lines(self, reader: str, path: Path, most_s: float, *more: str) -> AsyncIterator[dict[str, Any]]:
         """What the child says, line by line; it is gone when this ends, however it ends."""
-        child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *self._command,
-            reader,
-            str(path),
-            str(int(most_s) + 1),
-            *more,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"PYTHONPATH": _ROOT, "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"},
-            cwd="/",
-            start_new_session=True,
-            limit=LINE_BYTES,
-        )
+        asked = (reader, str(path), str(int(most_s) + 1), *more)
+        child = await children.start(*self._command, *asked, env={"PYTHONSAFEPATH": "1"}, limit=LINE_BYTES)
         out = child.stdout
         try:
             while out is not None and (line := await out.readline()):
@@ -134,8 +117,7 @@ class Reader:
         except ValueError:  # a line without end
             log.warning("a file's reader said too much at once", reader=reader)
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
+            children.kill(child)
             await child.wait()
 
 

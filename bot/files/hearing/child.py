@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 import structlog
 
-import bot
 from bot.files.hearing.errors import NoSpeech, NotHeard
 from bot.files.hearing.listener import LONGEST_S, HeardPiece, Recording
 from bot.files.hearing.transcript import Stretch, judged
+from bot.process import children
 
 IDLE_S: Final = 120.0
 """So long the model stays in memory behind a recording: the next one need not load it again."""
@@ -25,7 +22,6 @@ PIECE_S: Final = 60.0
 START_S: Final = 300.0
 """To import the library and load a large model from a slow disk takes minutes at most."""
 LINE_BYTES: Final = 1024 * 1024
-_ROOT: Final = str(Path(bot.__file__).parent.parent)
 
 log = structlog.get_logger(__name__)
 
@@ -122,17 +118,12 @@ class ListeningChild:
     async def _started(self) -> asyncio.subprocess.Process:
         if self._child is not None and self._child.returncode is None:
             return self._child
-        self._child = await asyncio.create_subprocess_exec(
-            sys.executable,
+        self._child = await children.start(
             *self._command,
             str(self._model),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"PYTHONPATH": _ROOT, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_OFFLINE": "1"},
-            cwd="/",
-            start_new_session=True,
+            env={"HF_HUB_OFFLINE": "1"},
             limit=LINE_BYTES,
+            stdin=asyncio.subprocess.PIPE,
         )
         log.info("the recogniser was started", pid=self._child.pid)
         return self._child
@@ -146,8 +137,7 @@ class ListeningChild:
         child, self._child = self._child, None
         if child is None:
             return
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
+        children.kill(child)
         if child.stdin is not None:
             child.stdin.close()
         if child.stdout is not None:
