@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from bot import replies
 from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target, render
 from bot.delivery.sender import Delivery
 from bot.files.hearing.errors import NotHeard
-from bot.files.hearing.sound_server import SoundServer
+from bot.files.hearing.sound_server import SoundServer, tried_twice
 from bot.intake.local import is_local
 from bot.intake.updates import is_group
 from bot.pauses import Pauses
@@ -32,7 +33,6 @@ from memory.process import faults
 MOST_CHARS: Final = 4000
 """OpenAI's server takes 4,096; that is four or five minutes of speech."""
 MOST_BYTES: Final = 10_000_000
-TRIES: Final = 2
 SPOKEN_S: Final = 60.0
 """So long the server may take on top of its silence: speech takes a while to be made."""
 VOICE_OF_ALL: Final = "alloy"
@@ -133,14 +133,7 @@ class Speaker:
 
     async def _spoken(self, text: str) -> bytes:
         """The sound of a text. Raises `NotHeard`."""
-        for left in range(TRIES - 1, -1, -1):
-            try:
-                return await self._asked(text)
-            except NotHeard as exc:
-                if exc.why == "refused" or not left:
-                    raise
-                await self._pauses.rest(1.0)
-        raise AssertionError("the last try either returns or raises")
+        return await tried_twice(partial(self._asked, text), self._pauses)
 
     async def _asked(self, text: str) -> bytes:
         model = self._model or SoundModel("")

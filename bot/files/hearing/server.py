@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import orjson
 from bot.files.hearing.errors import NoSpeech, NotHeard
 from bot.files.hearing.listener import LONGEST_S, HeardPiece, Recording
 from bot.files.hearing.ogg import cut, seconds_of
-from bot.files.hearing.sound_server import SoundServer
+from bot.files.hearing.sound_server import SoundServer, tried_twice
 from bot.files.hearing.transcript import judged, read_answer
 from bot.pauses import Pauses
 
@@ -21,7 +22,6 @@ PIECE_S: Final = 600.0
 more than 25 minutes."""
 MOST_BYTES: Final = 25 * 1024 * 1024
 """OpenAI's server takes no larger file."""
-TRIES: Final = 2
 ANSWER_BYTES: Final = 8 * 1024 * 1024
 _NAMES: Final = {
     "audio/ogg": "ogg", "audio/mpeg": "mp3", "audio/flac": "flac", "audio/wav": "wav", "audio/mp4": "m4a",
@@ -61,14 +61,7 @@ class ListeningServer:
 
     async def _heard(self, data: bytes, recording: Recording, start_s: float, long_s: float) -> Any:
         """Segments and language of one piece; tried once more when the server is in trouble. Raises `NotHeard`."""
-        for left in range(TRIES - 1, -1, -1):
-            try:
-                return await self._asked(data, recording, start_s, long_s)
-            except NotHeard as exc:
-                if exc.why == "refused" or not left:
-                    raise
-                await self._pauses.rest(1.0)
-        raise AssertionError("the last try either returns or raises")
+        return await tried_twice(partial(self._asked, data, recording, start_s, long_s), self._pauses)
 
     async def _asked(self, data: bytes, recording: Recording, start_s: float, long_s: float) -> Any:
         fields = {"model": self._model, "response_format": "verbose_json" if self._details else "json"}

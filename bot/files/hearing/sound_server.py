@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -13,8 +13,10 @@ from pydantic import SecretStr
 from bot.answers.wires.providers import OPENAI_URL
 from bot.files.hearing.errors import NotHeard
 from bot.intake.telegram_request import KEPT_S, proxy_of, trusted
+from bot.pauses import Pauses
 
 CONNECT_S: Final = 10.0
+_T = TypeVar("_T")
 
 
 def sound_server(url: str | None, key: SecretStr | None, silent_s: float) -> SoundServer:
@@ -22,6 +24,17 @@ def sound_server(url: str | None, key: SecretStr | None, silent_s: float) -> Sou
     openai = "" if url else os.environ.get("OPENAI_API_KEY", "").strip()
     address = url or os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
     return SoundServer(address, key.get_secret_value() if key else openai, silent_s)
+
+
+async def tried_twice(ask: Callable[[], Awaitable[_T]], pauses: Pauses) -> _T:
+    """What a server answers; it is asked once more when it is in trouble, a second later. Raises `NotHeard`."""
+    try:
+        return await ask()
+    except NotHeard as exc:
+        if exc.why == "refused":
+            raise
+    await pauses.rest(1.0)
+    return await ask()
 
 
 class SoundServer:
