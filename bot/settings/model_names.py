@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from bot.settings.shapes import parts
+
 EXAMPLE: Final = "fast=openai:gpt-5-mini, deep=anthropic:claude-sonnet-4-5, home=ollama:qwen3:8b@8000"
 SOUND_FORMS: Final = "off, openai:<model> or local:<folder>"
 SPEECH_FORMS: Final = "off, openai:<model> or openai:<model>@<voice>"
@@ -82,7 +84,7 @@ def read_model(text: str) -> NamedModel | None:
 def wrong_models(text: str) -> str:
     """Return what is wrong with a list of named models, "" for nothing."""
     names: set[str] = set()
-    for part in parts_of(text):
+    for part in parts(text):
         found = read_model(part)
         if found is None or "=" not in part:
             return f"takes name=provider:model separated by commas, e.g. {EXAMPLE}; not {part[:60]!r}"
@@ -94,7 +96,7 @@ def wrong_models(text: str) -> str:
 
 def model_names(default: str, listed: str, fallback: str | None) -> ModelNames:
     """Return the models of the settings, which are right; the default and the fallback may be names of the list."""
-    found = [each for part in parts_of(listed) if (each := read_model(part))]
+    found = [each for part in parts(listed) if (each := read_model(part))]
     by_id = {each.model: each for each in reversed(found)}
     named = {each.name: each for each in found}
 
@@ -102,8 +104,3 @@ def model_names(default: str, listed: str, fallback: str | None) -> ModelNames:
         return named.get(text.lower()) or by_id.get(text) or read_model(text) or NamedModel(text, text)
 
     return ModelNames(one(default), named, one(fallback) if fallback else None)
-
-
-def parts_of(text: str) -> list[str]:
-    """Return the entries of a list."""
-    return [part.strip() for part in text.split(",") if part.strip()]

@@ -173,7 +173,7 @@ class Settings(CheckedFields):
     @property
     def trusted_servers(self) -> frozenset[str]:
         """The names of servers whose word counts."""
-        return frozenset(filter(None, (name.strip() for name in self.continuity_trusted_servers.split(","))))
+        return frozenset(parts(self.continuity_trusted_servers))
 
     @property
     def checkpoint_dir(self) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from bot.ops.checks.setup import PROVIDER_KEYS
 from bot.ops.workspace import OpsError
 from bot.settings import TOKEN_SHAPE
+from bot.settings.shapes import parts
 from memory.errors import reason
 from memory.zones import known_zone
 
@@ -24,8 +25,7 @@ def wrong_token(token: str) -> str:
 
 def wrong_users(users: str) -> str:
     """Return what is wrong with a list of people, "" for ids, * or nothing."""
-    parts = [part.strip() for part in users.split(",") if part.strip()]
-    wrong = [part for part in parts if part != "*" and not part.isdecimal()]
+    wrong = [part for part in parts(users) if part != "*" and not part.isdecimal()]
     return f"{wrong[0]!r} isn't a number; @userinfobot on Telegram tells you yours" if wrong else ""
 
 
