@@ -116,9 +116,7 @@ class PersonalChoices:
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""
-        chosen = {user_id: await self.choices(user_id) for user_id in user_ids}
-        found = {user_id: choices.get(CALLED) or choices.get(NAME) for user_id, choices in chosen.items()}
-        return {user_id: name for user_id, name in found.items() if isinstance(name, str) and name}
+        return names_in({user_id: await self.choices(user_id) for user_id in user_ids})
 
     async def speakers(self, conversation_id: str, also: Collection[int]) -> dict[int, str]:
         """Return the names of those who wrote in a group, and of others; as far as they are known.
@@ -197,6 +195,12 @@ def choices_in(settings_json: str) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def names_in(chosen: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
+    """Return how people and groups are called, by their choices: as they said, else as they were seen to write."""
+    found = {whose: choices.get(CALLED) or choices.get(NAME) for whose, choices in chosen.items()}
+    return {whose: name for whose, name in found.items() if isinstance(name, str) and name}
 
 
 def find_time_zone(said: str) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
-from bot.people.choices import CALLED, NAME, choices_in
+from bot.people.choices import choices_in, names_in
 from memory.ports import Database
 
 COLOURS: Final = 8
@@ -77,6 +77,5 @@ def _is_whole(text: str) -> bool:
 
 async def read_names(db: Database) -> Names:
     """Read the names of everybody who was seen to write. Raises `StorageUnavailable`."""
-    chosen = {row["user_id"]: choices_in(row["settings_json"]) for row in await db.read("people_all")}
-    found = {whose: choices.get(CALLED) or choices.get(NAME) for whose, choices in chosen.items()}
-    return Names({whose: name for whose, name in found.items() if isinstance(name, str) and name})
+    rows = await db.read("people_all")
+    return Names(names_in({row["user_id"]: choices_in(row["settings_json"]) for row in rows}))
