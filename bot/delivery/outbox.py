@@ -21,6 +21,8 @@ MAX_ENTITIES = 100
 VOICE_PART = "voice"
 FILE_PART = "file "
 """Before what kind of file it is; the part's text is Telegram's id of it, and its caption on the next line."""
+SENT_BACK = {"document": "document", "picture": "photo", "voice message": "voice", "audio": "audio"}
+"""Kinds of files that can be sent back, each as Telegram calls it; of a video and a GIF only the still is known."""
 BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
 
 

@@ -19,7 +19,7 @@ from telegram.error import (
     TelegramError,
 )
 
-from bot.delivery.outbox import FILE_PART, VOICE_PART, Part, is_media
+from bot.delivery.outbox import FILE_PART, SENT_BACK, VOICE_PART, Part, is_media
 from bot.intake.telegram_request import NotSent
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
@@ -122,13 +122,8 @@ async def _say(bot: Bot, part: Part) -> int:
 
 async def _hand_back(bot: Bot, part: Part) -> int:
     """Send a file that Telegram has by its id."""
-    ways: dict[str, tuple[Callable[..., Awaitable[Message]], str]] = {
-        "document": (bot.send_document, "document"),
-        "picture": (bot.send_photo, "photo"),
-        "voice message": (bot.send_voice, "voice"),
-        "audio": (bot.send_audio, "audio"),
-    }
-    send_it, field = ways[part.kind.removeprefix(FILE_PART)]
+    field = SENT_BACK[part.kind.removeprefix(FILE_PART)]
+    send_it: Callable[..., Awaitable[Message]] = getattr(bot, f"send_{field}")
     telegram_id, _, caption = part.text.partition("\n")
     where = {"chat_id": part.chat_id, "message_thread_id": part.thread_id}
     return (await send_it(**where, **{field: telegram_id}, caption=caption)).message_id

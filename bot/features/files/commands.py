@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot import replies
-from bot.delivery.outbox import FILE_PART, Button, OutgoingMessage
+from bot.delivery.outbox import FILE_PART, SENT_BACK, Button, OutgoingMessage
 from bot.files.rows import StoredFile
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
@@ -15,8 +15,6 @@ from bot.turns.steps.attachments import file_name, megabytes
 
 LISTED: Final = 12
 BUTTONS_A_ROW: Final = 2
-SENT_BACK: Final = frozenset({"document", "picture", "voice message", "audio"})
-"""Of a video and a GIF only the still picture is known."""
 
 
 class FileCommands:
