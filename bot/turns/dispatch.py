@@ -25,7 +25,7 @@ from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
-from bot.turns.parked import GOES_ON, WAITS
+from bot.turns.parked import GOES_ON, WAITS, try_again
 from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.steps.correction import head_of
 from bot.turns.steps.reaction import keep_reaction
@@ -198,10 +198,9 @@ class Dispatch:
         services, last = self._services, batch[-1]
         log.error("storage refuses", error=str(error), update_ids=[envelope.update_id for envelope in batch])
         try:
-            button = Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id})
             edits_message_id = await services.delivery.preview(turn_id)
             message = OutgoingMessage(
-                replies.say("storage_refused"), buttons=((button,),), edits_message_id=edits_message_id
+                replies.say("storage_refused"), buttons=((try_again(turn_id),),), edits_message_id=edits_message_id
             )
             await services.committer.refused(batch, message, str(error)[:300], turn_id)
         except Conflict:

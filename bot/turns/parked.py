@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
+from bot import replies
+from bot.delivery.outbox import Button
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from memory.errors import Conflict
@@ -16,6 +18,11 @@ WAITS = "waits for the user's word on what to carry forward"
 GOES_ON = "goes on, the user was asked what to carry forward"
 INTERRUPTED = "interrupted long ago"
 """The mark of messages about which the person is asked whether they still want an answer."""
+
+
+def try_again(turn_id: str) -> Button:
+    """Return the button that puts a parked turn back to work."""
+    return Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id})
 
 
 async def decided(services: Services, turn_id: str, what: Literal["inbox_reopen", "inbox_skip"]) -> Statement:

@@ -15,7 +15,7 @@ from bot import replies
 from bot.answers.responder import Answer, Ask, NoAnswer
 from bot.care.care import care
 from bot.delivery.local import LocalAnswer
-from bot.delivery.outbox import Button, OutgoingMessage
+from bot.delivery.outbox import OutgoingMessage
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.files.fetch import NotFetched
 from bot.files.hearing.errors import NotHeard
@@ -23,6 +23,7 @@ from bot.intake.updates import Envelope
 from bot.lines import note_line
 from bot.people.spending import Spending, booked, day_budget
 from bot.tools.tool import CallContext
+from bot.turns.parked import try_again
 from bot.turns.services import Services
 from bot.turns.steps.answers import Answers
 from bot.turns.steps.attachments import FileTurn, Material, has_files, material, unreachable
@@ -219,7 +220,7 @@ class Turns:
         text = replies.say("model_down_set" if notes else "model_down", why=reason.apology, what=what)
         message = OutgoingMessage(
             text,
-            buttons=((Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id}),),),
+            buttons=((try_again(turn_id),),),
             edits_message_id=live.message_id,
         )
         ends = [*booked(ask.user_id, ask.today, reason.uses), *await seen(self._services, ask)]

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot import replies
 from bot.answers.responder import Picture
-from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.delivery.streaming import mode_for
 from bot.files.fetch import NotFetched
 from bot.files.finding import TITLE, Reach
@@ -22,6 +22,7 @@ from bot.files.shelf import Brought, FilePlace
 from bot.intake.media import named_files, own_words
 from bot.intake.updates import is_group
 from bot.people.choices import LANGUAGE
+from bot.turns.parked import try_again
 from bot.turns.services import Services
 from memory.packets import ConversationContextPacket
 from memory.types import SessionState
@@ -74,9 +75,8 @@ NOTHING: Final = Material("")
 
 def unreachable(turn_id: str, error: NotFetched | NotHeard) -> OutgoingMessage:
     """What is said when a file cannot be fetched or listened to just now, with the button that tries again."""
-    button = Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id})
     key = f"not_heard.{error.why}" if isinstance(error, NotHeard) else "file_unreachable"
-    return OutgoingMessage(replies.say(key), buttons=((button,),))
+    return OutgoingMessage(replies.say(key), buttons=((try_again(turn_id),),))
 
 
 @dataclass(frozen=True, slots=True)
