@@ -282,17 +282,18 @@ class Dispatch:
             if about.items() <= said.items():
                 latest, meant = row, said
         before = meant.get("replaces") or meant.get("answered_by") or await self._turn_of(envelope)
-        if before and await self._is_of_a_private_session_before(envelope, before):
+        turn = await self._services.memory.store.turn(before) if before else None
+        if turn and await self._is_of_a_private_session_before(envelope, turn):
             await self._services.committer.done([envelope], [])
             return
-        turn = await self._services.memory.store.turn(before) if before else None
         text = await self._reworded(envelope, turn) if turn else envelope.text
         if turn and not envelope.files:
             payload["text"] = text
         differs = turn is None or not says_the_same(turn.user_text, text)
         ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
         if latest is not None and latest["used_at_ms"] is None:
-            payload |= {name: meant[name] for name in ("replaces",) if name in meant}
+            if "replaces" in meant:
+                payload["replaces"] = meant["replaces"]
             values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
             ends.append(Statement("button_means", values))
         elif differs:
@@ -315,10 +316,9 @@ class Dispatch:
         row = await self._services.db.read_one("messages_of_turn", turn_id=turn.turn_id)
         return reworded(turn.user_text, edit.text, is_one=(row or {}).get("n", 1) <= 1)
 
-    async def _is_of_a_private_session_before(self, edit: Envelope, turn_id: str) -> bool:
-        """Whether an edited message belongs to a private session that is over: it is brought into no other one."""
-        turn = await self._services.memory.store.turn(turn_id)
-        if turn is None or turn.action_name != PRIVATE:
+    async def _is_of_a_private_session_before(self, edit: Envelope, turn: ConversationTurn) -> bool:
+        """Whether an edited message's turn is of a private session that is over: it is brought into no other one."""
+        if turn.action_name != PRIVATE:
             return False
         current = await self._services.memory.recorder.current(edit.conversation_id)
         return current is None or current.session_id != turn.session_id
