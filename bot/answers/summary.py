@@ -10,7 +10,7 @@ from bot.answers.loop import reply_to
 from bot.answers.responder import Picture
 from bot.answers.wires.port import WireRequest, own_words
 from bot.answers.wires.providers import wire_to
-from bot.meters.spent import Spent
+from bot.meters.spent import Purpose, Spent
 from bot.settings import NO_PRICES, Prices
 from memory.context.fence import fence
 from memory.context.transcript import PromptMessage, to_messages
@@ -34,23 +34,22 @@ async def write_summary(
     """Return a summary of the turns merged with the previous one, and what it took. Raises `ModelError`."""
     said = "\n".join(f"{m.role}: {m.text}" for m in to_messages(turns) if m.text)
     text = fence(f"Summary so far:\n{previous or '(none)'}\n\nNew part:\n{said}", "A conversation to summarize.")
-    wire, usage = await wire_to(model, listed=model not in prices), Usage()
-    try:
-        reply = await reply_to(WireRequest(RULES, (PromptMessage("user", text),)), wire, usage)
-        usage.cost = await wire.price(usage)
-    finally:
-        await wire.close()
-    return own_words(reply), spent_of(model, "summary", usage, prices)
+    return await _said(model, WireRequest(RULES, (PromptMessage("user", text),)), "summary", prices)
 
 
 async def describe(model: str, data: bytes, language: str, prices: Prices = NO_PRICES) -> tuple[str, Spent]:
     """The description, and what it took. Raises `ModelError`, ImportError."""
-    wire, usage = await wire_to(model, listed=model not in prices), Usage()
     said = PromptMessage("user", f"Describe this picture in the language with the code {language}.")
     asked = WireRequest(DESCRIBING, (said,), (Picture("image/jpeg", data),), max_tokens=DESCRIBED_TOKENS)
+    return await _said(model, asked, "reading", prices)
+
+
+async def _said(model: str, asked: WireRequest, purpose: Purpose, prices: Prices) -> tuple[str, Spent]:
+    """What a model answers to one request, and what it took. Raises `ModelError`, ImportError."""
+    wire, usage = await wire_to(model, listed=model not in prices), Usage()
     try:
         reply = await reply_to(asked, wire, usage)
         usage.cost = await wire.price(usage)
     finally:
         await wire.close()
-    return own_words(reply), spent_of(model, "reading", usage, prices)
+    return own_words(reply), spent_of(model, purpose, usage, prices)

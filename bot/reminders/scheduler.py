@@ -143,7 +143,7 @@ class ReminderScheduler:
             self._ledgers.evict(lambda each: each == conversation_id)
             return
         due = await self._begun(due, now_ms)
-        if is_group(conversation_id):
+        if due and is_group(conversation_id):
             setters = {each.note.user_id for each in due if each.note.user_id is not None}
             names = await self._people.speakers(conversation_id, setters)
             due = [replace(each, who=whom(each.note, names)) for each in due]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from bot import replies
 from bot.answers.answer_buttons import Rows
 from bot.answers.tools.desk import Desk, Refused
@@ -16,6 +14,7 @@ from bot.delivery.outbox import Button
 from bot.lines import bare
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
+from bot.tools.call import written
 from bot.tools.presence import can_be_asked
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
 from memory.ledger.types import ASSISTANT, Add, Note
@@ -115,7 +114,7 @@ class ScheduleTool:
             raise Refused(f"Not done: {exc}.") from None
         if asks:
             raise Refused("Not done: nobody gave the address in first. Ask the person for it, word for word.")
-        return orjson.dumps({"tool": name, "arguments": arguments}, option=orjson.OPT_SORT_KEYS).decode()
+        return written({"tool": name, "arguments": arguments})
 
     async def _cost(self) -> str:
         """What it costs each time, as far as answers of late tell."""
@@ -144,7 +143,13 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
         said.append(replies.say("task_set_quiet"))
     if task.first_json:
         said.append(replies.say("task_first"))
-    if task.missed != ONCE:
-        key = "task_set_skip" if task.missed == SKIP else "task_set_until"
-        said.append(replies.say(key, hour=task.missed))
+    if missed := missed_text(task):
+        said.append(missed)
     return " ".join([*said, cost])
+
+
+def missed_text(task: Task) -> str:
+    """What happens to a date that was missed; "" where it is made up for once, as by default."""
+    if task.missed == ONCE:
+        return ""
+    return replies.say("task_set_skip" if task.missed == SKIP else "task_set_until", hour=task.missed)

@@ -41,6 +41,8 @@ class _Work:
     run: TaskRun
     task: Task
     note: Note
+    before: str | None = None
+    """The turn of the last run that was done."""
     seen_digest: str | None = None
     """Of what the tool that is called first returned, when it was called."""
 
@@ -98,7 +100,7 @@ class TaskRunning:
             return None
         ledger = await self._services.memory.ledgers.read(task.conversation_id)
         note = ledger.by_id(task.note_id)
-        return _Work(envelope, run, task, note) if note else None
+        return _Work(envelope, run, task, note, await rows.last_done(task.note_id)) if note else None
 
     async def _hindrance(self, work: _Work) -> str:
         """Why a run is not made, by the name of its reason; "" when it is. What is known at once comes first."""
@@ -111,16 +113,15 @@ class TaskRunning:
             "unreachable": work.envelope.chat_id in services.delivery.unreachable,
         }
         known = next((why for why, holds in found.items() if holds), "")
-        return known or await self._cost_or_question(task)
+        return known or await self._cost_or_question(work)
 
-    async def _cost_or_question(self, task: Task) -> str:
+    async def _cost_or_question(self, work: _Work) -> str:
         """Whether the budget is used up, or a run before waits for a tap, and this one would only ask again."""
-        services = self._services
+        services, task = self._services, work.task
         zone = await services.people.time_zone(task.user_id)
         if await self._spending.used_up(task.user_id, day_of(services.clock.now_ms(), zone.name)):
             return "budget"
-        before = await services.tasks.rows.last_done(task.note_id)
-        calls = await services.calls.of_turns([before] if before else [])
+        calls = await services.calls.of_turns([work.before] if work.before else [])
         return "asks" if any(call.state == "asked" for call in calls) else ""
 
     # --- what comes of it -------------------------------------------------------------------------------------------
@@ -154,8 +155,7 @@ class TaskRunning:
 
     async def _last_result(self, work: _Work) -> str:
         """What the run before answered; "" when there was none, or it was forgotten."""
-        turn_id = await self._services.tasks.rows.last_done(work.task.note_id)
-        turn = await self._services.memory.store.turn(turn_id) if turn_id else None
+        turn = await self._services.memory.store.turn(work.before) if work.before else None
         return turn.assistant_text if turn else ""
 
     async def _skipped(self, work: _Work, why: str) -> None:
@@ -179,7 +179,7 @@ class TaskRunning:
         pauses = failures >= MOST_FAILURES and bool(work.note.repeats)
         told = failed_text(work.note, reason.apology, pauses=pauses)
         is_told = failures == 1 or pauses or not work.note.repeats or work.run.is_asked_for or message_id is not None
-        messages = [OutgoingMessage(told.text, buttons=told.buttons, edits_message_id=message_id)] if is_told else []
+        messages = [replace(told, edits_message_id=message_id)] if is_told else []
         zone = await services.people.time_zone(task.user_id)
         used = booked(task.user_id, day_of(services.clock.now_ms(), zone.name), reason.uses)
         mark = task.marked(failures=failures, paused_why="failed" if pauses else "")

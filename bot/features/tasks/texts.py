@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot import replies
-from bot.answers.tools.scheduling import TRY_TASK
+from bot.answers.tools.scheduling import TRY_TASK, missed_text
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing
 from bot.lines import bare, note_line
-from bot.tasks.task import BY_PERSON, ONCE, SKIP, Task, TaskRun
+from bot.tasks.task import BY_PERSON, Task, TaskRun
 from memory.context.fence import fence
 from memory.ledger import lines, series
 from memory.ledger.types import End, Ledger, Note, Operation
@@ -66,9 +66,8 @@ def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
     """One task: when it runs, how it went, and what can be done about it."""
     text = [note_line(note, now_ms, zone)]
-    if task.missed != ONCE:
-        key = "task_set_skip" if task.missed == SKIP else "task_set_until"
-        text.append(replies.say(key, hour=task.missed))
+    if missed := missed_text(task):
+        text.append(missed)
     if task.first_json:
         text.append(replies.say("task_first"))
     if task.paused_why:
