@@ -46,6 +46,21 @@ async def effects(tmp_path):
         yield service
 
 
+async def test_only_tasks_that_stand_are_counted(api, model, bot_here, monkeypatch):
+    """A further task is refused while as many as may be stand; one that is over makes room."""
+    monkeypatch.setattr("bot.answers.tools.scheduling.MOST_TASKS", 1)
+    bot = await bot_here()
+    await scheduled(api, model, bot, repeats="")
+    await reply(api, "another one, please")
+    told = [m["content"] for m in asked(model)[-1].body["messages"] if m["role"] == "tool"]
+    assert "there are 1 tasks here already" in told[-1]
+
+    await bot.passes(hours=1)
+    assert bot_texts(api)[-1] == "Here is what is due."
+    await scheduled(api, model, bot)
+    assert rows(bot, "SELECT COUNT(*) FROM tasks") == [(2,)]
+
+
 async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
     """One line tells when, by which clock and what it costs; its answer comes each day, until [Stop these]."""
     bot = await bot_here()

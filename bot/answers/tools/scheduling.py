@@ -81,7 +81,9 @@ class ScheduleTool:
         missed, first = read_missed(str(given.get("missed") or "")), await self._first(given.get("first"))
         if missed is None:
             raise Refused(f"Not done: missed is {ONCE}, {SKIP}, or an hour such as 10:00.")
-        if len(await self._db.read("tasks_of", conversation_id=ask.conversation_id)) >= MOST_TASKS:
+        standing = {note.note_id for note in desk.notes.open()}
+        rows = await self._db.read("tasks_of", conversation_id=ask.conversation_id)
+        if sum(row["note_id"] in standing for row in rows) >= MOST_TASKS:
             raise Refused(f"Not done: there are {MOST_TASKS} tasks here already; /tasks shows them.")
         ring = await ring_time(desk, Wish(text=text, at=at, repeats=repeats))
         note_id = desk.note_id(SCHEDULE, text, at, repeats)
