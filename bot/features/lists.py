@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from bot import replies
@@ -17,6 +18,8 @@ PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
 
 Row = tuple[Button, ...]
+When = Callable[[Note], int | None]
+"""The moment by whose day a note stands on a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +56,16 @@ class Listing:
         return [note for group in self.groups for note in group.notes]
 
 
-def by_day(notes: Sequence[Note], now_ms: int, zone: str) -> list[Group]:
-    """Notes under their days: what is overdue first and in one, then day by day, then what has no day."""
-    language = replies.spoken()
+def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = None) -> list[Group]:
+    """Notes under the days of `when`, else of `day_of`: what is overdue first, day by day, then what has no day."""
+    language, when = replies.spoken(), when or partial(day_of, now_ms=now_ms)
     found: dict[int | None, list[Note]] = {}
     for note in notes:
-        at_ms = day_of(note, now_ms)
+        at_ms = when(note)
         day = None if at_ms is None else max(-1, days_from(at_ms, now_ms, zone))
         found.setdefault(day, []).append(note)
     ordered = sorted(found.items(), key=lambda item: (item[0] is None, item[0] or 0))
-    return [Group(heading(day_of(each[0], now_ms), now_ms, zone, language), each) for _, each in ordered]
+    return [Group(heading(when(each[0]), now_ms, zone, language), each) for _, each in ordered]
 
 
 def by_story(notes: Sequence[Note]) -> list[Group]:
@@ -85,9 +88,9 @@ def day_of(note: Note, now_ms: int) -> int | None:
     return series.moment_of(note, rang) if rang else at_ms
 
 
-def told_day(note: Note, now_ms: int, zone: str) -> int | None:
+def told_day(note: Note, now_ms: int, zone: str, when: When | None = None) -> int | None:
     """The moment whose day stands over a line of `by_day`; None where that is no day of its own."""
-    at_ms = day_of(note, now_ms)
+    at_ms = when(note) if when else day_of(note, now_ms)
     return None if at_ms is None or days_from(at_ms, now_ms, zone) < 0 else at_ms
 
 

@@ -12,13 +12,14 @@ from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.context.standing import forgotten_words, standing_now
+from memory.context.standing import standing_now
 from memory.keeper.session_lines import SessionLine, session_lines, without
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import (
     best_first,
     by_heading,
     forgotten_turns,
+    forgotten_words,
     is_story,
     ringing,
     standing,

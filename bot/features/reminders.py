@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.care.care import care
-from bot.dates import days_from, every_text, heading, when_text
+from bot.dates import every_text, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
-from bot.features.lists import Group, Listing
+from bot.features.lists import Group, Listing, When, by_day, told_day
 from bot.features.shown import Made, View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
@@ -38,30 +39,26 @@ _NUMBER = re.compile(r"\s*(?:#|no\.?|nr\.?)?\s*(\d{1,3})\b[\s.,:)]*")
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
+RINGS: When = attrgetter("rings_at_ms")
+"""By whose day a reminder stands."""
+
+
 def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
     """What rings, by day, behind what rang and waits for a word; or that nothing does."""
     found = ringing(ledger)
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
     waiting = [note for note in found if note.rings_at_ms is None]
-    days: dict[str, list[Note]] = {}
-    for note in found[len(waiting) :]:
-        days.setdefault(heading(note.rings_at_ms, now_ms, zone, replies.spoken()), []).append(note)
+    days = by_day(found[len(waiting) :], now_ms, zone, RINGS)
     return Listing(
         head=replies.say("reminders_head"),
-        groups=[Group(replies.say("reminders_rang"), waiting), *(Group(head, notes) for head, notes in days.items())],
-        line=lambda note: note_line(note, now_ms, zone, under_ms=_told_day(note, now_ms, zone)),
+        groups=[Group(replies.say("reminders_rang"), waiting), *days],
+        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone, RINGS)),
         button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
         turns_page="reminders_page",
         foot=replies.say("reminders_foot"),
         row=list_row,
     )
-
-
-def _told_day(note: Note, now_ms: int, zone: str) -> int | None:
-    """The moment whose day stands over a line."""
-    at_ms = note.rings_at_ms
-    return None if at_ms is None or days_from(at_ms, now_ms, zone) < 0 else at_ms
 
 
 def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:

@@ -15,7 +15,7 @@ from memory.context.budget import Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, title_of
-from memory.context.finds import MAX_FINDS, bearing, beside_notes, relevant, stands_in, with_bearing, with_notes
+from memory.context.finds import MAX_FINDS, bearing, beside_calls, beside_notes, relevant, with_bearing, with_notes
 from memory.context.notes_block import (
     NO_BLOCK,
     NOTHING_SINCE,
@@ -314,7 +314,7 @@ class Assembler:
         found = [item for item in await self._searcher.search(query) if item.source == "turn"]
         here = [item for item in found if not alone or item.session_id == state.session_id]
         answers = bool(shown) and asks_at_the_end(shown[-1].assistant_text)
-        return [item for item in relevant(here, message, answers=answers) if not stands_in(item, shown)]
+        return beside_calls(relevant(here, message, answers=answers), shown)
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""

@@ -295,7 +295,7 @@ def fields_of(ledger: Ledger, scope: Scope, title: str, now_ms: int) -> Fields:
     return Fields(
         title=title,
         loops=loops_of(waiting, now_ms),
-        job_refs=job_refs_of(notes)[:MAX_FIELD_ITEMS],
+        job_refs=job_refs_of(running),
         jobs=tuple(
             JobProgress(job_id=note.note_id, title=note.text, status="scheduled", due_at_ms=note.rings_at_ms)
             for note in running

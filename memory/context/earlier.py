@@ -7,12 +7,13 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.context.standing import forgotten_words, standing_now
+from memory.context.standing import standing_now
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment
 from memory.ledger.types import Ledger
+from memory.ledger.views import forgotten_words
 from memory.storage.store import SessionRow, Store
 from memory.types import ConversationTurn, SessionState
 from memory.zones import zone_of

@@ -87,12 +87,14 @@ def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) ->
     return replace(since, changed=(*since.changed, *lines), numbers=numbers)
 
 
-def stands_in(item: RetrievedItem, shown: Sequence[ConversationTurn]) -> bool:
-    """Whether the messages hold this find already, as what a search of theirs returned."""
-    told = _plain("\n".join(call.result for turn in shown for call in turn.tool_calls))
-    return bool(told) and any(
-        _plain(line)[:SEEN_CHARS] in told for line in item.text.splitlines() if len(line) >= SEEN_CHARS
-    )
+def beside_calls(found: Sequence[RetrievedItem], shown: Sequence[ConversationTurn]) -> list[RetrievedItem]:
+    """The finds that the messages do not hold already, as what a search of theirs returned."""
+    told = _plain("\n".join(call.result for turn in shown for call in turn.tool_calls)) if found else ""
+    return [item for item in found if not (told and _stands_in(item, told))]
+
+
+def _stands_in(item: RetrievedItem, told: str) -> bool:
+    return any(_plain(line)[:SEEN_CHARS] in told for line in item.text.splitlines() if len(line) >= SEEN_CHARS)
 
 
 def _plain(text: str) -> str:

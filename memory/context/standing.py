@@ -9,7 +9,7 @@ from typing import Final
 from memory.context.repeats import word_keys
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.past import as_of
-from memory.ledger.types import NO_WORDS, Ledger, Note, NoteChange
+from memory.ledger.types import Ledger, Note, NoteChange
 
 SHARED: Final = 0.4
 """Of the words of a sentence or a note, whichever has fewer, so many tell that it speaks of the note."""
@@ -42,11 +42,6 @@ def sentences(text: str) -> list[str]:
         elif part.strip():
             found.append(part.strip())
     return found
-
-
-def forgotten_words(ledger: Ledger) -> list[str]:
-    """The texts of notes that were forgotten while their messages stay."""
-    return [note.text for note in ledger if note.is_forgotten and note.text != NO_WORDS]
 
 
 def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) -> Iterable[str]:

@@ -116,6 +116,11 @@ class Note(Contract):
         return self.status == "dropped" and self.confidence == 0
 
     @property
+    def is_wordless(self) -> bool:
+        """Whether its words were erased."""
+        return self.text == NO_WORDS
+
+    @property
     def rings(self) -> bool:
         """Whether a message is sent for it, now or once more."""
         return bool(self.rings_from)

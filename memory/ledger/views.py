@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
 from memory.ledger import series
@@ -74,6 +74,11 @@ def forgotten_turns(notes: Iterable[Note]) -> frozenset[str]:
     They stay in the messages until those are deleted, too; whoever looks for something to delete finds them.
     """
     return frozenset(turn_id for note in notes if note.is_forgotten for turn_id in note.turn_ids)
+
+
+def forgotten_words(notes: Iterable[Note]) -> list[str]:
+    """The texts of notes that were forgotten while their messages stay."""
+    return [note.text for note in notes if note.is_forgotten and not note.is_wordless]
 
 
 def is_past(note: Note, now_ms: int) -> bool:
@@ -294,20 +299,6 @@ def job_refs_of(notes: Iterable[Note]) -> tuple[str, ...]:
 def entities_of(notes: Iterable[Note], now_ms: int) -> dict[str, str]:
     """What a reference stands for: `#12` → the note's id (002 section 3.3)."""
     return {f"#{note.number}": note.note_id for note in to_do(notes, now_ms)}
-
-
-def days(notes: Sequence[Note], now_ms: int, zone: str) -> list[tuple[int | None, list[Note]]]:
-    """Notes grouped by their local day: days from today (negative = over), None = no day."""
-    clock = zone_of(zone)
-    today = datetime.fromtimestamp(now_ms / 1000, clock).date()
-    grouped: dict[int | None, list[Note]] = {}
-    for note in notes:
-        at_ms = day_it_is_for(note)
-        day = (
-            None if at_ms is None else (datetime.fromtimestamp(at_ms / 1000, clock).date() - today) // timedelta(days=1)
-        )
-        grouped.setdefault(day, []).append(note)
-    return sorted(grouped.items(), key=lambda item: (item[0] is None, item[0] or 0))
 
 
 def find(notes: Iterable[Note], text: str) -> Note | None:

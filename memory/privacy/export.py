@@ -10,7 +10,6 @@ import orjson
 
 from memory.keeper.session_lines import session_lines
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import NO_WORDS
 from memory.ports import Clock, Database, Row
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, read_session_row
@@ -84,7 +83,7 @@ async def gather(
             values = {name: value for name, value in values.items() if name in {"session_id", "origin", "turns"}}
         if values["turns"] or user_id is None:
             sessions.append(values)
-    notes = [note for note in ledger if user_id in (None, note.user_id) and note.text != NO_WORDS]
+    notes = [note for note in ledger if user_id in (None, note.user_id) and not note.is_wordless]
     ids = {note.note_id for note in notes}
     changes = await ledgers.since(conversation_id, 0)
     document = {

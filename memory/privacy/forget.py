@@ -16,7 +16,7 @@ from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.job import Keeper
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import NO_WORDS
+from memory.ledger.views import forgotten_words
 from memory.ports import Clock, Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
@@ -195,7 +195,7 @@ class Forgetter:
         """Return what `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
         ledger = await self._ledgers.read(request.conversation_id)
         plan = await self._planner.plan(request, ledger)
-        forgotten = {note.text for note in ledger if note.is_forgotten and note.text != NO_WORDS}
+        forgotten = set(forgotten_words(ledger))
         notes = tuple(dict.fromkeys(plan.notes))
         gone = tuple(text for text in notes if text in forgotten)
         return Foreseen(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory.ledger.store import erase_everything
-from memory.ledger.types import NO_WORDS, Ledger
+from memory.ledger.types import Ledger
 from memory.ports import Clock, Database, Row, Statement
 from memory.privacy import calls, erasure
 from memory.privacy.notes import NotesPlanner, Thinned, asked_for
@@ -242,7 +242,7 @@ class ForgetPlanner:
         if request.wholly:
             changes = await self._db.read("note_changes_since", conversation_id=ledger.conversation_id, version=0)
             plan.gone_texts += [row["said"] for row in changes if row["said"]]
-            plan.notes += [note.text for note in ledger if note.text != NO_WORDS]
+            plan.notes += [note.text for note in ledger if not note.is_wordless]
             plan.gone_texts += plan.notes
             plan.statements += erase_everything(ledger.conversation_id)
             return frozenset(note.note_id for note in ledger)
@@ -253,7 +253,7 @@ class ForgetPlanner:
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
         plan.statements += notes.statements
         plan.note_ids |= notes.erased.touched
-        plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced" and note.text != NO_WORDS]
+        plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced" and not note.is_wordless]
         plan.gone_texts += notes.words
         plan.quotable += notes.words
         plan.left_texts += notes.left

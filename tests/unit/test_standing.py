@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from memory.context.standing import forgotten_words, sentences, standing_now
+from memory.context.standing import sentences, standing_now
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Operation
+from memory.ledger.views import forgotten_words
 from memory.testing import START_MS
 
 MOVED = "L'orthodontiste de Noé est mercredi 2 décembre."
