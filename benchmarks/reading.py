@@ -22,7 +22,7 @@ from benchmarks.context import COUNTER, chatter
 from benchmarks.quality.plugin_returning import PERSON, TURN_LINE, Stage, is_keeping
 from bot.answers.keeper import TOOL
 from memory.keeper.job import SHARE_OF_TALK
-from memory.keeper.session_lines import session_lines
+from memory.keeper.session_lines import stored_lines
 from tests.loopback.model import LoopbackModel, ModelRequest, Reply, ToolCall, billed
 
 START = "2026-03-02T09:00:00"
@@ -116,7 +116,7 @@ async def played(kind: str) -> dict[str, Any]:
                 await stage.say(turn.user, turn.assistant)
             stage.clock.advance(DAY_S)
             await memory.keeper.read_due()
-            lines = await session_lines(memory.db, f"tg:{stage.app.services.me.bot_id}:{PERSON}:0")
+            lines = await stored_lines(memory.db, f"tg:{stage.app.services.me.bot_id}:{PERSON}:0")
     bills = [(is_keeping(asked.body["messages"]), bill(asked)) for asked in model.requests]
     talk = sum(tokens for reading, tokens in bills if not reading)
     readings = [tokens for reading, tokens in bills if reading]

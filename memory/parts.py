@@ -176,8 +176,9 @@ def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
 def _compactor(store: Store, ledgers: Ledgers, given: Given) -> Compactor:
     async def at_work(state: SessionState) -> tuple[str, Sequence[OpenLoop]]:
         """Return what a session is about, and what is open in its conversation."""
-        notes = standing(await ledgers.read(state.conversation_id))
-        line = (await session_lines(store.db, state.conversation_id)).get(state.session_id)
+        ledger = await ledgers.read(state.conversation_id)
+        notes = standing(ledger)
+        line = (await session_lines(store.db, ledger)).get(state.session_id)
         title = line.title if line else ""
         return current_task(notes, state.session_id, title), loops_of(notes, given.clock.now_ms())
 

@@ -12,8 +12,9 @@ from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
+from memory.context.earlier import beginning
 from memory.context.standing import standing_now
-from memory.keeper.session_lines import SessionLine, session_lines, without
+from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import (
     best_first,
@@ -153,12 +154,10 @@ class Overview:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        silent = forgotten_turns(ledger)
-        found = await session_lines(services.db, envelope.conversation_id)
-        lines = {session_id: without(line, silent) for session_id, line in found.items()}
+        lines = await session_lines(services.db, ledger)
         line = lines.get(state.session_id, NO_LINE)
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
-        title = line.title or await self._beginning(state, zone)
+        title = line.title or await self._beginning(state, ledger, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
         told = [await self._standing(each, ledger) for each in (line, before)]
         summed = Summed(state.session_id, state.turn_count, title, told[0], replace(before, standing=told[1]))
@@ -170,11 +169,12 @@ class Overview:
         """Say where things stand: this conversation, what is open, remembered and to come."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
-        lines = await session_lines(services.db, envelope.conversation_id)
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        lines = await session_lines(services.db, ledger)
         status = ChatStatus(
             lines.get(state.session_id, NO_LINE).title if state else "",
             state.turn_count if state else 0,
-            await services.memory.ledgers.read(envelope.conversation_id),
+            ledger,
             private=state is not None and state.private,
         )
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
@@ -194,12 +194,13 @@ class Overview:
         row = await self._services.db.read_one("session_before", **here)
         return row["session_id"] if row else ""
 
-    async def _beginning(self, state: SessionState, zone: str) -> str:
+    async def _beginning(self, state: SessionState, ledger: Ledger, zone: str) -> str:
         """The day of a session that has no title, and its first words."""
-        first = await self._services.memory.store.turns_between(state.session_id, 1, 1)
-        if not first or first[0].unfiled:
+        turns = await self._services.memory.store.turns_between(state.session_id, 1, 1)
+        first = beginning(turns, forgotten_turns(ledger))
+        if first is None:
             return ""
         now_ms = self._services.clock.now_ms()
-        day = day_text(first[0].created_at_ms, now_ms, zone, replies.spoken())
-        words = replies.shorten(first[0].user_text, BEGINNING_CHARS)
+        day = day_text(first.created_at_ms, now_ms, zone, replies.spoken())
+        words = replies.shorten(first.user_text, BEGINNING_CHARS)
         return f"{day}, {replies.say('quoted', text=words)}" if words.strip() else day

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from bot import replies
@@ -12,18 +12,17 @@ from bot.intake.updates import Envelope
 from bot.turns import session_choice
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.context.earlier import beginning
 from memory.keeper.session_lines import session_lines
+from memory.ledger.types import Ledger
+from memory.ledger.views import forgotten_turns
 from memory.ports import Statement
+from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow
 
 SESSIONS_SHOWN = 8
 QUOTED_CHARS = 160
 BEGINNING_CHARS = 36
-
-
-def titled(row: SessionRow, titles: Mapping[str, str]) -> SessionRow:
-    """Return the session under the title that its notes give it, if they do."""
-    return replace(row, title=titles.get(row.session_id, row.title))
 
 
 class Sessions:
@@ -99,7 +98,8 @@ class Sessions:
         if row is None or row.conversation_id != envelope.conversation_id:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("session_gone"))], tap.use, *effects)
             return
-        row = await self._named(titled(row, await self._titles(envelope)))
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        row = (await self._named([row], ledger))[0]
         last = await services.memory.store.last_turns(session_id, 1)
         now_ms, zone = await self._clock(envelope)
         text = replies.say(
@@ -108,8 +108,8 @@ class Sessions:
             turns=replies.counted(row.turn_count, "message"),
             ago=_ago(row, now_ms, zone),
         )
-        if last and not last[0].unfiled:
-            text += "\n\n" + replies.say("continued_last", user=replies.shorten(last[0].user_text, QUOTED_CHARS))
+        if said := beginning(last, forgotten_turns(ledger), row.last_seq):
+            text += "\n\n" + replies.say("continued_last", user=replies.shorten(said.user_text, QUOTED_CHARS))
         await self._changing(
             envelope,
             OutgoingMessage(text),
@@ -128,23 +128,26 @@ class Sessions:
         store = self._services.memory.store
         rows = await store.sessions(envelope.conversation_id, limit=SESSIONS_SHOWN)
         current_id = await store.current_session_id(envelope.conversation_id)
-        titles = await self._titles(envelope)
-        return [await self._named(titled(row, titles)) for row in rows if row.turn_count], current_id
+        ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
+        return await self._named([row for row in rows if row.turn_count], ledger), current_id
 
-    async def _named(self, row: SessionRow) -> SessionRow:
-        """Return a session of mere talk under the words that it began with; others as they are."""
-        first = await self._services.memory.store.turns_between(row.session_id, 1, 1) if not row.title else []
-        words = first[0].user_text if first and not first[0].unfiled else ""
-        return (
-            replace(row, title=replies.say("quoted", text=replies.shorten(words, BEGINNING_CHARS)))
-            if words.strip()
-            else row
-        )
+    async def _named(self, rows: Sequence[SessionRow], ledger: Ledger) -> list[SessionRow]:
+        """Return sessions as the keeper called them, else by how they began; "" where that was forgotten."""
+        lines = await session_lines(self._services.db, ledger)
+        titles = {key: line.title for key, line in lines.items() if line.title}
+        silent = forgotten_turns(ledger)
+        return [replace(row, title=titles.get(row.session_id) or await self._began(row, silent)) for row in rows]
 
-    async def _titles(self, envelope: Envelope) -> dict[str, str]:
-        """Return what the keeper called each session that it named."""
-        lines = await session_lines(self._services.db, envelope.conversation_id)
-        return {key: line.title for key, line in lines.items() if line.title}
+    async def _began(self, row: SessionRow, silent: Collection[str]) -> str:
+        """How a session began: as its state has it, of mere talk its first words; "" where that was forgotten."""
+        state, _ = state_of_row(row)
+        seq = state.active_topics[0].first_seq if state and state.active_topics else 1
+        first = beginning(await self._services.memory.store.turns_between(row.session_id, seq, seq), silent, seq)
+        if first is None:
+            return ""
+        words = first.user_text.strip()
+        quoted = replies.say("quoted", text=replies.shorten(words, BEGINNING_CHARS)) if words else ""
+        return row.title or quoted
 
     async def _changing(
         self,

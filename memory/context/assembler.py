@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from memory.context.budget import Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
-from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, title_of
+from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
 from memory.context.finds import MAX_FINDS, bearing, beside_calls, beside_notes, relevant, with_bearing, with_notes
 from memory.context.notes_block import (
     NO_BLOCK,
@@ -30,7 +30,7 @@ from memory.context.notes_block import (
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved
 from memory.context.tiers import shown_whole
 from memory.context.transcript import NOBODY, local_time, user_message
-from memory.keeper.session_lines import SessionLine, session_lines, without
+from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.past import as_of
 from memory.ledger.types import Ledger
@@ -133,7 +133,9 @@ class Assembler:
         if "memories" in errors:
             errors["threads"] = errors["memories"]
         silent = forgotten_turns(remembered.ledger)
-        titles = await self._tier("last_conversation", errors, lambda: self._titles(state, silent), NO_TITLES)
+        titles = await self._tier(
+            "last_conversation", errors, lambda: session_lines(self._store.db, remembered.ledger), NO_TITLES
+        )
         days = await self._tier(
             "today",
             errors,
@@ -177,7 +179,12 @@ class Assembler:
                 taken_back=self._taken_back(state),
                 block=remembered.block,
                 since=news,
-                fields=fields_of(remembered.ledger, scope, title_of(state, titles, history, zone), now_ms),
+                fields=fields_of(
+                    remembered.ledger,
+                    scope,
+                    title_of(titles.get(state.session_id), beginning(history, silent), zone),
+                    now_ms,
+                ),
                 retrieved=found,
                 today=days[0],
                 last_conversation=days[1],
@@ -272,11 +279,6 @@ class Assembler:
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
         return block
-
-    async def _titles(self, state: SessionState, silent: Collection[str]) -> Mapping[str, SessionLine]:
-        """Return what the keeper says of the conversation's sessions, but for what rests on `silent` turns."""
-        lines = await session_lines(self._store.db, state.conversation_id)
-        return {key: without(line, silent) for key, line in lines.items()}
 
     async def _speakers(
         self, said: Sequence[ConversationTurn | RetrievedItem], occasion: Occasion

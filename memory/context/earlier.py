@@ -112,14 +112,16 @@ def _told(line: SessionLine | None, standings: Mapping[str, str], began: str) ->
     return title or (f": began with “{began}”" if began else "")
 
 
-def title_of(
-    state: SessionState, titles: Mapping[str, SessionLine], history: Sequence[ConversationTurn], zone: str
-) -> str:
+def beginning(turns: Sequence[ConversationTurn], silent: Collection[str], seq: int = 1) -> ConversationTurn | None:
+    """The turn that a session began with; None where it may not be told: kept for itself, or forgotten since."""
+    first = (turn for turn in turns if turn.seq == seq)
+    return next((turn for turn in first if not turn.unfiled and turn.turn_id not in silent), None)
+
+
+def title_of(line: SessionLine | None, first: ConversationTurn | None, zone: str) -> str:
     """Return what a session is about: the keeper's title, else its day and first words; "" before there are any."""
-    line = titles.get(state.session_id)
     if line and line.title:
         return line.title
-    first = next((turn for turn in history if turn.seq == 1), None)
     if first is None:
         return ""
     day, _ = local_moment(first.created_at_ms, zone)

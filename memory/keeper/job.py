@@ -21,7 +21,7 @@ from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingQueue, WaitingReading
 from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown
-from memory.keeper.session_lines import SessionLine, put_session_line, session_lines, without
+from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines, without
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
@@ -190,7 +190,7 @@ class Keeper:
         out: the model is asked once more; after the answer the same, it was in memory only; after the transaction
         everything that came of it, and the row only if turns are left.
         """
-        lines = await session_lines(self._store.db, waiting.conversation_id)
+        lines = await stored_lines(self._store.db, waiting.conversation_id)
         line = lines.get(waiting.session_id) or SessionLine(waiting.session_id, waiting.conversation_id)
         turns = await self._store.turns_after(waiting.session_id, line.read_through_seq, limit=CHUNK_TURNS)
         turns = chunk([turn for turn in turns if turn.seq <= waiting.last_seq])

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from memory.ledger.types import Ledger
+from memory.ledger.views import forgotten_turns
 from memory.ports import Database, Row, Statement
 
 
@@ -58,7 +60,16 @@ def read_session_line(row: Row) -> SessionLine:
     return SessionLine(**values, turn_ids=turn_ids, worked_on=worked_on)
 
 
-async def session_lines(db: Database, conversation_id: str) -> Mapping[str, SessionLine]:
-    """The lines of a conversation's sessions by session id. Raises `StorageUnavailable`."""
+async def session_lines(db: Database, ledger: Ledger) -> Mapping[str, SessionLine]:
+    """The lines of a conversation's sessions by session id, as they may be told: none rests on what was forgotten.
+
+    Raises `StorageUnavailable`.
+    """
+    silent = forgotten_turns(ledger)
+    return {key: without(line, silent) for key, line in (await stored_lines(db, ledger.conversation_id)).items()}
+
+
+async def stored_lines(db: Database, conversation_id: str) -> Mapping[str, SessionLine]:
+    """The lines as they are stored, for whoever writes them; by session id. Raises `StorageUnavailable`."""
     rows: Sequence[Row] = await db.read("session_lines_of", conversation_id=conversation_id)
     return {row["session_id"]: read_session_line(row) for row in rows}

@@ -72,7 +72,7 @@ async def gather(
     """
     here = {"conversation_id": conversation_id}
     ledger = await ledgers.read(conversation_id)
-    lines = await session_lines(db, conversation_id)
+    lines = await session_lines(db, ledger)
     sessions = []
     for found in await db.read("erased_sessions", **here):
         row = read_session_row(found)

@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
+from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines
 from memory.ledger import store
 from memory.ledger.erasing import Erased, values_of, without
 from memory.ledger.types import Ledger, Note
@@ -110,7 +110,7 @@ class NotesPlanner:
         now_ms: int,
     ) -> list[Statement]:
         """Return what takes away the lines that rest on what goes, and has turns read again."""
-        lines = await session_lines(self._db, conversation_id)
+        lines = await stored_lines(self._db, conversation_id)
         statements: list[Statement] = []
         for session_id in sorted({*lines, *thinned, *again}):
             line = lines.get(session_id)

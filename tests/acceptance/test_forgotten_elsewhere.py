@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from story import FRIEND, bot_texts, reply, rows, shows, stored_turns, tap
+from story import FRIEND, PERSON, bot_texts, noting, reply, rows, shows, stored_turns, tap
+
+from memory.keeper.session_lines import SessionLine, put_session_line
 
 pytestmark = pytest.mark.acceptance
 
@@ -65,3 +67,38 @@ async def test_answers_that_repeat_what_was_forgotten_are_shown_and_go_too(api, 
 
     assert [user for user, _ in stored_turns(bot)] == ["What time is it?"]
     assert rows(bot, "SELECT COUNT(*) FROM outbox WHERE text LIKE '%Zebrafish%'") == [(0,)]
+
+
+@pytest.mark.parametrize("is_titled", [True, False])
+@pytest.mark.parametrize("forgets", [False, True])
+async def test_no_screen_names_a_session_by_what_was_forgotten(api, model, bot_here, forgets, is_titled):
+    """The message of a forgotten note stays; neither the keeper's title nor the session's first words repeat it."""
+    bot = await bot_here()
+    said = "The door's code is quagga 77."
+    model.reply = noting(said, "fact", "The door has the code quagga 77")
+    await reply(api, said)
+    memory, here = bot.app.services.memory, f"tg:{bot.app.services.me.bot_id}:{PERSON}:0"
+    session_id = await memory.store.current_session_id(here)
+    [turn] = await memory.recorder.recent_turns(session_id)
+    line = SessionLine(session_id, here, "The quagga door", "The code is quagga 77.", (turn.turn_id,), 1)
+    await memory.db.write(*([put_session_line(line)] if is_titled else []))
+    model.reply = lambda _: "Hello!"
+    if forgets:
+        await reply(api, "/forget door")
+        await tap(api, "Forget 1", "Should I forget")
+        await tap(api, "Yes, forget it", "Checked")
+
+    told = {command: (await reply(api, command)).text for command in ("/status", "/summary", "/sessions")}
+    await bot.passes(hours=100)
+    await reply(api, "good morning")
+    await bot.settled()
+    told["first answer"] = bot_texts(api)[-1]
+    told["/summary later"] = (await reply(api, "/summary")).text
+    listed = await reply(api, "/continue")
+    labels = [label for row in listed.buttons for label in row]
+    told |= {"/continue": listed.text, "its buttons": str(labels)}
+    told["taken up"] = (await tap(api, labels[-1], "message")).text
+
+    named = {name for name, text in told.items() if "quagga" in text}
+    assert forgets or {"/summary", "/sessions", "/continue", "its buttons", "taken up"} <= named
+    assert not forgets or not named

@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator, Iterable
 
 import httpx
 from loopback.served import TOKEN
-from story import PERSON, reply, shows, tap
+from story import PERSON, noting, reply, shows, tap
 from typer.testing import CliRunner
 
 from bot.app import App
 from bot.cli import app as commands
 from bot.settings import Settings
+from memory.keeper.session_lines import SessionLine, put_session_line
 
 MARK = "zebrafish"
 LOOKED_AT = (
@@ -92,3 +93,29 @@ async def test_what_was_forgotten_is_shown_nowhere(served, api, model):
     assert {"/sessions", f"export --user {PERSON}", *(f"{each} {sessions[0]}" for each in ("show", "prompt"))} <= before
     assert any(path.startswith("/console/turns/") for path in before)
     assert after == set()
+
+
+async def test_the_console_names_no_session_by_what_a_forgotten_note_rested_on(served, api, model):
+    """Neither by the keeper's title nor by its first words: the message stays where it was said."""
+    said = "The gate's code is Zebrafish."
+    model.reply = noting(said, "fact", "The gate has the code Zebrafish")
+    app, _ = await served(continuity_allowed_users=str(PERSON))
+    await reply(api, said)
+    memory, here = app.services.memory, f"tg:{app.services.me.bot_id}:{PERSON}:0"
+    session_id = await memory.store.current_session_id(here)
+    [turn] = await memory.recorder.recent_turns(session_id)
+    line = SessionLine(session_id, here, "The Zebrafish gate", "Zebrafish opens it.", (turn.turn_id,), 1)
+
+    async def titles() -> list[str]:
+        async with httpx.AsyncClient(base_url=app.http_url, follow_redirects=True, timeout=60) as browser:
+            await browser.post("/console/login", data={"token": TOKEN})
+            paths = ("/console/sessions", f"/console/sessions/{session_id}/memory")
+            return [path for path in paths if MARK in (await browser.get(path)).text.casefold()]
+
+    assert len(await titles()) == 2
+    await memory.db.write(put_session_line(line))
+    assert len(await titles()) == 2
+    await reply(api, "/forget gate")
+    await tap(api, "Forget 1", "Should I forget")
+    await tap(api, "Yes, forget it", "Checked")
+    assert await titles() == []

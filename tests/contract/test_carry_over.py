@@ -7,7 +7,7 @@ import pytest
 from last_version import HERE, NINE, LastVersion, lasting, loop, matter
 
 from memory.errors import Conflict
-from memory.keeper.session_lines import session_lines
+from memory.keeper.session_lines import stored_lines
 from memory.ledger import series, views
 from memory.ledger.carry_over import note_id_of, rrule_of
 from memory.ledger.ledgers import Ledgers
@@ -113,7 +113,7 @@ async def test_what_a_model_worded_is_carried_over_and_quotes_are_left(memory, o
     sure = {note.text: note.confidence for note in ledger}
     assert (sure["Anna is the sister"], sure["Lives in Oslo"], sure["The move to Ulm"]) == (1.0, 0.7, 0.5)
     assert await left(memory) == {HERE: {"rules": 1}}
-    assert (await session_lines(memory.db, HERE))["s_1"].standing == "Anna is operated on."
+    assert (await stored_lines(memory.db, HERE))["s_1"].standing == "Anna is operated on."
 
 
 async def test_notes_that_rules_wrote_over_a_models_keep_what_the_model_worded(memory, old):

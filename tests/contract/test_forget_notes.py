@@ -9,7 +9,7 @@ import pytest
 
 from memory.context.packet_text import stable_text, turn_text
 from memory.errors import Conflict
-from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
+from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import NO_WORDS, Actor, Add, Change, End, Merge, Refusal
@@ -129,7 +129,7 @@ async def test_the_other_turns_of_a_note_that_went_are_read_again(memory, say):
     await memory.db.write(put_session_line(line), Statement("erase_reading", {"session_id": "s_1"}))
     await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_4",)))
 
-    kept = (await session_lines(memory.db, HERE))["s_1"]
+    kept = (await stored_lines(memory.db, HERE))["s_1"]
     assert (kept.title, kept.read_through_seq) == ("The move", 1)
     assert [row["last_seq"] for row in await memory.db.read("reading_of_session", session_id="s_1")] == [3]
 

@@ -11,7 +11,7 @@ from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, Propos
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
 from memory.keeper.request import EDITED, request_text
-from memory.keeper.session_lines import session_lines
+from memory.keeper.session_lines import stored_lines
 from memory.ledger.series import local_of
 from memory.ledger.types import Actor, Add, Change, End
 from memory.ports import Statement
@@ -147,7 +147,7 @@ async def test_what_was_said_is_noted_when_the_session_falls_quiet(memory, model
         model.requests[0].reading_id,
         True,
     )
-    line = (await session_lines(memory.db, HERE))[session_id]
+    line = (await stored_lines(memory.db, HERE))[session_id]
     assert (line.title, line.turn_ids, line.read_through_seq) == ("mother's knee surgery", ("t_1",), 1)
     assert memory.keeper.purse.paid == [(7, 500)]
     assert await logged(memory, session_id) == [("", 1, {})]
@@ -183,7 +183,7 @@ async def test_small_talk_costs_nothing(memory, model, say):
     await memory.keeper.read_due()
 
     assert model.requests == []
-    assert (await session_lines(memory.db, HERE))[session_id].read_through_seq == 2
+    assert (await stored_lines(memory.db, HERE))[session_id].read_through_seq == 2
     assert await memory.keeper.queue.here(HERE) == []
 
 
@@ -218,7 +218,7 @@ async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost
     assert await texts(memory) == ["Mother's knee surgery", "Call the plumber"]
     assert [[turn.seq for turn in asked.turns] for asked in model.requests] == [[1], [2]]
     assert [turn.seq for turn in model.requests[1].before] == [1]
-    assert (await session_lines(memory.db, HERE))[session_id].read_through_seq == 2
+    assert (await stored_lines(memory.db, HERE))[session_id].read_through_seq == 2
 
 
 async def test_what_the_person_changed_meanwhile_stands(memory, model, say, answers):
@@ -263,7 +263,7 @@ async def test_what_is_forgotten_while_it_reads_never_comes_back(memory, model, 
     await reading
 
     assert await texts(memory) == []
-    assert await session_lines(memory.db, HERE) == {}
+    assert await stored_lines(memory.db, HERE) == {}
     assert memory.keeper.purse.paid == [(7, 500)]
     assert (await logged(memory, session_id))[0][0] == "thrown away"
     await memory.keeper.read_now(HERE)
@@ -429,7 +429,7 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
     assert len(model.requests) == 2
     assert [error for error, *_ in await logged(memory, session_id)] == [type(failure).__name__] * 2
     assert (await memory.keeper.unread(HERE)).turns == 1
-    assert session_id not in await session_lines(memory.db, HERE)
+    assert session_id not in await stored_lines(memory.db, HERE)
     await say(PLUMBER)
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()

@@ -11,7 +11,7 @@ from pathlib import Path
 from memory.errors import StorageUnavailable
 from memory.keeper.contract import KeeperAnswer, Keeping
 from memory.keeper.queue import QUIET_MS
-from memory.keeper.session_lines import session_lines
+from memory.keeper.session_lines import stored_lines
 from memory.sessions.exchange import Exchange
 from memory.storage.turn_rows import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
@@ -118,7 +118,7 @@ async def keeper(folder):
                 None,
             )
         await memory.keeper.read_due()
-    lines = await session_lines(memory.db, CONVERSATION)
+    lines = await stored_lines(memory.db, CONVERSATION)
     say(lines[state.session_id].title if lines else "unread")
     say("; ".join(f"{note.number} {note.text} {note.status}" for note in await memory.ledgers.read(CONVERSATION)))
     await memory.close()

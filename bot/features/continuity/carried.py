@@ -110,7 +110,7 @@ class CarriedMatters:
         """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
         memory = self._services.memory
         shown = await memory.bootstrap.preview(owner, asked_for=True)
-        lines = await session_lines(memory.db, owner.conversation_id)
+        lines = await session_lines(memory.db, await memory.ledgers.read(owner.conversation_id))
         rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED + 1)
         titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
         names = [each for each in titles if each] or [arc.title for arc in shown.arcs]

@@ -22,9 +22,11 @@ from bot.ops.records.sessions import Shown, found_of, show_session
 from bot.ops.workspace import OpsError
 from bot.people.names import ChatName, Names, read_names
 from bot.replies import ago, shorten
+from memory.context.earlier import beginning
 from memory.continuity.types import Mode, ScoredArc
 from memory.keeper.session_lines import session_lines
 from memory.ledger.types import Note
+from memory.ledger.views import forgotten_turns
 from memory.ports import Row
 from memory.storage.store import SessionRow
 from memory.types import ConversationTurn
@@ -119,9 +121,12 @@ class Pages:
 
     async def _line(self, row: Row, names: Names, q: str) -> dict[str, Any]:
         current = row["current_session_id"] == row["session_id"]
+        silent = forgotten_turns(await self._bot.services.memory.ledgers.read(row["conversation_id"]))
+        named = row["line_title"] if silent.isdisjoint(orjson.loads(row["line_turns_json"] or "[]")) else ""
+        began = row["began_with"] if row["began_turn_id"] not in silent else ""
         return {
             "id": row["session_id"],
-            "title": _title(row["line_title"] or "", row["began_with"] or ""),
+            "title": _title(named or "", began or ""),
             "chat": names.chat(row["conversation_id"]),
             "turns": row["turn_count"],
             "current": current,
@@ -145,10 +150,11 @@ class Pages:
         """Return what stands above the pages of a session, its row, and all names."""
         services, row = self._bot.services, await session_row(self._bot, session)
         session_id, names = row.session_id, await read_names(services.db)
-        first = await services.memory.store.logged_between(session_id, 1, 1)
-        line = (await session_lines(services.db, row.conversation_id)).get(session_id)
+        ledger = await services.memory.ledgers.read(row.conversation_id)
+        first = beginning(await services.memory.store.turns_between(session_id, 1, 1), forgotten_turns(ledger))
+        line = (await session_lines(services.db, ledger)).get(session_id)
         current = await services.memory.store.current_session_id(row.conversation_id) == session_id
-        title = _title(line.title if line else "", first[0].turn.user_text if first else "")
+        title = _title(line.title if line else "", first.user_text if first else "")
         state = words.session_state(row.status, current=current)
         head = Head(session_id, title, names.chat(row.conversation_id), state, row.turn_count)
         return head, row, names
@@ -163,7 +169,8 @@ class Pages:
         begin = max(1, end - TURNS + 1)
         logged = await services.memory.store.logged_between(head.id, begin, end)
         snapshots = await services.memory.store.context_snapshots(head.id, limit=last - begin + 1)
-        line = (await session_lines(services.db, row.conversation_id)).get(head.id)
+        ledger = await services.memory.ledgers.read(row.conversation_id)
+        line = (await session_lines(services.db, ledger)).get(head.id)
         given = {row["turn_id"]: row for row in snapshots}
         took = {row["turn_id"]: row for row in await services.db.read("console_figures", session_id=head.id)}
         turns = [each.turn for each in logged]

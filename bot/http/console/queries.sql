@@ -92,7 +92,7 @@ SELECT error FROM model_readings ORDER BY at_ms DESC LIMIT 1;
 -- A page of the list, the latest first, each with its chat's current session, its title and the words that it began with.
 -- In a search those in which something was said (the last such turn with it), and those of a title or a chat like it.
 SELECT s.session_id, s.conversation_id, s.status, s.turn_count, s.last_turn_at_ms, s.title, c.current_session_id,
-    l.title AS line_title, b.user_text AS began_with, f.seq AS found_seq
+    l.title AS line_title, l.turn_ids_json AS line_turns_json, b.user_text AS began_with, b.turn_id AS began_turn_id, f.seq AS found_seq
 FROM conversation_sessions s
 LEFT JOIN conversations c ON c.conversation_id = s.conversation_id
 LEFT JOIN session_lines l ON l.session_id = s.session_id
