@@ -177,9 +177,9 @@ UPDATE tool_logins SET tools_json = :tools_json WHERE server = :server AND user_
 -- Whose account a call uses.
 SELECT * FROM tool_logins WHERE server = :server AND user_id = :user_id;
 
--- name: logins_of_server
--- Whether a server is one where people log in is known before it's asked.
-SELECT origin FROM tool_logins WHERE server = :server LIMIT 1;
+-- name: login_anywhere
+-- Whether a server is one where people log in is known before it's asked; logins of another setup say nothing of it.
+SELECT user_id FROM tool_logins WHERE server = :server AND origin = :origin ORDER BY user_id LIMIT 1;
 
 -- name: login_end
 -- The person logs out, or the server takes the login no more; not one that was renewed meanwhile.

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from loopback.login_server import LoginServer
 from loopback.model import ToolCall
-from story import FRIEND, reply, rows, shows, tap
+from story import FRIEND, PERSON, bot_texts, reply, rows, shows, tap
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
 
@@ -25,11 +25,17 @@ async def mail():
 
 
 @pytest.fixture
-async def bot(bot_here, mail, tmp_path):
-    """Start a bot that knows it."""
+def setup(mail, tmp_path):
+    """Return the settings of a bot that knows it."""
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps({"mcpServers": {"mail": {"url": f"{mail.url}/mcp"}}}), encoding="utf-8")
-    return await bot_here(CONTINUITY_MCP_CONFIG=str(path), CONTINUITY_TRUSTED_SERVERS="mail")
+    return {"CONTINUITY_MCP_CONFIG": str(path), "CONTINUITY_TRUSTED_SERVERS": "mail"}
+
+
+@pytest.fixture
+async def bot(bot_here, setup):
+    """Start a bot that knows it."""
+    return await bot_here(**setup)
 
 
 def calling(model):
@@ -49,7 +55,12 @@ async def invited(api, **who) -> str:
     """Ask for the mailbox, tap [Log in], and return the address to go to."""
     await reply(api, "please look", **who)
     await tap(api, "Log in to mail", on=await shows(api, "To use mail for you"), **who)
-    found = re.search(r"http://127\.0\.0\.1:\d+/authorize\S+", (await shows(api, "Open this address")).text)
+    return going_to((await shows(api, "Open this address")).text)
+
+
+def going_to(text: str) -> str:
+    """Return the address of a login in a message."""
+    found = re.search(r"http://127\.0\.0\.1:\d+/authorize\S+", text)
     assert found
     return found[0].replace("\\", "")
 
@@ -89,3 +100,74 @@ async def test_a_login_outlives_a_restart_works_once_and_is_nobody_elses(api, mo
     assert rows(bot, "SELECT count(*) FROM tool_logins") == [(0,)]
     await reply(api, "please look once more")
     assert mail.calls == ["Lena", "Lena"]
+
+
+# --- kills ----------------------------------------------------------------------------------------------------------
+
+POINTS = ["login_used", "login_given"]
+"""Between the record that the address came back and the end of the login: before its code goes out, and behind it."""
+
+
+async def dies_in_a_login(api, bot, mail, point: str) -> None:
+    """Send the address back to a bot that dies at this point."""
+    address = await invited(api)
+    await bot.terminate()
+    await bot.launch(CONTINUITY_FAULT=point)
+    api.people.says(PERSON, mail.log_in(address, "Lena"))
+    assert await bot.wait() == -9
+
+
+async def is_over(api, mail, point: str):
+    """Wait until the person is told, once; the code went out at most once. Return the message."""
+    over = await shows(api, "That address has been used")
+    assert mail.asked.count("/token") == (point == "login_given")
+    return over
+
+
+async def begins_anew(api, model, mail, over) -> None:
+    """Log in by the button under that message: it works, and no prompt holds a code or a token."""
+    await tap(api, "Log in to mail", on=over)
+    await api.until(lambda: sum("Open this address" in text for text in bot_texts(api)) == 2)
+    back = mail.log_in(going_to((await shows(api, "Open this address")).text), "Lena")
+    assert (await reply(api, back)).text.startswith("You're logged in to mail")
+    assert "The mailbox of Lena" in (await reply(api, "please look")).text
+    assert mail.calls == ["Lena"]
+    assert [secret for secret in mail.given if secret in str([each.body for each in model.requests])] == []
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", POINTS)
+async def test_a_kill_in_a_login_sends_its_code_at_most_once(  # noqa: PLR0917 - asked for by name
+    api, model, bot_process, mail, setup, address, point
+):
+    """Killed behind the mark that the address came back: it's void then, on a file and on PostgreSQL."""
+    where = {"CONTINUITY_DATABASE_URL": address} if isinstance(address, str) else {}
+    bot = await bot_process(**setup, **where)
+    calling(model)
+
+    await dies_in_a_login(api, bot, mail, point)
+    await bot.start()
+
+    await begins_anew(api, model, mail, await is_over(api, mail, point))
+
+
+@pytest.mark.crash
+@pytest.mark.postgres
+@pytest.mark.parametrize("point", POINTS)
+async def test_another_worker_sends_no_code_a_second_time(  # noqa: PLR0917 - asked for by name
+    api, model, bot_process, mail, setup, postgres, point
+):
+    """Whoever takes the message over finds that its address was used."""
+    where = {"CONTINUITY_DATABASE_URL": postgres}
+    dying, other = [await bot_process(start=False, folder=name, **setup, **where) for name in ("one", "two")]
+    dying.database = postgres
+    await dying.start()
+    calling(model)
+    address = await invited(api)
+    await dying.terminate()
+    await dying.start(CONTINUITY_FAULT=point)
+    await other.launch(CONTINUITY_FAULT=point)
+    await api.until(lambda: len(rows(dying, "SELECT worker FROM workers")) == 2)
+    api.people.says(PERSON, mail.log_in(address, "Lena"))
+
+    await is_over(api, mail, point)

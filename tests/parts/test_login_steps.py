@@ -29,10 +29,10 @@ async def mail():
 
 
 @pytest.fixture
-async def db(tmp_path):
-    """Open a database with the bot's tables."""
-    lay_tables(tmp_path / "continuity.db", [BOT_TABLES])
-    opened = await open_database(tmp_path / "continuity.db", QUERY_FILES)
+async def db(address):
+    """Open a database with the bot's tables: a file, then PostgreSQL."""
+    lay_tables(address, [BOT_TABLES])
+    opened = await open_database(address, QUERY_FILES)
     yield opened
     await opened.close()
 
@@ -42,8 +42,8 @@ def make(db, mail):
     """Make logins; by default with the operator's server as it stands."""
     clock = ManualClock()
 
-    def made(key="123:abc", origin="one", **oauth: str) -> Logins:
-        config = ServerConfig("mail", url=f"{mail.url}/mcp", origin=origin, oauth=oauth)
+    def made(key="123:abc", origin="one", url="", **oauth: str) -> Logins:
+        config = ServerConfig("mail", url=url or f"{mail.url}/mcp", origin=origin, oauth=oauth)
         logins = Logins([config], db, clock, Seal(key), is_public)
         logins.clock = clock  # type: ignore[attr-defined]
         return logins
@@ -78,6 +78,32 @@ async def test_a_token_is_void_for_another_setup_and_with_another_key(make, mail
     assert await make(origin="two").token("mail", LENA) is None
     assert await make(key="123:other").token("mail", LENA) is None
     assert await make().token("mail", LENA)
+
+
+async def test_a_login_is_no_other_persons_and_of_no_other_address_of_a_renamed_server(make, mail):
+    """The name went to another address, and some logged in there: each login stays with its person and its setup."""
+    await logged_in(make(), mail)
+    await logged_in(make(origin="two"), mail, TOM, "Tom")
+
+    first, second, third = make(), make(origin="two"), make(origin="three")
+    tokens = [[await logins.token("mail", who) for who in (LENA, TOM)] for logins in (first, second, third)]
+    assert [[token and mail.access[token] for token in each] for each in tokens] == [
+        ["Lena", None],
+        [None, "Tom"],
+        [None, None],
+    ]
+    assert [await logins.is_asked("mail") for logins in (first, second, third)] == [True, True, False]
+    assert [await logins.tools_of("mail", TOM) for logins in (first, second)] == [None, []]
+
+
+async def test_a_token_goes_to_no_other_address_even_under_the_same_setup(make, mail):
+    """What is sealed names its address."""
+    await logged_in(make(), mail)
+
+    elsewhere = make(url="https://evil.example.org/mcp")
+
+    assert await elsewhere.token("mail", LENA) is None
+    assert await elsewhere.tools_of("mail", LENA) is None
 
 
 @pytest.mark.parametrize(

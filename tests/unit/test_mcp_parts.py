@@ -40,6 +40,18 @@ def test_a_file_that_people_have_is_read(tmp_path):
     assert "k" not in (files.origin, tasks.origin)
 
 
+def test_another_value_of_a_variable_is_another_setup_where_it_leads_elsewhere(tmp_path):
+    """A changed address, command or argument is asked about again, and its logins are void; a changed key isn't."""
+    server = {"url": "https://${HOST}/mcp", "headers": {"X-Key": "${KEY}"}}
+    path = written(tmp_path / "mcp.json", {"mail": server})
+
+    def origin(**variables: str) -> str:
+        return read(path, {"HOST": "one.example", "KEY": "k"} | variables)[0].origin
+
+    assert origin() == origin(KEY="another")
+    assert origin() != origin(HOST="two.example")
+
+
 @pytest.mark.parametrize(
     ("server", "says"),
     [

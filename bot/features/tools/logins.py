@@ -105,6 +105,7 @@ class ToolLogins:
             text, buttons = replies.say("login_failed", server=back.server), questions.login(back.server).buttons
             await self._services.committer.done([envelope], [OutgoingMessage(text, buttons=buttons)])
             return
+        faults.point("login_given")
         text = replies.say("login_done", server=back.server)
         await self._services.committer.done([envelope], [OutgoingMessage(text)], keep)
         await self._servers.forget(back.server, user_id)

@@ -15,6 +15,7 @@ import orjson
 MEMORY_MB: Final = 1024
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9-]+")
+_REACHED: Final = ("command", "args", "cwd", "url")
 _LOGIN: Final = frozenset({"clientId", "clientSecret", "scope", "issuer", "redirectUri"})
 _KNOWN: Final = frozenset(
     {"command", "args", "env", "cwd", "url", "headers", "type", "transport", "disabled", "memoryMb", "people", "oauth"}
@@ -42,7 +43,8 @@ class ServerConfig:
     people: frozenset[int] = frozenset()
     """Who is offered its tools; empty for everybody who may write to the bot."""
     origin: str = ""
-    """A digest of how it's written in the file: another one, and what was allowed is asked about again."""
+    """A digest of how it's written in the file, and of where its variables lead: another one, and what was allowed is
+    asked about again, and its logins are void. Secrets in `env` and `headers` may change."""
 
     def is_for(self, user_id: int | None) -> bool:
         """Return whether this person is offered its tools."""
@@ -92,6 +94,7 @@ def _server(name: str, given: Any, environ: Mapping[str, str], where: str) -> Se
     if given.get("type", given.get("transport", "")) == "sse":
         raise ConfigError(f"{at}: the transport sse is out of date; use the server's streamable HTTP address")
     try:
+        reached = {part: _reached(given[part], environ, at) for part in _REACHED if part in given}
         return ServerConfig(
             name=_NOT_IN_NAMES.sub("-", name).strip("-")[:24] or "server",
             command=_filled(given.get("command", ""), environ, at),
@@ -103,10 +106,15 @@ def _server(name: str, given: Any, environ: Mapping[str, str], where: str) -> Se
             oauth={key: _filled(value, environ, at) for key, value in given.get("oauth", {}).items()},
             memory_mb=int(given.get("memoryMb", MEMORY_MB)),
             people=frozenset(map(int, given.get("people", ()))),
-            origin=blake2b(orjson.dumps(given, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest(),
+            origin=blake2b(orjson.dumps({**given, **reached}, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest(),
         )
     except (TypeError, ValueError, AttributeError) as exc:
         raise ConfigError(f"{at}: {exc}") from exc
+
+
+def _reached(given: Any, environ: Mapping[str, str], at: str) -> Any:
+    """Return what says where a server is, with its variables filled in: another value leads to another server."""
+    return [_filled(each, environ, at) for each in given] if isinstance(given, list) else _filled(given, environ, at)
 
 
 def _filled(text: Any, environ: Mapping[str, str], at: str) -> str:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from ipaddress import ip_address
-from typing import Any, Final
+from typing import Final
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from bot.intake.telegram_request import trusted
 from bot.tools.tool import NotDone
 from bot.tools.web import robots
-from bot.tools.web.addresses import Reach, is_public, literal, parsed
+from bot.tools.web.addresses import Reach, is_public, parsed
+from bot.tools.web.connections import CheckedResolver, LookUp, look_up, open_session, read_body, require_reach
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 """Of a page so much is read; what is behind it is left."""
@@ -33,21 +30,8 @@ AGENT: Final = "ContinuityBot"
 _HEADERS: Final = {
     "User-Agent": f"{AGENT}/1.0 (an assistant that reads a page for one person)",
     "Accept": "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1",
-    "Accept-Encoding": "gzip, deflate",
 }
 _MOVED: Final = {301, 302, 303, 307, 308}
-_CHUNK: Final = 64 * 1024
-_AUTOMATIC: Final = 47
-"""zlib finds out itself whether it's gzip or deflate."""
-
-LookUp = Callable[[str, int], Awaitable[list[str]]]
-"""Returns the addresses of a host. Raises OSError."""
-
-
-async def look_up(host: str, port: int) -> list[str]:
-    """Return the addresses of a host, as the system knows them. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,44 +57,6 @@ class Fetched:
         return claimed.partition(";")[0].strip(" \"'")
 
 
-class CheckedResolver(AbstractResolver):
-    """Looks a host up once and hands the very addresses that were checked to the connection."""
-
-    def __init__(self, may_reach: Reach, look: LookUp) -> None:
-        self._may_reach = may_reach
-        self._look = look
-
-    async def resolve(
-        self,
-        host: str,
-        port: int = 0,
-        family: socket.AddressFamily = socket.AF_INET,  # noqa: ARG002 - aiohttp's
-    ) -> list[ResolveResult]:
-        """Return the addresses. One that may not be reached refuses the host as a whole (`NotDone`)."""
-        addresses = [ip_address(address) for address in await self._look(host, port)]
-        if not addresses:
-            raise OSError(f"{host} has no address")
-        if not all(self._may_reach(address, port) for address in addresses):
-            raise NotDone(NOT_PUBLIC)
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(address),
-                port=port,
-                family=socket.AF_INET6 if address.version == 6 else socket.AF_INET,  # noqa: PLR2004 - IPv6
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in addresses
-        ]
-
-    async def close(self) -> None:
-        """Close nothing."""
-
-
-NOT_PUBLIC: Final = "that address is not one of the open web, so it is not read"
-
-
 class WebFetcher:
     """Reads pages. Nothing is kept between two of them, and no proxy stands between: it could not be checked."""
 
@@ -133,19 +79,7 @@ class WebFetcher:
         return fetched
 
     def _session(self) -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            resolver=CheckedResolver(self._may_reach, self._look),
-            use_dns_cache=False,
-            force_close=True,
-            ssl=trusted(),
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=_HEADERS,
-            auto_decompress=False,
-            trust_env=False,
-        )
+        return open_session(CheckedResolver(self._may_reach, self._look), headers=_HEADERS)
 
     async def _follow(self, session: aiohttp.ClientSession, url: URL) -> Fetched:
         """Return the page at the end of its redirects, each checked like the first."""
@@ -179,9 +113,7 @@ class WebFetcher:
         return fetched.body.decode(errors="replace") if fetched.status == HTTPStatus.OK else ""
 
     async def _get(self, session: aiohttp.ClientSession, url: URL, most: int) -> Fetched:
-        address = literal(url.host or "")  # one that is written out is not looked up
-        if address is not None and not self._may_reach(address, url.port or 0):
-            raise NotDone(NOT_PUBLIC)
+        require_reach(url, self._may_reach)
         async with session.get(url, allow_redirects=False) as answer:
             body, is_cut = b"", False
             if answer.status == HTTPStatus.OK:
@@ -192,19 +124,6 @@ class WebFetcher:
 
 def _moved(url: URL, target: str) -> URL:
     return parsed(str(url.join(URL(target))))
-
-
-async def read_body(answer: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
-    """Return the body, unpacked, and whether it was cut: neither what comes nor what it unpacks to is longer."""
-    packed = answer.headers.get("Content-Encoding", "").lower() not in {"", "identity"}
-    unpack: Any = zlib.decompressobj(_AUTOMATIC) if packed else None
-    body, came = bytearray(), 0
-    async for chunk in answer.content.iter_chunked(_CHUNK):
-        came += len(chunk)
-        body += unpack.decompress(chunk, most + 1 - len(body)) if unpack else chunk
-        if len(body) > most or came > most:
-            return bytes(body[:most]), True
-    return bytes(body), False
 
 
 def refusal(status: int) -> str:

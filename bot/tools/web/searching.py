@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -12,9 +13,10 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from bot.intake.telegram_request import proxy_of, trusted
+from bot.intake.telegram_request import proxy_of
 from bot.settings import SEARCH_KEYS
 from bot.tools.tool import CallContext, NotDone, Tool, ToolResult
+from bot.tools.web.connections import open_session, read_body
 from memory.text import shorten
 
 WEB_SEARCH: Final = "web_search"
@@ -129,7 +131,7 @@ class Searching:
         try:
             async with asyncio.timeout(LONGEST_S):
                 answer = await _answer(request)
-        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as exc:
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError, zlib.error) as exc:
             raise NotDone(f"the search did not answer ({type(exc).__name__})") from exc
         return ToolResult(told(results_of(answer)))
 
@@ -137,9 +139,8 @@ class Searching:
 async def _answer(request: SearchRequest) -> Any:
     """Return the service's answer. Raises `NotDone` for a refusal."""
     proxy = proxy_of(request.url.scheme, request.url.host or "")
-    connector = aiohttp.TCPConnector(ssl=trusted(), force_close=True)
     async with (
-        aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy) as session,
+        open_session(proxy=proxy) as session,
         session.request(
             request.method, request.url, headers=request.headers, data=request.body, allow_redirects=False
         ) as answer,
@@ -148,13 +149,7 @@ async def _answer(request: SearchRequest) -> Any:
             raise NotDone(f"the search refuses the operator's key or form ({answer.status})")
         if answer.status != HTTPStatus.OK:
             raise NotDone(f"the search did not work ({answer.status})")
-        return orjson.loads(await _body(answer))
-
-
-async def _body(answer: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in answer.content.iter_chunked(64 * 1024):
-        body += chunk
-        if len(body) > MAX_BYTES:
+        body, is_cut = await read_body(answer, MAX_BYTES)
+        if is_cut:
             raise ValueError("too long")
-    return bytes(body)
+        return orjson.loads(body)

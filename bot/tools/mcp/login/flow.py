@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -42,6 +41,7 @@ from yarl import URL
 
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.login.requests import LoginRequests
+from bot.tools.mcp.login.way import Tokens, Way
 from bot.tools.tool import NotDone
 
 REDIRECT: Final = "http://127.0.0.1:8484/signed-in"
@@ -60,39 +60,6 @@ _HELLO: Final = {
         "clientInfo": {"name": CLIENT_NAME, "version": "1"},
     },
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """What a login needs until it ends, and what renews and ends it then."""
-
-    server: str
-    url: str
-    """Of the server that the token is for; it goes nowhere else."""
-    issuer: str
-    names_issuer: bool
-    """The address that comes back has to name the issuer (RFC 9207)."""
-    token_endpoint: str
-    revocation_endpoint: str
-    resource: str
-    scope: str
-    redirect: str
-    client: dict[str, Any]
-    verifier: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as a value of JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """What opens an account."""
-
-    access: str
-    refresh: str
-    expires_at_ms: int
-    """0 when nobody says."""
 
 
 async def find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way, str, str]:

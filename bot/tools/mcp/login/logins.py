@@ -16,13 +16,13 @@ from yarl import URL
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.login.pasted import Pasted
 from bot.tools.mcp.login.seal import Seal
+from bot.tools.mcp.login.way import Tokens, Way
 from bot.tools.tool import NotDone
 from bot.tools.web.addresses import Reach
 from memory.errors import Conflict
 from memory.ports import Clock, Database, Row, Statement
 
 if TYPE_CHECKING:
-    from bot.tools.mcp.login.flow import Tokens, Way
     from bot.tools.mcp.login.requests import LoginRequests
 
 log = structlog.get_logger(__name__)
@@ -50,6 +50,16 @@ class Back:
     why: str
     """"" for one that may be used; over, else, refused for those that may not."""
     way: Way | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Login:
+    """A login that was kept, opened."""
+
+    version: int
+    tools_json: str
+    way: Way
+    tokens: Tokens
 
 
 class Logins:
@@ -100,8 +110,7 @@ class Logins:
         is_over = row["used"] or row["expires_at_ms"] < self._clock.now_ms()
         if is_over or config is None or kept is None or kept["origin"] != config.origin:
             return Back(server, "over")
-        flow, _ = await self._parts(config)
-        way = flow.Way(**kept["way"])
+        way = Way(**kept["way"])
         unnamed = found.issuer is None and way.names_issuer
         if found.at != way.redirect or unnamed or found.issuer not in {None, way.issuer} or not found.code:
             return Back(server, "refused")
@@ -132,11 +141,11 @@ class Logins:
         if row is None:
             return False
         await self._forget(row)
-        config, opened = self._configs.get(server), self._seal.open(row["sealed"])
-        if config is not None and opened is not None:
+        config, login = self._configs.get(server), self._opened(row)
+        if config is not None and login is not None:
             flow, requests = await self._parts(config)
             try:
-                await flow.revoke(*_opened(flow, opened), requests)
+                await flow.revoke(login.way, login.tokens, requests)
             except NotDone as exc:
                 log.warning("a login could not be revoked at its server", server=server, why=str(exc))
         return True
@@ -145,13 +154,14 @@ class Logins:
 
     async def is_asked(self, server: str) -> bool:
         """Return whether somebody has logged in at this server as it is set up now. `StorageUnavailable`."""
-        row, config = await self._db.read_one("logins_of_server", server=server), self._configs[server]
-        return bool(config.oauth) or (row is not None and row["origin"] == config.origin)
+        config = self._configs[server]
+        found = await self._db.read_one("login_anywhere", server=server, origin=config.origin)
+        return bool(config.oauth) or found is not None
 
     async def tools_of(self, server: str, user_id: int | None) -> list[Any] | None:
         """Return what this person's account was offered last; None for who is not logged in. `StorageUnavailable`."""
-        row = await self._row(server, user_id)
-        found: list[Any] | None = orjson.loads(row["tools_json"]) if row is not None else None
+        login = await self._login(server, user_id)
+        found: list[Any] | None = orjson.loads(login.tools_json) if login else None
         return found
 
     async def keep_tools(self, server: str, user_id: int, tools: Sequence[Mapping[str, Any]]) -> None:
@@ -165,37 +175,43 @@ class Logins:
         Raises `NotDone` when it cannot be renewed just now, and `StorageUnavailable`.
         """
         async with self._renewing[server, user_id]:
-            row = await self._row(server, user_id)
-            if row is None:
+            login = await self._login(server, user_id)
+            if login is None:
                 return None
-            config = self._configs[server]
-            flow, requests = await self._parts(config)
-            way, tokens = _opened(flow, self._seal.open(row["sealed"]) or {})
             now_ms = self._clock.now_ms()
-            runs_out = 0 < tokens.expires_at_ms < now_ms + EARLY_MS
-            if not runs_out and tokens.access != refused:
-                return tokens.access
-            fresh = await flow.renew(way, tokens, requests, now_ms)
-            values = {"server": server, "user_id": user_id, "version": row["version"]}
-            try:
-                if fresh is None:
-                    await self._db.write(Statement("login_end", values, expect=1))
-                    return None
-                renewed = Statement("login_renew", values | {"sealed": self._sealed(way, fresh)}, expect=1)
-                await self._db.write(renewed)
-            except Conflict:  # another process has renewed it: its tokens count
-                row = await self._row(server, user_id)
-                opened = self._seal.open(row["sealed"]) if row else None
-                return _opened(flow, opened)[1].access if opened else None
-            access: str = fresh.access
-            return access
+            runs_out = 0 < login.tokens.expires_at_ms < now_ms + EARLY_MS
+            if not runs_out and login.tokens.access != refused:
+                return login.tokens.access
+            return await self._renewed(server, user_id, login, now_ms)
 
-    async def _row(self, server: str, user_id: int | None) -> Row | None:
-        """Return a login that may be used: of the server as it is set up now, sealed with our key."""
-        row = await self._db.read_one("login_find", server=server, user_id=user_id or 0)
-        config = self._configs.get(server)
-        fits = row is not None and config is not None and row["origin"] == config.origin
-        return row if row is not None and fits and self._seal.open(row["sealed"]) is not None else None
+    async def _renewed(self, server: str, user_id: int, login: _Login, now_ms: int) -> str | None:
+        flow, requests = await self._parts(self._configs[server])
+        fresh: Tokens | None = await flow.renew(login.way, login.tokens, requests, now_ms)
+        values = {"server": server, "user_id": user_id, "version": login.version}
+        try:
+            if fresh is None:
+                await self._db.write(Statement("login_end", values, expect=1))
+                return None
+            renewed = Statement("login_renew", values | {"sealed": self._sealed(login.way, fresh)}, expect=1)
+            await self._db.write(renewed)
+        except Conflict:  # another process has renewed it: its tokens count
+            other = await self._login(server, user_id)
+            return other.tokens.access if other else None
+        return fresh.access
+
+    async def _login(self, server: str, user_id: int | None) -> _Login | None:
+        """Return a login that may be used: this person's, of the server as it is set up now, sealed with our key."""
+        row, config = await self._db.read_one("login_find", server=server, user_id=user_id or 0), self._configs[server]
+        if row is None or row["origin"] != config.origin:
+            return None
+        login = self._opened(row)
+        return login if login is not None and login.way.url == config.url else None
+
+    def _opened(self, row: Row) -> _Login | None:
+        kept = self._seal.open(row["sealed"])
+        if kept is None:
+            return None
+        return _Login(row["version"], row["tools_json"], Way(**kept["way"]), Tokens(**kept["tokens"]))
 
     async def _forget(self, row: Row) -> None:
         values = {name: row[name] for name in ("server", "user_id", "version")}
@@ -219,7 +235,3 @@ def _flow() -> Any:
     from bot.tools.mcp.login import flow
 
     return flow
-
-
-def _opened(flow: Any, kept: Mapping[str, Any]) -> tuple[Way, Tokens]:
-    return flow.Way(**kept["way"]), flow.Tokens(**kept["tokens"])

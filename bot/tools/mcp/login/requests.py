@@ -10,10 +10,9 @@ import aiohttp
 import httpx2
 from yarl import URL
 
-from bot.intake.telegram_request import trusted
 from bot.tools.tool import NotDone
-from bot.tools.web.addresses import Reach, literal
-from bot.tools.web.fetch import NOT_PUBLIC, CheckedResolver, LookUp, look_up, read_body
+from bot.tools.web.addresses import Reach
+from bot.tools.web.connections import CheckedResolver, LookUp, look_up, open_session, read_body, require_reach
 
 LONGEST_S: Final = 15.0
 MAX_BYTES: Final = 256 * 1024
@@ -33,28 +32,26 @@ class LoginRequests:
         url = URL(address)
         if url.user is not None or url.password is not None:
             raise NotDone("the server names an address with a password in it")
-        if url.scheme != "https" and str(url.origin()) not in self._own:
+        if self._is_own(url):
+            return
+        if url.scheme != "https":
             raise NotDone(f"the server names an address without https: {url.host}")
-        host = literal(url.host or "")
-        if str(url.origin()) not in self._own and host is not None and not self._may_reach(host, url.port or 0):
-            raise NotDone(NOT_PUBLIC)
+        require_reach(url, self._may_reach)
+
+    def _is_own(self, url: URL) -> bool:
+        return str(url.origin()) in self._own
 
     async def send(self, request: httpx2.Request) -> httpx2.Response:
         """Return the answer. Raises `NotDone` with the reason, in which no part of the request stands."""
         url = URL(str(request.url))
         self.require(str(url))
-        is_own = str(url.origin()) in self._own
-        resolver = None if is_own else CheckedResolver(self._may_reach, self._look)
-        connector = aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True, ssl=trusted())
+        resolver = None if self._is_own(url) else CheckedResolver(self._may_reach, self._look)
         skipped = {"host", "content-length", "accept-encoding", "connection"}
         headers = {name: value for name, value in request.headers.items() if name.lower() not in skipped}
-        headers["Accept-Encoding"] = "identity"
         try:
             async with (
                 asyncio.timeout(LONGEST_S),
-                aiohttp.ClientSession(
-                    connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
-                ) as session,
+                open_session(resolver) as session,
                 session.request(
                     request.method, url, headers=headers, data=request.content, allow_redirects=False
                 ) as answer,

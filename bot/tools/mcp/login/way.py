@@ -1,0 +1,39 @@
+"""What is kept of a login: the way to its server, and the tokens that open the account. Plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What a login needs until it ends, and what renews and ends it then."""
+
+    server: str
+    url: str
+    """Of the server that the token is for; it goes nowhere else."""
+    issuer: str
+    names_issuer: bool
+    """The address that comes back has to name the issuer (RFC 9207)."""
+    token_endpoint: str
+    revocation_endpoint: str
+    resource: str
+    scope: str
+    redirect: str
+    client: dict[str, Any]
+    verifier: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a value of JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What opens an account."""
+
+    access: str
+    refresh: str
+    expires_at_ms: int
+    """0 when nobody says."""
