@@ -143,13 +143,14 @@ def keep(connection: sqlite3.Connection) -> None:
             f"{here} ({COLUMN} IS NOT NULL OR {table.counts()})"
         )
         parts = [column for column in table.covered if column not in whole]
-        triggers = [("INSERT", anew), (f"UPDATE OF {', '.join(parts)}", moved)]
+        kept_whole = " AND ".join(f"old.{column} IS new.{column}" for column in whole) or "1"
+        triggers = [("INSERT", "1", anew), (f"UPDATE OF {', '.join(parts)}", kept_whole, moved)]
         if whole:
-            triggers.append((f"UPDATE OF {', '.join(whole)}", anew))
-        for number, (when, work) in enumerate(triggers):
+            triggers.append((f"UPDATE OF {', '.join(whole)}", "1", anew))
+        for number, (event, when, work) in enumerate(triggers):
             connection.execute(f"DROP TRIGGER IF EXISTS temp.{name}_digest_{number}")
             connection.execute(
-                f"CREATE TEMP TRIGGER {name}_digest_{number} AFTER {when} ON main.{name} BEGIN {work}; END"
+                f"CREATE TEMP TRIGGER {name}_digest_{number} AFTER {event} ON main.{name} WHEN {when} BEGIN {work}; END"
             )
 
 
