@@ -122,7 +122,10 @@ SELECT COALESCE(MAX(position), 0) AS position FROM inbox;
 
 -- name: inbox_purge_done
 -- Bookkeeping of finished updates is needed only as long as Telegram may deliver them again (24 h, kept for 14 days).
-DELETE FROM inbox WHERE state = 'done' AND done_at_ms < :before_ms;
+-- One that brought a poll is needed until that has ended.
+DELETE FROM inbox WHERE state = 'done' AND done_at_ms < :before_ms AND NOT EXISTS (
+    SELECT 1 FROM polls WHERE polls.conversation_id = inbox.conversation_id AND polls.message_id = inbox.message_id
+);
 
 -- name: outbox_insert
 -- P4: written down with the turn, before anything is sent; what is sent as soon as that is stored bears its mark already (P5).
@@ -485,3 +488,43 @@ DELETE FROM reactions WHERE turn_id = :turn_id;
 -- name: erase_all_reactions
 -- P13: with everything of a conversation.
 DELETE FROM reactions WHERE conversation_id = :conversation_id;
+
+-- name: poll_sent
+-- Committed with the update that brings it; forwarded once more, the last message counts.
+INSERT INTO polls (bot_id, poll_id, conversation_id, chat_id, thread_id, message_id, user_id, outcome, turn_id, received_at_ms)
+VALUES (:bot_id, :poll_id, :conversation_id, :chat_id, :thread_id, :message_id, :user_id, '', NULL, :received_at_ms)
+ON CONFLICT (bot_id, poll_id, conversation_id) DO UPDATE SET message_id = excluded.message_id, user_id = excluded.user_id;
+
+-- name: poll_places
+-- Where a poll was sent that has ended now; its end names no chat.
+SELECT conversation_id, chat_id, thread_id, message_id, user_id FROM polls WHERE bot_id = :bot_id AND poll_id = :poll_id;
+
+-- name: poll_ended
+-- With the turn that reads so now: the next answer is told.
+UPDATE polls SET outcome = :outcome, turn_id = :turn_id
+WHERE bot_id = :bot_id AND poll_id = :poll_id AND conversation_id = :conversation_id;
+
+-- name: poll_gone
+-- Nothing tells of it any more.
+DELETE FROM polls WHERE bot_id = :bot_id AND poll_id = :poll_id AND conversation_id = :conversation_id;
+
+-- name: polls_ended
+-- What the model was not told yet.
+SELECT polls.bot_id, polls.poll_id, polls.conversation_id, polls.outcome, polls.turn_id, conversation_turns.session_id
+FROM polls JOIN conversation_turns ON conversation_turns.turn_id = polls.turn_id
+WHERE polls.conversation_id = :conversation_id AND polls.outcome <> '' ORDER BY polls.received_at_ms, polls.poll_id;
+
+-- name: polls_purge
+-- Who has not ended it by then never does.
+DELETE FROM polls WHERE received_at_ms < :before_ms;
+
+-- name: erase_polls
+-- P13: with the message that brought it.
+DELETE FROM polls WHERE turn_id = :turn_id OR EXISTS (
+    SELECT 1 FROM inbox WHERE inbox.turn_id = :turn_id AND inbox.conversation_id = polls.conversation_id
+    AND inbox.message_id = polls.message_id
+);
+
+-- name: erase_all_polls
+-- P13: with everything of a conversation.
+DELETE FROM polls WHERE conversation_id = :conversation_id;

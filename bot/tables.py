@@ -24,7 +24,7 @@ BOT_QUERY_FILES = (
     _HERE / "ops" / "queries.sql",
     _HERE / "http" / "console" / "queries.sql",
 )
-OF_A_TURN = ("erase_turn_texts", "erase_tool_calls", "erase_speech", "erase_reactions")
+OF_A_TURN = ("erase_turn_texts", "erase_tool_calls", "erase_speech", "erase_reactions", "erase_polls")
 BOT_MIGRATIONS = _HERE / "migrations"
 QUERY_FILES = (*MEMORY_QUERY_FILES, *BOT_QUERY_FILES)
 """Every file of named queries, for whoever opens a database that is no memory (a backup)."""
@@ -42,7 +42,7 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
     if going.everything:
         statements += [Statement("erase_all_tool_calls", here), Statement("erase_tool_choices", here)]
         statements += [Statement("erase_tool_logins", here), Statement("erase_logins_begun", here)]
-        statements += [Statement(name, here) for name in ("erase_speeches", "erase_all_reactions")]
+        statements += [Statement(name, here) for name in ("erase_speeches", "erase_all_reactions", "erase_all_polls")]
     for turn_id in sorted(going.turn_ids):
         statements += [Statement(name, {"turn_id": turn_id}) for name in OF_A_TURN]
     for row in await db.read("erased_inbox", **here):

@@ -32,6 +32,20 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedPoll:
+    """How a poll ended that somebody had sent."""
+
+    bot_id: int
+    poll_id: str
+    conversation_id: str
+    outcome: str
+    """Marked line by line as somebody else's words."""
+    turn_id: str
+    """The turn that it came in, which tells of its end, too."""
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One message to be answered, with everything that is known about the past."""
 
@@ -68,6 +82,8 @@ class Ask:
     """The turns that answered this very message before."""
     news: tuple[CallRow, ...] = ()
     """Calls that were decided since the model heard last."""
+    polls: tuple[EndedPoll, ...] = ()
+    """Polls that have ended since the model heard last."""
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
     pictures: tuple[Picture, ...] = ()

@@ -34,8 +34,8 @@ class NewRow:
     error: str | None = None
     chat_id: int | None = None
     message_id: int | None = None
-    files: tuple[Statement, ...] = ()
-    """What writes down the files that came with it."""
+    brought: tuple[Statement, ...] = ()
+    """What writes down the files, or the poll, that came with it."""
 
 
 class Inbox:
@@ -65,8 +65,8 @@ class Inbox:
         """Write several updates down in one transaction, in this order. Raises `StorageError`: nothing was stored."""
         now_ms = self._clock.now_ms()
         try:
-            files = [statement for row in rows for statement in row.files]
-            results = await self._db.write(*(self.insert(me, row, now_ms) for row in rows), *files)
+            brought = [statement for row in rows for statement in row.brought]
+            results = await self._db.write(*(self.insert(me, row, now_ms) for row in rows), *brought)
         except StorageError as exc:
             if not isinstance(exc, Unstorable):  # its fault, not the database's
                 self.storage_error = str(exc)
@@ -97,21 +97,31 @@ class Inbox:
         }
         return Statement("inbox_insert", values)
 
-    def wanted(self, envelope: Envelope) -> list[Statement]:
-        """Return what writes down the files of a message as wanted; one that is known already stays as it is."""
+    def brought(self, envelope: Envelope) -> list[Statement]:
+        """Return what writes down the files of a message as wanted, and where its poll was sent.
+
+        A file that is known already stays as it is.
+        """
         where = {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "chat_id", "user_id")}
-        return [
+        now_ms = self._clock.now_ms()
+        poll = {name: getattr(envelope, name) for name in ("poll_id", "thread_id", "message_id")}
+        polls = [Statement("poll_sent", where | poll | {"received_at_ms": now_ms})]
+        return (polls if envelope.poll_id and envelope.kind == "text" else []) + [
             Statement(
                 "file_want",
                 where
                 | asdict(file)
                 | {
                     "file_id": f"{envelope.bot_id}:{envelope.chat_id}:{file.message_id}",
-                    "received_at_ms": self._clock.now_ms(),
+                    "received_at_ms": now_ms,
                 },
             )
             for file in envelope.files
         ]
+
+    async def places_of_poll(self, me: Me, poll_id: str) -> list[Row]:
+        """Return where a poll was sent, and by whom. Raises `StorageUnavailable`."""
+        return list(await self._db.read("poll_places", bot_id=me.bot_id, poll_id=poll_id))
 
     async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
         """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""

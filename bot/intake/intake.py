@@ -9,9 +9,19 @@ import structlog
 
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
+from bot.intake.fields import as_object
 from bot.intake.inbox import Arrival, Inbox, NewRow
 from bot.intake.local import is_local
-from bot.intake.raw.reader import identity, is_placeless, read_move, read_update, sender
+from bot.intake.raw.reader import (
+    POLL,
+    ended_poll,
+    identity,
+    is_placeless,
+    poll_update,
+    read_move,
+    read_update,
+    sender,
+)
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
 from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me
@@ -153,6 +163,10 @@ class Intake:
         if move is not None:
             await self._moved(*move, admitted=self._gate.admits(sender(raw)))
             return
+        poll_id = ended_poll(raw)
+        if poll_id is not None:
+            await self._ended(as_object(raw)[POLL], poll_id)
+            return
         try:
             read = self._readable(raw)
         except TooDeep as exc:
@@ -166,7 +180,8 @@ class Intake:
     def _read(self, raw: object) -> _Read | None:
         """Return an update that may be written down with others; None when `take` has more to do, or to say."""
         try:
-            return None if read_move(raw) is not None else self._readable(raw)
+            alone = read_move(raw) is not None or ended_poll(raw) is not None
+            return None if alone else self._readable(raw)
         except Exception:  # noqa: BLE001 - `take` tells of it
             return None
 
@@ -190,7 +205,7 @@ class Intake:
                 payload,
                 chat_id=envelope.chat_id,
                 message_id=envelope.message_id,
-                files=tuple(self._inbox.wanted(envelope)),
+                brought=tuple(self._inbox.brought(envelope)),
             )
             for read, envelope, payload in known
             if envelope.update_id not in refused
@@ -209,6 +224,22 @@ class Intake:
                 await self._moves.record(before, after)
         except StorageError as exc:
             raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc
+
+    async def _ended(self, poll: Mapping[str, object], poll_id: str) -> None:
+        """Write down the end of a poll for each chat that it was sent to; of any other nothing is stored (P14).
+
+        A crash before the last of them: Telegram tells it again, and what is there changes nothing.
+        """
+        try:
+            places = await self._inbox.places_of_poll(self._me, poll_id) if poll_id else ()
+        except StorageError as exc:
+            raise NotTaken(f"the end of a poll is not taken: {exc}") from exc
+        for place in places:
+            update = poll_update(poll, place["conversation_id"], place)
+            envelope = read_update(update, self._me)
+            if envelope is not None and self._gate.admits(envelope.user_id):
+                read = _Read(update, envelope, write_json(update))
+                self._hand_on(read, await self._stored_together([read]))
 
     async def set_aside(self, update_id: int | None, reason: str) -> None:
         """Note that an update was passed over; nothing of what it holds is kept. Raises `NotTaken`."""

@@ -26,6 +26,11 @@ def task_update_id(run_id: str) -> int:
     return _id("task", run_id)
 
 
+def poll_update_id(poll_id: str, conversation_id: str) -> int:
+    """Return the identity of the end of a poll in a conversation: Telegram tells it once for all of them."""
+    return _id("poll", f"{poll_id}\n{conversation_id}")
+
+
 def is_local(chat_id: int) -> bool:
     """Return True for a chat (or a message) that is not on Telegram."""
     return FIRST_LOCAL_ID <= chat_id < 2 * FIRST_LOCAL_ID

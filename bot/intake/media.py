@@ -40,6 +40,9 @@ _KINDS: Final = "|".join(sorted(set(_FIELDS.values()), key=len, reverse=True))
 _LINE: Final = re.compile(
     rf"^> (?P<kind>{_KINDS})(?: #(?P<number>\d+))?(?P<name> “[^”\n]*”)?(?P<rest> [\[(].*)?$", re.MULTILINE
 )
+FORWARDED: Final = "(forwarded"
+"""So the line begins that says whose a file is that was forwarded without a word."""
+_ORIGIN: Final = re.compile(rf"^> {re.escape(FORWARDED)} .*\)$", re.MULTILINE)
 _WAITS: Final = re.compile(r"\A \[(\d+)\]\Z")
 
 
@@ -179,8 +182,8 @@ def named_files(text: str) -> list[NamedFile]:
 
 
 def own_words(text: str) -> str:
-    """What a text says besides the lines of its files."""
-    return _LINE.sub("", text).strip()
+    """What a text says besides the lines of its files, and whose they were."""
+    return _ORIGIN.sub("", _LINE.sub("", text)).strip()
 
 
 def without(text: str, lines: Sequence[str]) -> str:

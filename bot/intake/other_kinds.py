@@ -51,10 +51,28 @@ def _contact(given: Mapping[str, Any]) -> str:
 
 
 def _poll(given: Mapping[str, Any]) -> str:
+    return foreign("\n".join(_poll_lines(given)), "Poll, over" if given.get("is_closed") else "Poll")
+
+
+def _poll_lines(given: Mapping[str, Any]) -> list[str]:
+    """The question, and each option with its votes."""
     options = given.get("options")
     listed = [each for each in options if isinstance(each, dict)][:MAX_OPTIONS] if isinstance(options, list) else []
     lines = [f"- {_text(each.get('text'))} ({_number(each.get('voter_count')) or 0} votes)" for each in listed]
-    return foreign("\n".join([_text(given.get("question")), *lines]), "Poll")
+    return [_text(given.get("question")), *lines]
+
+
+def poll_outcome(given: Mapping[str, Any]) -> str:
+    """How a poll ended, option by option, marked as somebody else's words. Never raises."""
+    title, *votes = _poll_lines(given)
+    return foreign("\n".join(votes or ["(nobody knows how)"]), f"The poll “{title}” has ended")
+
+
+def open_poll(message: Mapping[str, Any]) -> str:
+    """Telegram's id of the poll in a message, "" for none, and for one that is over. Never raises."""
+    given = message.get("poll")
+    known = given.get("id") if isinstance(given, dict) and not given.get("is_closed") else None
+    return clean(known) if isinstance(known, str) and len(known) <= MAX_CHARS else ""
 
 
 def _dice(given: Mapping[str, Any]) -> str:

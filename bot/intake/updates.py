@@ -10,10 +10,10 @@ from typing import Literal
 from bot.intake.media import SentFile
 from memory.foreign import has_foreign
 
-Kind = Literal["text", "edit", "command", "tap", "media", "membership", "reaction", "task", "unreadable"]
+Kind = Literal["text", "edit", "command", "tap", "media", "membership", "reaction", "poll", "task", "unreadable"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
-ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "message_reaction")
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "message_reaction", "poll")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Envelope:
     """The message of ours that it replies to."""
     album: str = ""
     """Telegram's id of the album that the message belongs to; "" for none."""
+    poll_id: str = ""
+    """The poll that came with the message, unless that is over; or the one that has ended."""
     run_id: str = ""
     """The run of a task that the clock began (`bot.tasks`)."""
 
@@ -103,10 +105,13 @@ def is_cut(piece: str) -> bool:
 
 
 def batch_text(batch: Sequence[Envelope]) -> str:
-    """Return what the user said in these messages, in order; an edit replaces the message that it edits."""
-    texts: dict[int | None, str] = {}
+    """Return what the user said in these messages, in order; an edit replaces the message that it edits.
+
+    The end of a poll is added to it.
+    """
+    texts: dict[tuple[int | None, bool], str] = {}
     for envelope in batch:
-        texts[envelope.message_id] = envelope.text
+        texts[envelope.message_id, envelope.kind == "poll"] = envelope.text
     pieces = list(texts.values())
     joined = pieces[:1]
     for before, piece in pairwise(pieces):

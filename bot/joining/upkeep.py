@@ -45,6 +45,7 @@ async def purge(services: Services) -> None:
         Statement("inbox_purge_done", before),
         Statement("buttons_purge", before),
         Statement("tool_calls_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
+        Statement("polls_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
         Statement("task_runs_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
         Statement("files_purge", before),
         *prompts.purge(prompts_before_ms, now_ms - FIGURES_KEPT_MS),

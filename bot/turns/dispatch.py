@@ -8,15 +8,12 @@ from contextlib import nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
-import orjson
 import structlog
 
 from bot import replies
 from bot.delivery.after_failure import backoff_s
-from bot.delivery.outbox import Button, OutgoingMessage, Target
-from bot.intake.media import reworded
+from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.tasks.task import given_up
 from bot.tools.mcp.login.pasted import pasted
@@ -25,21 +22,21 @@ from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
-from bot.turns.parked import GOES_ON, WAITS, try_again
+from bot.turns.parked import try_again
 from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.steps.correction import head_of
+from bot.turns.steps.edit import Edits
 from bot.turns.steps.reaction import keep_reaction
 from bot.turns.turn import Turns
 from memory.errors import Conflict, Fenced, StorageUnavailable
-from memory.keeper.edited import says_the_same
-from memory.ports import Row, Statement
 from memory.process import faults
 from memory.storage.ahead import apart, let_go
-from memory.types import PRIVATE, ConversationTurn
 
 log = structlog.get_logger(__name__)
 
 GONE = ("kicked", "left")
+BY_NOBODY = ("task", "poll")
+"""Kinds with which nobody writes to the chat."""
 POSTPONED_S = 10.0
 """How long a lane rests when the disk takes nothing at all."""
 
@@ -87,7 +84,14 @@ class Dispatch:
         self._take = take
         self._group_word = GroupWord(services)
         reaction = partial(keep_reaction, services.db, services.committer)
-        self._others: dict[str, Command] = {"command": self._command, "tap": self._taps.run, "reaction": reaction}
+        edits = Edits(services, turns.gate, turns.has_answer)
+        self._others: dict[str, Command] = {
+            "command": self._command,
+            "tap": self._taps.run,
+            "reaction": reaction,
+            "edit": edits.take,
+            "poll": edits.take,
+        }
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
         self._suspects = asyncio.Lock()
@@ -104,7 +108,7 @@ class Dispatch:
             untold.add(turn_id)
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
         try:
-            if not batch[0].run_id:  # nobody wrote there
+            if batch[0].kind not in BY_NOBODY:
                 await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
             ahead = await reads_ahead(self._services, batch)
             with ahead.at_hand(), replies.speaking(await language_of(self._services, batch[-1])):
@@ -222,9 +226,6 @@ class Dispatch:
         head = await head_of(self._services, batch, claimed)
         if head.kind == "text":
             await self._turns.on_turn(batch, turn_id, claimed=claimed)
-        elif head.kind == "edit":
-            if not (await self._turns.gate.joins(head) or await self._joins_parked(head)):
-                await self._edited(head)
         elif work := self._others.get(head.kind):
             await work(head)
         elif head.kind == "task":
@@ -248,86 +249,6 @@ class Dispatch:
         unknown = OutgoingMessage(unknown_command(envelope.command[:COMMAND_CHARS], self._commands))
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
-    async def _joins_parked(self, edit: Envelope) -> bool:
-        """Let an edit wait with its message for [Try again], which then answers what it says now; else return False.
-
-        An answer that was made and could not be stored is one to the first words: it is kept, and the edit offered.
-        """
-        row = await self._services.db.read_one("parked_turn_of_message", **_message_of(edit))
-        if row is None or row["error"] in (WAITS, GOES_ON) or self._turns.has_answer(row["turn_id"]):
-            return False
-        inbox, turn_id, why = self._services.inbox, row["turn_id"], row["error"]
-        still = {"turn_id": turn_id, "was": why, "mark": why}
-        try:
-            await self._services.db.write(
-                Statement("inbox_hold", still, expect=await inbox.parked(turn_id)), inbox.park(edit, turn_id, why)
-            )
-        except Conflict:  # it was put back to work meanwhile
-            return False
-        return True
-
-    async def _edited(self, envelope: Envelope) -> None:
-        """Let a message that was answered read as it does now, and offer to answer it again where that may differ.
-
-        An offer that stands already takes over the newest text. What is noted of the answer before goes with it: of
-        the one that an earlier offer led to, else of the first.
-        """
-        about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
-        payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
-        offers = await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id)
-        meant: dict[str, Any] = {}
-        latest: Row | None = None
-        for row in reversed(offers):
-            said = orjson.loads(row["payload_json"])
-            if about.items() <= said.items():
-                latest, meant = row, said
-        before = meant.get("replaces") or meant.get("answered_by") or await self._turn_of(envelope)
-        turn = await self._services.memory.store.turn(before) if before else None
-        if turn and await self._is_of_a_private_session_before(envelope, turn):
-            await self._services.committer.done([envelope], [])
-            return
-        text = await self._reworded(envelope, turn) if turn else envelope.text
-        if turn and not envelope.files:
-            payload["text"] = text
-        differs = turn is None or not says_the_same(turn.user_text, text)
-        ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
-        if latest is not None and latest["used_at_ms"] is None:
-            if "replaces" in meant:
-                payload["replaces"] = meant["replaces"]
-            values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
-            ends.append(Statement("button_means", values))
-        elif differs:
-            payload |= {"replaces": before} if before else {}
-            button = Button(replies.say("answer_again"), "answer_again", payload)
-            text_of_it, at = replies.say("edited"), envelope.message_id
-            messages.append(OutgoingMessage(text_of_it, buttons=((button,),), reply_to_message_id=at))
-
-        async def store(*rows: Statement) -> None:
-            both = (*ends, *rows)
-            if turn is None:
-                await self._services.db.write(*both)
-            else:
-                await self._services.memory.edited(turn.turn_id, text, *both, third_party=envelope.third_party)
-
-        await self._services.committer.say(Target.of(envelope), messages, store)
-
-    async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
-        """Return what a turn's person says now; of a turn of several messages one alone reads anew."""
-        row = await self._services.db.read_one("messages_of_turn", turn_id=turn.turn_id)
-        return reworded(turn.user_text, edit.text, is_one=(row or {}).get("n", 1) <= 1)
-
-    async def _is_of_a_private_session_before(self, edit: Envelope, turn: ConversationTurn) -> bool:
-        """Whether an edited message's turn is of a private session that is over: it is brought into no other one."""
-        if turn.action_name != PRIVATE:
-            return False
-        current = await self._services.memory.recorder.current(edit.conversation_id)
-        return current is None or current.session_id != turn.session_id
-
-    async def _turn_of(self, edit: Envelope) -> str | None:
-        """Return the turn that answered a message before it was edited, None when none did."""
-        row = await self._services.db.read_one("turn_of_message", **_message_of(edit))
-        return row["turn_id"] if row else None
-
     async def _membership(self, envelope: Envelope) -> None:
         log.info("membership changed", chat_id=envelope.chat_id, status=envelope.text)
         if envelope.text in GONE:
@@ -341,7 +262,3 @@ class Dispatch:
         message = OutgoingMessage(text, edits_message_id=await services.delivery.preview(turn_id))
         ends = [given_up(run_id, services.clock.now_ms()) for run_id in runs]
         await services.committer.quarantined(batch, [message], f"{attempts} attempts failed", turn_id, ends)
-
-
-def _message_of(envelope: Envelope) -> dict[str, Any]:
-    return {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id")}

@@ -26,7 +26,7 @@ from bot.tools.calls import Calls
 from bot.tools.shelf import Shelf
 from bot.turns.model_waits import ModelWaits
 from memory.opening import ConversationMemory
-from memory.ports import Clock, Database, Ids
+from memory.ports import Clock, Database, Ids, Statement
 from memory.storage.ahead import Ahead, read_ahead
 
 FIRST_CHARS = 400
@@ -79,6 +79,7 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
         *services.people.reads_of_turn(last.conversation_id, last.user_id),
         *services.memory.reads_of_turn(last.conversation_id),
         *services.files.shelf.reads_of_turn(last.conversation_id),
+        Statement("polls_ended", {"conversation_id": last.conversation_id}),
     )
 
 

@@ -9,6 +9,7 @@ AHEAD = [
     "list_sessions",
     "session_lines_of",
     "files_of",
+    "polls_ended",
 ]
 """Read in one visit when a message comes to its turn."""
 SEARCH = ["search_terms", "search_terms", "search_documents"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.intake.media import own_words
 from bot.intake.raw.reader import read_update
 from bot.intake.updates import Me
 
@@ -84,3 +85,24 @@ def test_a_forward_says_whose_and_when():
     origin = {"type": "user", "sender_user": {"first_name": "Rui"}, "date": 1_790_000_000}
 
     assert read(text="hi", forward_origin=origin).text == "> Forwarded from Rui (2026-09-21):\n> hi"
+
+
+def test_a_reply_to_a_poll_shows_it():
+    """What is replied to is shown in words when it has no text: a poll of somebody else, with its votes."""
+    poll = {"question": "When?", "options": [{"text": "Mon", "voter_count": 2}]}
+    original = {"message_id": 3, "date": 1_800_000_000, "from": {"id": 8, "first_name": "Rui"}, "poll": poll}
+    envelope = read(text="What do you think?", reply_to_message=original)
+
+    assert envelope.text == "> Reply to Rui:\n> > Poll:\n> > When?\n> > - Mon (2 votes)\nWhat do you think?"
+
+
+@pytest.mark.parametrize("kind", ["document", "photo", "voice"])
+def test_a_file_that_was_forwarded_says_whose_it_was_and_from_when(kind):
+    """Without a word of the sender's, too: name and day stand under the file's line, and are no words of theirs."""
+    origin = {"type": "user", "sender_user": {"first_name": "Rui"}, "date": 1_790_000_000}
+    file = {"file_id": "x", "file_unique_id": "u", "file_name": "lease.pdf", "width": 9}
+    envelope = read(**{kind: [file] if kind == "photo" else file}, forward_origin=origin)
+
+    assert envelope.text.endswith("[5]\n> (forwarded from Rui (2026-09-21))")
+    assert envelope.third_party
+    assert not own_words(envelope.text)

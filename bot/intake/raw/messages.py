@@ -15,8 +15,8 @@ from bot.intake.fields import (
     as_object,
     as_text,
 )
-from bot.intake.media import OWN_VOICE, SentFile, sent_file, waiting_line
-from bot.intake.other_kinds import in_words
+from bot.intake.media import FORWARDED, OWN_VOICE, SentFile, sent_file, waiting_line
+from bot.intake.other_kinds import in_words, open_poll
 from bot.intake.updates import Envelope, Me, conversation_key
 from memory.context.transcript import clip
 from memory.foreign import foreign, has_foreign
@@ -122,6 +122,7 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
         files=tuple(each for each in (original, file) if each),
         album=album,
         replies_to=_ours_replied_to(message, me),
+        poll_id=open_poll(message),
     )
 
 
@@ -171,7 +172,8 @@ def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
     """
     if message.get("forward_origin") is not None:
         origin = message["forward_origin"]
-        return foreign(text, f"Forwarded from {_origin(origin)}{_day(as_object(origin).get('date'))}")
+        whence = f"Forwarded from {_origin(origin)}{_day(as_object(origin).get('date'))}"
+        return foreign(text, whence) or foreign(f"{FORWARDED}{whence.removeprefix('Forwarded')})")
     if message.get("via_bot") is not None:
         return foreign(text, f"Sent via {as_text(as_object(message['via_bot']).get('username')) or 'a bot'}")
     original, elsewhere = as_object(message.get("reply_to_message")), message.get("external_reply")
@@ -183,7 +185,7 @@ def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
         return f"{foreign('(a message elsewhere)', f'Reply to {whose}')}\n{text}"
     if _author(original) in (me.bot_id, _author(message)):
         return text
-    quoted = as_text(original.get("text")) or as_text(original.get("caption"))
+    quoted = _words(original)
     return f"{foreign(quoted, f'Reply to {whose}')}\n{text}" if quoted.strip() else text
 
 
@@ -197,8 +199,13 @@ def _said_before(message: Mapping[str, Any], me: Me) -> str:
     if at_s is None or before_s is None or at_s - before_s < OLD_S or quote.get("text"):
         return ""
     whose = {_author(message): "their own message", me.bot_id: "the assistant's message"}.get(_author(original))
-    said = as_text(original.get("text")) or as_text(original.get("caption"))
+    said = _words(original)
     return foreign(clip(said, MOST_QUOTED_CHARS), f"Reply to {whose}{_day(before_s)}") if whose else ""
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    """Return what a message that is replied to says: its text, or its place, poll or the like in words."""
+    return as_text(message.get("text")) or as_text(message.get("caption")) or in_words(message)
 
 
 def _day(at_s: object) -> str:

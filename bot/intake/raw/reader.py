@@ -15,12 +15,14 @@ from bot.intake.fields import (
     as_object,
     as_text,
 )
-from bot.intake.local import is_local
+from bot.intake.local import is_local, poll_update_id
+from bot.intake.other_kinds import poll_outcome
 from bot.intake.raw.messages import base_of, read_message
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me, conversation_key
 
 BODIES = ALLOWED_UPDATES
 REACTION = "message_reaction"
+POLL = "poll"
 MAX_EMOJI_CHARS = 16
 MOST_REACTIONS = 3
 """Telegram lets people with Premium give so many."""
@@ -47,6 +49,8 @@ def read_update(raw: object, me: Me) -> Envelope | None:
         return _read_local(as_object(raw), local, me)
     if not kind and as_object(as_object(raw).get("task")):
         return _read_task(as_object(raw), as_object(as_object(raw)["task"]), me)
+    if kind == POLL:
+        return _read_poll(as_object(raw), body, me)
     if update_id is None:
         return None
     if other := _OTHERS.get(kind):
@@ -139,6 +143,42 @@ def _read_task(raw: Mapping[str, Any], task: Mapping[str, Any], me: Me) -> Envel
         kind="task",
         user_id=user_id,
         run_id=as_name(task.get("run_id")),
+    )
+
+
+def ended_poll(raw: object) -> str | None:
+    """Return the id of the poll that an update tells of: "" while that goes on, None for any other update."""
+    kind, poll = _body(raw)
+    if kind != POLL:
+        return None
+    return as_name(poll.get("id")) if poll.get("is_closed") is True else ""
+
+
+def poll_update(poll: Mapping[str, Any], conversation_id: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is written down for the end of a poll in one conversation, with where it was `sent`."""
+    update_id = poll_update_id(as_name(poll.get("id")), conversation_id)
+    return {"update_id": update_id, POLL: poll, "sent": dict(sent)}
+
+
+def _read_poll(raw: Mapping[str, Any], poll: Mapping[str, Any], me: Me) -> Envelope | None:
+    """Return the envelope of a poll that has ended in a chat (`poll_update`); Telegram's own update names none."""
+    update_id, sent = raw.get("update_id"), as_object(raw.get("sent"))
+    chat_id, thread_id = as_id(sent.get("chat_id")), as_id(sent.get("thread_id"))
+    if not (isinstance(update_id, int) and is_local(update_id)) or chat_id is None:
+        return None
+    return Envelope(
+        bot_id=me.bot_id,
+        update_id=update_id,
+        conversation_id=conversation_key(me.bot_id, me.origins.get(chat_id, chat_id), thread_id),
+        chat_id=chat_id,
+        thread_id=thread_id,
+        private=chat_id > 0,
+        kind="poll",
+        user_id=as_id(sent.get("user_id")),
+        text=poll_outcome(poll),
+        message_id=as_id(sent.get("message_id")),
+        third_party=True,
+        poll_id=as_name(poll.get("id")),
     )
 
 

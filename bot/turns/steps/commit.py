@@ -17,7 +17,7 @@ from bot.people.spending import Spending, booked
 from bot.tools.call import heard
 from bot.turns.services import Services
 from bot.turns.steps.gate import TurnGate
-from bot.turns.steps.notices import with_footnotes
+from bot.turns.steps.notices import polls_told, with_footnotes
 from bot.turns.steps.took import Took
 from bot.turns.steps.work import Made, TurnWork, besides, reply_to
 from memory.ports import Statement
@@ -68,6 +68,7 @@ class Commit:
         ends += await seen(services, ask)
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
         ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
+        ends += polls_told(ask)
 
         async def record(*rows: Statement) -> ConversationTurn:
             stored = await made.pending.record(

@@ -7,11 +7,13 @@ from typing import Any
 import orjson
 
 from bot import replies
-from bot.answers.responder import Answer, Ask
+from bot.answers.responder import Answer, Ask, EndedPoll
 from bot.tools.call import CallRow
 from bot.turns.services import Services
+from memory.foreign import parts
 from memory.ledger import lines, views
 from memory.ledger.types import Actor, Note
+from memory.ports import Statement
 from memory.text import shorten
 
 _WHY = {
@@ -27,7 +29,7 @@ _WHY = {
 
 async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     """What to say of the turn before, and of this one when it was tried before. Raises `StorageUnavailable`."""
-    told = (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news))
+    told = (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news), *_ended(ask))
     return (*told, *await _taken_back(services, ask))
 
 
@@ -54,6 +56,29 @@ def _decided(call: CallRow) -> str:
     }.get(call.state, "is left as it is; nobody knows whether it happened")
     more = f" (read_result {call.number} has what came of it)" if call.result else ""
     return f"The call of {call.tool} with {shorten(call.arguments_json, 200)} {became}{more}."
+
+
+async def ended_polls(services: Services, conversation_id: str, session_id: str | None) -> tuple[EndedPoll, ...]:
+    """Return the polls of a conversation, or of one session alone, whose end was not told yet.
+
+    Raises `StorageUnavailable`.
+    """
+    rows = await services.db.read("polls_ended", conversation_id=conversation_id)
+    return tuple(EndedPoll(**row) for row in rows if session_id in (None, row["session_id"]))
+
+
+def polls_told(ask: Ask) -> list[Statement]:
+    """Return what notes that the ends of these polls were told, for the transaction of the turn."""
+    return [
+        Statement("poll_gone", {name: getattr(poll, name) for name in ("bot_id", "poll_id", "conversation_id")})
+        for poll in ask.polls
+    ]
+
+
+def _ended(ask: Ask) -> list[str]:
+    """What became of polls, unless the messages tell of it anyway."""
+    shown = {turn.turn_id for turn in ask.packet.history}
+    return ["\n".join(text for _, text in parts(poll.outcome)) for poll in ask.polls if poll.turn_id not in shown]
 
 
 async def _not_stored(services: Services, ask: Ask) -> list[str]:

@@ -14,7 +14,7 @@ from bot.tools.tool import Place
 from bot.turns.services import Services
 from bot.turns.steps.attachments import pictures_for
 from bot.turns.steps.gate import TurnGate
-from bot.turns.steps.notices import notices
+from bot.turns.steps.notices import ended_polls, notices
 from bot.turns.steps.work import AskedAgain, TurnWork, bounded, sent_at_ms, whole_chars
 from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.continuity.packet import GUARDRAILS
@@ -106,6 +106,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         tools=tools,
         repeats=said.repeats,
         news=await services.calls.untold(place, said.calls) if tools else (),
+        polls=await ended_polls(services, first.conversation_id, None if carries else state.session_id),
         model=str(choices.get(MODEL) or ""),
         pictures=await pictures_for(services, said.material, pending.packet),
         by_clock=clock is not None,

@@ -1,0 +1,137 @@
+"""A message that changed after it was answered: edited by its person, or a poll that has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from bot import replies
+from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.intake.media import reworded
+from bot.intake.updates import Envelope
+from bot.turns.parked import GOES_ON, WAITS
+from bot.turns.services import Services
+from bot.turns.steps.gate import TurnGate
+from memory.errors import Conflict
+from memory.keeper.edited import says_the_same
+from memory.ports import Row, Statement
+from memory.types import PRIVATE, ConversationTurn
+
+
+class Edits:
+    """Lets turns read as their messages do now."""
+
+    def __init__(self, services: Services, gate: TurnGate, has_answer: Callable[[str], bool]) -> None:
+        """`has_answer` says whether the answer of a turn was made and could not be stored."""
+        self._services = services
+        self._gate = gate
+        self._has_answer = has_answer
+
+    async def take(self, head: Envelope) -> None:
+        """Finish an edit, or the end of a poll. Raises `Conflict`, `StorageUnavailable`."""
+        if await self._gate.joins(head) or await self._joins_parked(head):
+            return
+        await (self._ended(head) if head.kind == "poll" else self._edited(head))
+
+    async def _joins_parked(self, edit: Envelope) -> bool:
+        """Let an edit wait with its message for [Try again], which then answers what it says now; else return False.
+
+        An answer that was made and could not be stored is one to the first words: it is kept, and the edit offered.
+        """
+        row = await self._services.db.read_one("parked_turn_of_message", **_message_of(edit))
+        if row is None or row["error"] in (WAITS, GOES_ON) or self._has_answer(row["turn_id"]):
+            return False
+        inbox, turn_id, why = self._services.inbox, row["turn_id"], row["error"]
+        still = {"turn_id": turn_id, "was": why, "mark": why}
+        try:
+            await self._services.db.write(
+                Statement("inbox_hold", still, expect=await inbox.parked(turn_id)), inbox.park(edit, turn_id, why)
+            )
+        except Conflict:  # it was put back to work meanwhile
+            return False
+        return True
+
+    async def _ended(self, end: Envelope) -> None:
+        """Let the turn of a poll tell how it ended; the next answer is told so. Nobody is answered."""
+        services, turn_id = self._services, await self._turn_of(end)
+        turn = await services.memory.store.turn(turn_id) if turn_id else None
+        poll = {"bot_id": end.bot_id, "poll_id": end.poll_id, "conversation_id": end.conversation_id}
+        if turn is None or await self._is_of_a_private_session_before(end, turn):
+            await services.committer.done([end], [], Statement("poll_gone", poll))
+            return
+        told = Statement("poll_ended", poll | {"outcome": end.text, "turn_id": turn.turn_id})
+        ends = (services.inbox.done(end), told)
+        whole = f"{turn.user_text}\n{end.text}"
+
+        async def store(*rows: Statement) -> None:
+            await services.memory.edited(turn.turn_id, whole, *ends, *rows, third_party=True)
+
+        await services.committer.say(Target.of(end), [], store)
+
+    async def _edited(self, envelope: Envelope) -> None:
+        """Let a message that was answered read as it does now, and offer to answer it again where that may differ.
+
+        An offer that stands already takes over the newest text. What is noted of the answer before goes with it: of
+        the one that an earlier offer led to, else of the first.
+        """
+        about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
+        payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
+        offers = await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id)
+        meant: dict[str, Any] = {}
+        latest: Row | None = None
+        for row in reversed(offers):
+            said = orjson.loads(row["payload_json"])
+            if about.items() <= said.items():
+                latest, meant = row, said
+        before = meant.get("replaces") or meant.get("answered_by") or await self._turn_of(envelope)
+        turn = await self._services.memory.store.turn(before) if before else None
+        if turn and await self._is_of_a_private_session_before(envelope, turn):
+            await self._services.committer.done([envelope], [])
+            return
+        text = await self._reworded(envelope, turn) if turn else envelope.text
+        if turn and not envelope.files:
+            payload["text"] = text
+        differs = turn is None or not says_the_same(turn.user_text, text)
+        ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
+        if latest is not None and latest["used_at_ms"] is None:
+            if "replaces" in meant:
+                payload["replaces"] = meant["replaces"]
+            values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
+            ends.append(Statement("button_means", values))
+        elif differs:
+            payload |= {"replaces": before} if before else {}
+            button = Button(replies.say("answer_again"), "answer_again", payload)
+            text_of_it, at = replies.say("edited"), envelope.message_id
+            messages.append(OutgoingMessage(text_of_it, buttons=((button,),), reply_to_message_id=at))
+
+        async def store(*rows: Statement) -> None:
+            both = (*ends, *rows)
+            if turn is None:
+                await self._services.db.write(*both)
+            else:
+                await self._services.memory.edited(turn.turn_id, text, *both, third_party=envelope.third_party)
+
+        await self._services.committer.say(Target.of(envelope), messages, store)
+
+    async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
+        """Return what a turn's person says now; of a turn of several messages one alone reads anew."""
+        row = await self._services.db.read_one("messages_of_turn", turn_id=turn.turn_id)
+        return reworded(turn.user_text, edit.text, is_one=(row or {}).get("n", 1) <= 1)
+
+    async def _is_of_a_private_session_before(self, edit: Envelope, turn: ConversationTurn) -> bool:
+        """Whether an edited message's turn is of a private session that is over: it is brought into no other one."""
+        if turn.action_name != PRIVATE:
+            return False
+        current = await self._services.memory.recorder.current(edit.conversation_id)
+        return current is None or current.session_id != turn.session_id
+
+    async def _turn_of(self, edit: Envelope) -> str | None:
+        """Return the turn that answered a message before it was edited, None when none did."""
+        row = await self._services.db.read_one("turn_of_message", **_message_of(edit))
+        return row["turn_id"] if row else None
+
+
+def _message_of(envelope: Envelope) -> dict[str, Any]:
+    return {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id")}
