@@ -13,6 +13,7 @@ from memory.privacy.erasure import carries
 from memory.storage.extension import Erasure, Extension
 from memory.storage.migrate import FOLDER as MEMORY_MIGRATIONS
 from memory.storage.named_queries import QUERY_FILES as MEMORY_QUERY_FILES
+from memory.storage.sqlite.digests import MEMORY_DIGESTS, WHOLE, Digested
 
 _HERE = Path(__file__).parent
 BOT_QUERY_FILES = (
@@ -30,6 +31,23 @@ QUERY_FILES = (*MEMORY_QUERY_FILES, *BOT_QUERY_FILES)
 """Every file of named queries, for whoever opens a database that is no memory (a backup)."""
 MIGRATIONS = (MEMORY_MIGRATIONS, BOT_MIGRATIONS)
 """Every folder of migrations that makes a bot's database."""
+BOT_DIGESTS = {
+    "buttons": WHOLE,
+    "chat_moves": WHOLE,
+    "inbox": Digested(
+        progress=frozenset({"state", "attempts", "waits", "boot_id", "turn_id", "error", "done_at_ms"}),
+        still_read="{row}state <> 'done'",
+    ),
+    "outbox": Digested(
+        progress=frozenset(
+            {"state", "attempts", "message_id", "after_message_id", "error", "sending_at_ms", "sent_at_ms"}
+        ),
+        still_read="{row}state IN ('queued', 'sending')",
+    ),
+    "people": Digested(written_whole=("settings_json", "allowed")),
+}
+DIGESTS = {**MEMORY_DIGESTS, **BOT_DIGESTS}
+"""Every table of a bot's database whose rows have digests."""
 
 
 async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
@@ -85,6 +103,7 @@ async def turns_of_notes(db: Database, note_ids: Collection[str]) -> Sequence[st
 BOT_TABLES = Extension(
     queries=BOT_QUERY_FILES,
     migrations=BOT_MIGRATIONS,
+    digests=BOT_DIGESTS,
     erase=erase,
     count=count_files,
     turns_of_notes=turns_of_notes,

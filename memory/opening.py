@@ -47,7 +47,7 @@ from memory.state.state_manager import withdrawn_from
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase, lock_alone, open_database
-from memory.storage.extension import Extension
+from memory.storage.extension import Extension, digests_with
 from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import places
@@ -422,7 +422,7 @@ async def _bring_up_to_date(
     """Make the folder of checkpoints and migrate the database; return the migrations that it needed."""
     make_folder(checkpoints)
     folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
-    applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
+    applied = await asyncio.to_thread(migrate.migrate, path, folders, digests_with(extensions), now_ms=clock.now_ms())
     if applied:
         log.info("database schema brought up to date: %s", ", ".join(applied))
     return applied
@@ -438,7 +438,7 @@ async def _connect(
 ) -> OpenDatabase:
     """Return the database with the queries of the memory and of its extensions; `held` closes it."""
     queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
-    db = await open_database(path, queries, read_only=read_only, observers=observers)
+    db = await open_database(path, queries, digests_with(extensions), read_only=read_only, observers=observers)
     held.push_async_callback(db.close)
     return db
 

@@ -15,6 +15,7 @@ from memory.storage import migrate
 from memory.storage.engine import Schema, dialect_of, open_schema
 from memory.storage.named_queries import QUERY_FILES, load_queries
 from memory.storage.place import shown
+from memory.storage.sqlite.digests import Digests
 
 BATCH: Final = 1000
 LEFT_OUT: Final = frozenset({"schema_migrations", "commit_marks", "workers", "leases", "copy_progress"})
@@ -113,7 +114,9 @@ class _End:
         self.schema.write(*last, ("DROP TABLE copy_progress", [{}]), (UNMARK, [{"number": migrate.COPYING}]))
 
 
-def copy(source: Path | str, target: Path | str, folders: Sequence[Path], told: Told = unobserved) -> int:
+def copy(
+    source: Path | str, target: Path | str, folders: Sequence[Path], digests: Digests, told: Told = unobserved
+) -> int:
     """Copy everything and return how many rows that is. Both ends have to be at rest: hold their locks.
 
     A copy that was interrupted is gone on with. What a crash leaves behind: a target with a mark in its ledger, with
@@ -127,8 +130,8 @@ def copy(source: Path | str, target: Path | str, folders: Sequence[Path], told: 
         raise StorageError(f"{shown(source)} has an older schema; run `continuity-bot migrate` first")
     begun = migrate.COPYING in migrate.status(target, folders).ahead
     if not begun:
-        migrate.migrate(target, folders)
-    with open_schema(source, read_only=True) as here, open_schema(target) as there:
+        migrate.migrate(target, folders, digests)
+    with open_schema(source, {}, read_only=True) as here, open_schema(target, digests) as there:
         return _copy(_End(here, dialect_of(source)), _End(there, dialect_of(target)), target, told, begun=begun)
 
 

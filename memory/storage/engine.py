@@ -12,6 +12,7 @@ from memory.ports import NOBODY, Database, Lock, Observers, Row, unobserved
 from memory.storage.condition import Condition
 from memory.storage.place import is_server, take_lock
 from memory.storage.sqlite.database import SqliteDatabase
+from memory.storage.sqlite.digests import Digests
 from memory.storage.sqlite.schema import SchemaFile
 
 NO_DRIVER = (
@@ -133,20 +134,28 @@ def dialect_of(where: Path | str) -> str:
 
 
 async def open_database(
-    where: Path | str, queries: Sequence[Path], *, read_only: bool = False, observers: Observers = NOBODY
+    where: Path | str,
+    queries: Sequence[Path],
+    digests: Digests,
+    *,
+    read_only: bool = False,
+    observers: Observers = NOBODY,
 ) -> OpenDatabase:
-    """Open the database at a path or an address. Raises as the adapters do, and `StorageError` without the driver."""
+    """Open the database at a path, whose rows have digests, or at an address.
+
+    Raises as the adapters do, and `StorageError` without the driver.
+    """
     if not is_server(where):
-        return await SqliteDatabase.open(where, queries, read_only=read_only, observers=observers)
+        return await SqliteDatabase.open(where, queries, digests, read_only=read_only, observers=observers)
     with _driver():
         from memory.storage.postgres.database import PostgresDatabase
     return await PostgresDatabase.open(str(where), queries, read_only=read_only, observers=observers)
 
 
-def open_schema(where: Path | str, *, read_only: bool = False) -> Schema:
+def open_schema(where: Path | str, digests: Digests, *, read_only: bool = False) -> Schema:
     """Return the schema's connection of a path or an address. Raises `StorageUnavailable`, `UnsafeSettings`."""
     if not is_server(where):
-        return SchemaFile(where, read_only=read_only)
+        return SchemaFile(where, digests, read_only=read_only)
     with _driver():
         from memory.storage.postgres.schema import SchemaServer
     return SchemaServer(str(where), read_only=read_only)

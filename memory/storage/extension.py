@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory.ports import Database, Statement
+from memory.storage.sqlite.digests import MEMORY_DIGESTS, Digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,17 @@ class Extension:
     """Files of named queries; no name may be one of the memory's."""
     migrations: Path | None = None
     """A folder of `NNNN_name.sql`, numbered in a thousand of its own: 1001 …"""
+    digests: Digests = field(default_factory=dict)
+    """Tables of it with a column `row_digest`, and which of their columns count in which rows."""
     erase: Erase | None = None
     """Asked whenever something is forgotten."""
     count: Count | None = None
     """Asked with it: what people are told of."""
     turns_of_notes: TurnsOfNotes | None = None
     """Asked before it, about the notes that go."""
+
+
+def digests_with(extensions: Sequence[Extension]) -> Digests:
+    """Return what the memory's tables and those of its extensions tell of their digests."""
+    every = (MEMORY_DIGESTS, *(each.digests for each in extensions))
+    return {name: digested for digests in every for name, digested in digests.items()}

@@ -17,6 +17,7 @@ from memory.ports import unobserved
 from memory.storage.engine import Schema, dialect_of, open_schema
 from memory.storage.named_queries import load_queries
 from memory.storage.place import is_server, shown
+from memory.storage.sqlite.digests import MEMORY_DIGESTS, Digests
 
 FOLDER = Path(__file__).parent / "migrations"
 MEMORY_ONLY = (FOLDER,)
@@ -94,7 +95,7 @@ def status(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> SchemaSta
     """
     if not is_server(path) and not Path(path).exists():
         return compare(_known(folders, path), ())
-    with open_schema(path, read_only=True) as schema:
+    with open_schema(path, {}, read_only=True) as schema:
         return _status(schema, folders, path)
 
 
@@ -127,20 +128,21 @@ def require_known(found: SchemaStatus, path: Path | str) -> None:
 def migrate(
     path: Path | str,
     folders: Sequence[Path] = MEMORY_ONLY,
+    digests: Digests = MEMORY_DIGESTS,
     *,
     now_ms: int | None = None,
     told: Callable[[int, int], None] = unobserved,
 ) -> tuple[str, ...]:
     """Apply what is pending, creating the database (0600) if need be; return the names of what was applied.
 
-    `told` hears before each step how many of how many are done.
-    A crash leaves each migration either whole and recorded or absent. Two processes may call it at once. Raises
-    `SchemaMismatch` for a newer database (nothing is changed), `UnsafeSettings`, `StorageUnavailable`, and
+    `folders` and `digests` are the memory's, then those of its extensions. `told` hears before each step how many of
+    how many are done. A crash leaves each migration either whole and recorded or absent. Two processes may call it at
+    once. Raises `SchemaMismatch` for a newer database (nothing is changed), `UnsafeSettings`, `StorageUnavailable`, and
     `StorageError` when a migration fails (it is rolled back, the ones before it stay).
     """
     applied_at_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     applied = []
-    with open_schema(path) as schema:  # for writing, also to look: only so SQLite undoes what a crash left half-done
+    with open_schema(path, digests) as schema:  # to write, also for a look: only so SQLite undoes half-done work
         found = _status(schema, folders, path)
         require_known(found, path)
         for number, step in enumerate(found.pending):
@@ -154,7 +156,7 @@ def migrate(
 
 def applied(path: Path, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[str, ...]:
     """Return the scripts that made the schema of an SQLite file, in order, by what its ledger says. `StorageError`."""
-    with open_schema(path, read_only=True) as schema:
+    with open_schema(path, {}, read_only=True) as schema:
         numbers = {row[0] for row in schema.rows(_QUERIES["applied_migrations"])}
     ledger = f"{_QUERIES['create_schema_migrations']};"
     return (ledger, *(step.script for step in _known(folders, path) if step.number in numbers))

@@ -9,6 +9,7 @@ from typing import Any
 
 from loopback.model import ToolCall, echo
 
+from bot.tables import DIGESTS
 from memory.ledger.types import Actor, Add
 from memory.storage.sqlite.rows import keep
 
@@ -157,7 +158,7 @@ def change(bot, sql: str, **params: Any) -> None:
         _on_server(bot.database, sql, params)
         return
     with closing(sqlite3.connect(bot.database)) as connection, connection:
-        keep(connection)
+        keep(connection, DIGESTS)
         connection.execute(sql, params)
 
 

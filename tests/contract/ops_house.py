@@ -18,7 +18,7 @@ from loopback.forked import Forked
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.tables import BOT_TABLES, QUERY_FILES
+from bot.tables import BOT_TABLES, DIGESTS, QUERY_FILES
 from memory.ledger.types import Actor, Add
 from memory.ports import Statement
 from memory.search.languages import Languages
@@ -139,7 +139,7 @@ class House:
         """Return the turn ids of a session in any database file, without touching its folder."""
 
         async def work():
-            db = await SqliteDatabase.open(database, QUERY_FILES, read_only=True)
+            db = await SqliteDatabase.open(database, QUERY_FILES, DIGESTS, read_only=True)
             try:
                 return [turn.turn_id for turn in await Store(db).last_turns(session_id, 10_000)]
             finally:

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from servers import Cluster, NoServer
 
-from bot.tables import MIGRATIONS
+from bot.tables import DIGESTS, MIGRATIONS
 from bot.tables import QUERY_FILES as ALL_QUERY_FILES
 from memory.errors import Conflict, Fenced, Locked, StorageError, StorageUnavailable, UnsafeSettings
 from memory.ports import Observers, Statement
@@ -36,7 +36,7 @@ def turn(seq, **overrides):
 
 @pytest.fixture
 async def db(postgres):
-    database = await open_database(postgres, QUERY_FILES)
+    database = await open_database(postgres, QUERY_FILES, DIGESTS)
     yield database
     await database.close()
 
@@ -121,7 +121,7 @@ async def test_a_server_that_is_away_is_trouble_until_it_answers(monkeypatch):
         pytest.skip(str(why))
     try:
         migrate(cluster.url)
-        db = await open_database(cluster.url.replace("postgres@", "postgres:secret@"), QUERY_FILES)
+        db = await open_database(cluster.url.replace("postgres@", "postgres:secret@"), QUERY_FILES, DIGESTS)
         await db.write(turn(1))
         cluster.stop()
         with pytest.raises(StorageUnavailable, match="the server cannot be reached") as refused:
@@ -164,13 +164,13 @@ async def test_of_two_writers_one_wins(db):
 async def test_a_server_that_may_forget_is_refused(postgres):
     """Without synchronous commits a power cut takes what was confirmed (P1)."""
     with pytest.raises(UnsafeSettings, match="synchronous_commit=off"):
-        await open_database(postgres + "%20-csynchronous_commit%3Doff", QUERY_FILES)
+        await open_database(postgres + "%20-csynchronous_commit%3Doff", QUERY_FILES, DIGESTS)
 
 
 async def test_an_address_that_leads_nowhere_says_so():
     """A wrong port and a wrong name are told apart, and the password is never shown."""
     with pytest.raises(StorageUnavailable, match="the server cannot be reached") as refused:
-        await open_database("postgresql://me:secret@127.0.0.1:1/nothing", QUERY_FILES)
+        await open_database("postgresql://me:secret@127.0.0.1:1/nothing", QUERY_FILES, DIGESTS)
     assert "secret" not in str(refused.value)
     assert shown("postgresql://me:secret@db.example:5433/bot?sslmode=require") == "postgresql://db.example:5433/bot"
 
@@ -192,7 +192,7 @@ def test_both_databases_have_the_same_tables(postgres, tmp_path):
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
         ).fetchall()
     there = {tuple(each) for each in found if each[0] not in own}
-    migrate(tmp_path / "bot.db", MIGRATIONS)
+    migrate(tmp_path / "bot.db", MIGRATIONS, DIGESTS)
     from contextlib import closing
     from sqlite3 import connect
 
@@ -263,7 +263,7 @@ def names_in(dialect):
 
 async def test_what_was_declared_dead_is_refused(postgres):
     """A process that others have declared dead stores nothing any more; without the fence it would."""
-    first, second = [await open_database(postgres, ALL_QUERY_FILES) for _ in range(2)]
+    first, second = [await open_database(postgres, ALL_QUERY_FILES, DIGESTS) for _ in range(2)]
     locks = [lock_alone(postgres, shared=True) for _ in range(2)]
     assert await first.join(locks[0], alone=False)
     assert not await second.join(locks[1], alone=False)
@@ -298,7 +298,7 @@ async def seen(by, of):
 
 async def test_who_has_renewed_itself_meanwhile_is_not_declared_dead(postgres):
     """What was seen of it is old by then: nothing changes."""
-    one, other = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
+    one, other = [await open_database(postgres, QUERY_FILES, DIGESTS) for _ in range(2)]
     locks = [lock_alone(postgres, shared=True) for _ in range(2)]
     await one.join(locks[0], alone=False)
     await other.join(locks[1], alone=False)
@@ -341,7 +341,7 @@ async def is_cut_off(db):
 async def test_who_was_cut_off_itself_takes_nobody_for_dead_at_once(postgres):
     """When the network comes back, the first one to be back waits for the others, which may be about to follow."""
     lock = lock_alone(postgres, shared=True)
-    one = await open_database(postgres, QUERY_FILES)
+    one = await open_database(postgres, QUERY_FILES, DIGESTS)
     await one.join(lock, alone=False)
     async with await psycopg.AsyncConnection.connect(postgres) as outside:
         await outside.execute(SILENT)
@@ -371,7 +371,7 @@ async def test_nobody_was_silent_while_the_server_was_away(monkeypatch):
         with psycopg.connect(cluster.url, autocommit=True) as outside:
             outside.execute(SILENT)
         lock = lock_alone(cluster.url, shared=True)
-        one = await open_database(cluster.url, QUERY_FILES)
+        one = await open_database(cluster.url, QUERY_FILES, DIGESTS)
         await one.join(lock, alone=False)
         taken = await takes_for_dead(one)
         await one.close()
@@ -386,7 +386,7 @@ async def test_what_one_tells_all_others_hear(postgres):
     """News come over a connection of their own, also after that was severed."""
     heard: asyncio.Queue[str] = asyncio.Queue()
     watches = (Observers(), Observers(news=heard.put_nowait))
-    one, other = [await open_database(postgres, QUERY_FILES, observers=each) for each in watches]
+    one, other = [await open_database(postgres, QUERY_FILES, DIGESTS, observers=each) for each in watches]
     locks = [lock_alone(postgres, shared=True) for _ in range(2)]
     await one.join(locks[0], alone=False)
     await other.join(locks[1], alone=False)

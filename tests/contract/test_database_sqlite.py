@@ -15,6 +15,7 @@ from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
 from memory.storage.sqlite.connection import connect_writer, secure
 from memory.storage.sqlite.database import SqliteDatabase
+from memory.storage.sqlite.digests import MEMORY_DIGESTS
 from memory.storage.sqlite.schema import split_script
 from memory.storage.store import Store
 from memory.storage.turn_rows import insert_turn
@@ -82,7 +83,7 @@ async def test_a_database_that_others_could_read_is_closed_to_them(tmp_path):
     """A file that was made with the usual mode is set to 0600 when it is opened."""
     path = tmp_path / "open.db"
     path.touch(mode=0o644)
-    connect_writer(path).close()
+    connect_writer(path, MEMORY_DIGESTS).close()
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -126,7 +127,7 @@ async def test_a_lock_of_another_process_is_named(database):
 
 async def test_a_tool_reads_beside_the_bot_and_cannot_write(database):
     """A second opening for reading sees what is committed, also later, and its writes are refused."""
-    tool = await SqliteDatabase.open(database.path, QUERY_FILES, read_only=True)
+    tool = await SqliteDatabase.open(database.path, QUERY_FILES, MEMORY_DIGESTS, read_only=True)
     await database.write(turn(1))
 
     assert await seqs(tool) == [1]
@@ -144,19 +145,19 @@ async def test_a_file_that_is_no_database_says_so(tmp_path):
     path.write_text("Dear reader, " * 100)
 
     with pytest.raises(StorageUnavailable, match=r"letter\.db: it is not an SQLite database"):
-        await SqliteDatabase.open(path, QUERY_FILES)
+        await SqliteDatabase.open(path, QUERY_FILES, MEMORY_DIGESTS)
 
 
 async def test_reading_a_database_that_does_not_exist_says_so(tmp_path):
     """A tool never creates the database."""
     with pytest.raises(StorageUnavailable, match=r"no\.db: it cannot be opened"):
-        await SqliteDatabase.open(tmp_path / "no.db", QUERY_FILES, read_only=True)
+        await SqliteDatabase.open(tmp_path / "no.db", QUERY_FILES, MEMORY_DIGESTS, read_only=True)
     assert list(tmp_path.iterdir()) == []
 
 
 async def test_an_unmigrated_database_says_what_to_do(tmp_path):
     """A missing table points to the migration."""
-    database = await SqliteDatabase.open(tmp_path / "new.db", QUERY_FILES)
+    database = await SqliteDatabase.open(tmp_path / "new.db", QUERY_FILES, MEMORY_DIGESTS)
 
     with pytest.raises(StorageError, match="migrate it"):
         await database.read("get_turn", turn_id="t_1")
@@ -170,7 +171,7 @@ async def test_a_backup_is_a_whole_database(database, tmp_path):
     await writing
     await database.backup_to(tmp_path / "later.db")
 
-    copy = await SqliteDatabase.open(tmp_path / "later.db", QUERY_FILES, read_only=True)
+    copy = await SqliteDatabase.open(tmp_path / "later.db", QUERY_FILES, MEMORY_DIGESTS, read_only=True)
     assert len(await seqs(copy)) == 49
     assert await copy.integrity() == ()
     await copy.close()

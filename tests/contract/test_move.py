@@ -11,7 +11,7 @@ from servers import postgres_programs
 from bot.ops.copies.move import move
 from bot.ops.workspace import OpsError
 from bot.settings import Settings
-from bot.tables import BOT_TABLES, MIGRATIONS
+from bot.tables import BOT_TABLES, DIGESTS, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
 from memory.ledger.types import Actor, Add
 from memory.privacy.plan import ForgetRequest
@@ -63,7 +63,7 @@ async def what_it_knows(place):
 
 
 def ledger(database):
-    with open_schema(database, read_only=True) as schema:
+    with open_schema(database, {}, read_only=True) as schema:
         return [number for (number,) in schema.rows("SELECT number FROM schema_migrations ORDER BY number")]
 
 
@@ -98,12 +98,12 @@ async def test_an_interrupted_move_goes_on(file, bare, monkeypatch, batches):
 
     monkeypatch.setattr(copying._End, "put", cut)
     with pytest.raises(KeyboardInterrupt):
-        copying.copy(file, bare, MIGRATIONS)
+        copying.copy(file, bare, MIGRATIONS, DIGESTS)
     with pytest.raises(SchemaMismatch, match="was not finished; run the same `continuity-bot move` again"):
-        migrate.migrate(bare, MIGRATIONS)
+        migrate.migrate(bare, MIGRATIONS, DIGESTS)
     monkeypatch.setattr(copying._End, "put", put)
 
-    assert copying.copy(file, bare, MIGRATIONS) > 24
+    assert copying.copy(file, bare, MIGRATIONS, DIGESTS) > 24
     assert migrate.pending(bare, MIGRATIONS) == ()
 
 
@@ -116,14 +116,14 @@ async def test_a_source_that_changed_meanwhile_is_noticed(file, bare, monkeypatc
 
     monkeypatch.setattr(copying._End, "finish", cut)
     with pytest.raises(KeyboardInterrupt):
-        copying.copy(file, bare, MIGRATIONS)
+        copying.copy(file, bare, MIGRATIONS, DIGESTS)
     monkeypatch.setattr(copying._End, "finish", finish)
-    with open_schema(file) as schema:
+    with open_schema(file, DIGESTS) as schema:
         schema.write(("UPDATE conversation_turns SET user_text = 'another' WHERE turn_id = 't_1'", [{}]))
 
     with pytest.raises(copying.CopyChanged, match="conversation_turns"):
-        copying.copy(file, bare, MIGRATIONS)
-    assert copying.copy(file, bare, MIGRATIONS) > 24
+        copying.copy(file, bare, MIGRATIONS, DIGESTS)
+    assert copying.copy(file, bare, MIGRATIONS, DIGESTS) > 24
 
 
 async def test_nothing_is_mixed(file, postgres, bare):

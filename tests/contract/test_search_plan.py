@@ -10,6 +10,7 @@ import pytest
 from memory.search import searcher
 from memory.storage.named_queries import load_queries
 from memory.storage.sqlite.connection import connect_reader
+from memory.storage.sqlite.digests import MEMORY_DIGESTS
 from memory.testing import lay_tables, open_memory
 
 QUERIES = Path(searcher.__file__).with_name("search.sqlite.sql")
@@ -22,7 +23,7 @@ async def test_documents_are_read_side_by_side(tmp_path, name):
         path = opened.db.path
     query = load_queries([QUERIES])[name]
 
-    with contextlib.closing(connect_reader(path)) as connection:
+    with contextlib.closing(connect_reader(path, MEMORY_DIGESTS)) as connection:
         asked = dict.fromkeys(re.findall(r":(\w+)", query))
         steps = [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", asked)]
 
@@ -51,5 +52,5 @@ def test_a_reader_maps_nothing_of_the_file(tmp_path):
     """Whoever searches does so after a commit, behind which each page that is mapped costs more than a copy of it."""
     database = tmp_path / "continuity.db"
     lay_tables(database)
-    with contextlib.closing(connect_reader(database)) as reader:
+    with contextlib.closing(connect_reader(database, MEMORY_DIGESTS)) as reader:
         assert list(reader.execute("PRAGMA mmap_size").fetchone().values()) == [0]

@@ -8,13 +8,13 @@ from contextlib import closing
 
 import pytest
 
-from bot.tables import MIGRATIONS, QUERY_FILES
+from bot.tables import DIGESTS, MIGRATIONS, QUERY_FILES
 from memory.ports import Statement
 from memory.storage.migrate import migrate
 from memory.storage.sqlite import rows as sqlite_rows
 from memory.storage.sqlite.connection import connect_reader, connect_writer
 from memory.storage.sqlite.database import SqliteDatabase
-from memory.storage.sqlite.rows import COLUMN, MADE_AGAIN, STILL_READ, guarded
+from memory.storage.sqlite.rows import COLUMN, guarded
 from memory.testing import CONVERSATION_ID, make_exchange, open_memory
 
 TABLES = {
@@ -29,14 +29,14 @@ CHOSEN = {"user_id": 7, "settings_json": '{"language": "de"}', "created_at_ms": 
 @pytest.fixture
 def path(tmp_path):
     """Make an empty database of a bot."""
-    migrate(tmp_path / "bot.db", MIGRATIONS)
+    migrate(tmp_path / "bot.db", MIGRATIONS, DIGESTS)
     return tmp_path / "bot.db"
 
 
 @pytest.fixture
 async def database(path):
     """Open it."""
-    database = await SqliteDatabase.open(path, QUERY_FILES)
+    database = await SqliteDatabase.open(path, QUERY_FILES, DIGESTS)
     yield database
     await database.close()
 
@@ -67,12 +67,19 @@ def flips(value):
     return ["".join(chr(ord(c) ^ 1) if at == place else c for at, c in enumerate(value)) for place in sorted(places)]
 
 
+def test_every_table_with_a_digest_says_what_counts(path):
+    """A table of which nothing is told would be believed, whatever the disk made of it."""
+    found = on_disk(path, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE ?", f"%{COLUMN}%")
+
+    assert {name for (name,) in found} == set(DIGESTS) == TABLES
+
+
 def test_a_flipped_byte_in_any_column_of_any_row_is_noticed(path, caplog):
     """Every guarded table, every column, several bits: the row is left out or shown as unreadable, and named."""
     caplog.set_level(logging.WARNING)
     tried = 0
-    with closing(connect_writer(path)) as writer, closing(connect_reader(path)) as reader:
-        tables = guarded(writer)
+    with closing(connect_writer(path, DIGESTS)) as writer, closing(connect_reader(path, DIGESTS)) as reader:
+        tables = guarded(writer, DIGESTS)
         assert {table.name for table in tables} == TABLES
         for table in tables:
             row = filled(table, kinds(writer, table))
@@ -95,19 +102,19 @@ def test_a_flipped_byte_in_any_column_of_any_row_is_noticed(path, caplog):
 def seen(reader, table):
     """Return the rows of a table that a reader believes."""
     rows = reader.execute(f"SELECT * FROM {table.name}").fetchall()  # noqa: S608
-    return [row for row in rows if all(row[column] for column in MADE_AGAIN.get(table.name, ()))]
+    return [row for row in rows if all(row[column] for column in table.digested.made_again)]
 
 
 def test_no_question_makes_a_sound_row_look_altered(path, caplog):
     """Whichever column a query asks for by value, rows with another value are left out in silence."""
-    with closing(connect_writer(path)) as writer, closing(connect_reader(path)) as reader:
-        for table in guarded(writer):
+    with closing(connect_writer(path, DIGESTS)) as writer, closing(connect_reader(path, DIGESTS)) as reader:
+        for table in guarded(writer, DIGESTS):
             first = filled(table, kinds(writer, table))
             other = {c: v if c == "state" else f"other {v}" if isinstance(v, str) else v + 1 for c, v in first.items()}
             marks = ", ".join("?" for _ in first)
             for row in (first, other):
                 writer.execute(f"INSERT INTO {table.name} ({', '.join(row)}) VALUES ({marks})", [*row.values()])  # noqa: S608
-            for column in set(first) - {"state", *MADE_AGAIN.get(table.name, ())}:
+            for column in set(first) - {"state", *table.digested.made_again}:
                 asked = f"SELECT {', '.join(table.key)} FROM {table.name} WHERE {column} = ?"  # noqa: S608
                 found = reader.execute(asked, [first[column]]).fetchall()
                 assert found == [{name: first[name] for name in table.key}], (table.name, column)
@@ -117,12 +124,12 @@ def test_no_question_makes_a_sound_row_look_altered(path, caplog):
 
 def test_without_the_digests_a_flipped_byte_is_believed(path, monkeypatch):
     """Negative control."""
-    with closing(connect_writer(path)) as writer:
+    with closing(connect_writer(path, DIGESTS)) as writer:
         writer.execute("INSERT INTO people (user_id, allowed, settings_json, created_at_ms) VALUES (7, 0, '{}', 1)")
     on_disk(path, "UPDATE people SET allowed = 1")
     monkeypatch.setattr(sqlite_rows, "digest_of_row", lambda *_: on_disk(path, f"SELECT {COLUMN} FROM people")[0][0])  # noqa: S608
 
-    with closing(connect_reader(path)) as reader:
+    with closing(connect_reader(path, DIGESTS)) as reader:
         assert reader.execute("SELECT allowed FROM people").fetchall() == [{"allowed": 1}]
 
 
@@ -141,7 +148,7 @@ async def test_what_flipped_is_no_choice_and_a_new_choice_is_sound_again(databas
 
 async def test_a_change_does_not_make_an_altered_row_sound(database, path):
     """What flipped is moved on by somebody who saw it before: it stays left out, and is named."""
-    with closing(connect_writer(path)) as writer:
+    with closing(connect_writer(path, DIGESTS)) as writer:
         values = "'o_1', 99, 'tg:99:7:0', 7, 1, 0, 'notice', 'vet', '[]', 'queued', 0, 1"
         columns = (
             "part_id, bot_id, conversation_id, chat_id, position, part_no, kind, text, entities_json, state, attempts, "
@@ -149,7 +156,7 @@ async def test_a_change_does_not_make_an_altered_row_sound(database, path):
         )
         writer.execute(f"INSERT INTO outbox ({columns}) VALUES ({values})")  # noqa: S608 - written here
     on_disk(path, "UPDATE outbox SET text = 'vat'")
-    with closing(connect_writer(path)) as writer:
+    with closing(connect_writer(path, DIGESTS)) as writer:
         writer.execute("UPDATE outbox SET attempts = 1")
 
     assert await database.read("outbox_unsent", bot_id=99) == []
@@ -160,9 +167,9 @@ async def test_a_change_does_not_make_an_altered_row_sound(database, path):
 async def test_a_row_that_we_change_when_its_work_is_done_is_no_altered_one(database, path, caplog):
     """Answered updates lose their text, failed parts are emptied: no query names them, whichever state it asks for."""
     caplog.set_level(logging.WARNING)
-    with closing(connect_writer(path)) as writer, closing(connect_reader(path)) as reader:
-        for table in guarded(writer):
-            if table.name not in STILL_READ:
+    with closing(connect_writer(path, DIGESTS)) as writer, closing(connect_reader(path, DIGESTS)) as reader:
+        for table in guarded(writer, DIGESTS):
+            if table.name not in {"inbox", "outbox"}:
                 continue
             row = filled(table, kinds(writer, table))
             names, marks = ", ".join(row), ", ".join("?" * len(row))
@@ -181,7 +188,7 @@ async def test_a_row_that_we_change_when_its_work_is_done_is_no_altered_one(data
 
 async def test_what_was_altered_is_forgotten_like_the_rest(database, path):
     """Queries of forgetting see altered rows, or they would stay (P13)."""
-    with closing(connect_writer(path)) as writer:
+    with closing(connect_writer(path, DIGESTS)) as writer:
         row = "'m_1', 'tg:1:7:0', 7, 's', 't', 'fact', 'dog', 'Rex', 0.5, 'active', NULL, 1, NULL"
         writer.execute(f"INSERT INTO memories VALUES ({row})")  # noqa: S608 - written here
     on_disk(path, "UPDATE memories SET text = 'Rey'")

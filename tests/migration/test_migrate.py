@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import memory
-from bot.tables import BOT_MIGRATIONS, BOT_TABLES, MIGRATIONS
+from bot.tables import BOT_MIGRATIONS, BOT_TABLES, DIGESTS, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
 from memory.storage import migrate as migrations
 from memory.storage.migrate import MEMORY_ONLY, available, migrate, pending, status
@@ -94,9 +94,9 @@ def test_a_new_database_gets_everything(tmp_path):
     names = [str(step) for folder in MIGRATIONS for step in available(folder)]
 
     assert list(pending(path, MIGRATIONS)) == names
-    assert list(migrate(path, MIGRATIONS, now_ms=1)) == names
+    assert list(migrate(path, MIGRATIONS, DIGESTS, now_ms=1)) == names
     assert pending(path, MIGRATIONS) == ()
-    assert migrate(path, MIGRATIONS, now_ms=2) == ()
+    assert migrate(path, MIGRATIONS, DIGESTS, now_ms=2) == ()
     found = status(path, MIGRATIONS)
     assert found.newest_applied == (found.current, available(BOT_MIGRATIONS)[-1].number)
     assert found.current == found.newest
@@ -110,7 +110,7 @@ def test_a_memory_alone_has_no_table_of_the_bot(tmp_path):
     assert "conversation_turns" in tables
     assert not tables & {"inbox", "outbox", "buttons", "people", "usage_days", "unreachable_chats", "boots"}
 
-    migrate(tmp_path / "bot.db", MIGRATIONS)
+    migrate(tmp_path / "bot.db", MIGRATIONS, DIGESTS)
     assert status(tmp_path / "bot.db").ahead == ()
 
 
@@ -132,7 +132,7 @@ def test_a_database_from_before_the_split_keeps_all(tmp_path):
         db.execute("INSERT INTO search_docs VALUES (1, 'c', 'turn', 't_1', 's_1', 1, 1, 7, '', '', '', 1)")
         db.commit()
 
-    own = tuple(name for name in migrate(path, MIGRATIONS) if name.startswith("1"))
+    own = tuple(name for name in migrate(path, MIGRATIONS, DIGESTS) if name.startswith("1"))
     assert own[:3] == ("1001_bot", "1002_chat_moves", "1003_no_text_of_nobody")
 
     with closing(sqlite3.connect(path)) as db:
@@ -250,14 +250,14 @@ def test_a_table_that_a_step_makes_again_keeps_digests(tmp_path):
         (folder / f"{number}_step.sql").write_text(step)
     migrate(path, [*MEMORY_ONLY, folder])
 
-    with closing(connect_reader(path)) as db:
-        assert look(db) == []
+    with closing(connect_reader(path, DIGESTS)) as db:
+        assert look(db, DIGESTS) == []
         assert db.execute("SELECT COUNT(row_digest) AS digests FROM main.session_notes").fetchone() == {"digests": 2}
 
 
 def test_a_copied_database_is_a_migrated_one(tmp_path):
     """Tests begin on a copy: it has the same tables, indices and steps."""
-    migrate(tmp_path / "migrated.db", MIGRATIONS, now_ms=START_MS)
+    migrate(tmp_path / "migrated.db", MIGRATIONS, DIGESTS, now_ms=START_MS)
     lay_tables(tmp_path / "copied.db", [BOT_TABLES])
 
     dumps = []

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from loopback.login_server import LoginServer
 
-from bot.tables import BOT_TABLES, QUERY_FILES
+from bot.tables import BOT_TABLES, DIGESTS, QUERY_FILES
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.login.logins import LASTS_MS, Logins
 from bot.tools.mcp.login.pasted import pasted
@@ -32,7 +32,7 @@ async def mail():
 async def db(address):
     """Open a database with the bot's tables: a file, then PostgreSQL."""
     lay_tables(address, [BOT_TABLES])
-    opened = await open_database(address, QUERY_FILES)
+    opened = await open_database(address, QUERY_FILES, DIGESTS)
     yield opened
     await opened.close()
 

@@ -9,6 +9,7 @@ import pytest
 from memory.errors import UnknownSession
 from memory.opening import ConversationMemory
 from memory.state.state_manager import new_state
+from memory.storage.sqlite.digests import MEMORY_DIGESTS
 from memory.storage.sqlite.rows import keep
 from memory.storage.turn_rows import chain, turn_digest
 from memory.testing import make_exchange, start_memory
@@ -30,7 +31,7 @@ class Session:
 
     def sql(self, statement, *args):
         with closing(sqlite3.connect(self.memory.db.path)) as db, db:
-            keep(db)
+            keep(db, MEMORY_DIGESTS)
             return db.execute(statement, args).fetchall()
 
     def empty_database(self):

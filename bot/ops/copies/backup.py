@@ -23,7 +23,7 @@ from bot.ops.copies.folder import (
     write_private,
 )
 from bot.ops.workspace import OpsError, Told, Workspace, untold
-from bot.tables import MIGRATIONS, QUERY_FILES
+from bot.tables import DIGESTS, MIGRATIONS, QUERY_FILES
 from memory.errors import reason
 from memory.storage import migrate
 from memory.storage.folders import sync_folder
@@ -77,7 +77,7 @@ def _make_folder(target: Path) -> None:
 
 async def _describe(workspace: Workspace, target: Path) -> Backup:
     digest = file_digest(target / DATABASE)
-    copy = await SqliteDatabase.open(target / DATABASE, QUERY_FILES, read_only=True)
+    copy = await SqliteDatabase.open(target / DATABASE, QUERY_FILES, DIGESTS, read_only=True)
     try:
         rows = await copy.read("session_counts")
     finally:

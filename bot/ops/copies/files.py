@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.files.store import copy_files, copy_in
 from bot.settings import Settings
-from bot.tables import QUERY_FILES
+from bot.tables import DIGESTS, QUERY_FILES
 from memory.storage.engine import open_database
 from memory.storage.folders import make_folder, sync_folder
 from memory.storage.place import is_server
@@ -55,7 +55,7 @@ async def move_files(settings: Settings, target: Path | str) -> None:
     if settings.database_file is None:
         return  # they lie in rows, which were copied; a bot on a file takes them out when it needs them
     if is_server(target):
-        db = await open_database(str(target), QUERY_FILES)
+        db = await open_database(str(target), QUERY_FILES, DIGESTS)
         try:
             named = [row["digest"] for row in await db.read("file_digests")]
             await copy_in(db, settings.files_dir, named)

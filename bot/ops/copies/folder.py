@@ -15,7 +15,7 @@ import orjson
 from bot.ops.copies import tampered
 from bot.ops.workspace import OpsError
 from bot.settings import Settings
-from bot.tables import MIGRATIONS, QUERY_FILES
+from bot.tables import DIGESTS, MIGRATIONS, QUERY_FILES
 from memory.errors import reason
 from memory.storage import migrate
 from memory.storage.place import shown
@@ -204,7 +204,7 @@ async def open_copy(backup: Path | None) -> AsyncIterator[Store | None]:
         return
     checked = check(backup)
     tampered.look(checked.database)
-    copy = await SqliteDatabase.open(checked.database, QUERY_FILES, read_only=True)
+    copy = await SqliteDatabase.open(checked.database, QUERY_FILES, DIGESTS, read_only=True)
     try:
         yield Store(copy)
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.ops.copies.files import move_files
 from bot.ops.workspace import OpsError, Told, open_exclusive, require_database, untold
 from bot.settings import Settings
-from bot.tables import MIGRATIONS
+from bot.tables import DIGESTS, MIGRATIONS
 from memory.errors import Locked
 from memory.storage.copying import copy
 from memory.storage.engine import lock_alone
@@ -40,7 +40,7 @@ async def move(settings: Settings, address: str, told: Told = untold) -> int:
         except Locked as exc:
             raise OpsError(str(exc)) from None
         try:
-            rows = await asyncio.to_thread(copy, settings.database, target, MIGRATIONS, told)
+            rows = await asyncio.to_thread(copy, settings.database, target, MIGRATIONS, DIGESTS, told)
             await move_files(settings, target)
             return rows
         finally:

@@ -15,7 +15,7 @@ from bot.ops.copies.folder import CHECKPOINTS, DATABASE, SIDE_FILES, Backup, che
 from bot.ops.runs.status import Backlog, unfinished_in_words
 from bot.ops.workspace import OpsError
 from bot.settings import Settings
-from bot.tables import QUERY_FILES
+from bot.tables import DIGESTS, QUERY_FILES
 from memory.errors import StorageError, reason
 from memory.process.faults import point
 from memory.storage.checkpoint import BEFORE_RESTORE
@@ -138,7 +138,7 @@ def _database_aside(database: Path, mark: str) -> Path:
 
 async def _empty_wal(database: Path) -> None:
     try:
-        present = await SqliteDatabase.open(database, QUERY_FILES)
+        present = await SqliteDatabase.open(database, QUERY_FILES, DIGESTS)
         try:
             await present.wal_truncate()
         finally:
@@ -149,7 +149,7 @@ async def _empty_wal(database: Path) -> None:
 
 async def _unfinished(database: Path, now_ms: int) -> tuple[str, ...]:
     """Return what the backup had not finished when it was made, since the next start works on it."""
-    db = await SqliteDatabase.open(database, QUERY_FILES, read_only=True)
+    db = await SqliteDatabase.open(database, QUERY_FILES, DIGESTS, read_only=True)
     try:
         inbox = {row["state"]: Backlog(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_inbox")}
         outbox = {row["state"]: Backlog(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_outbox")}

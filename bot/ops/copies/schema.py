@@ -6,7 +6,7 @@ import asyncio
 
 from bot.ops.workspace import Told, open_exclusive, untold
 from bot.settings import Settings
-from bot.tables import MIGRATIONS
+from bot.tables import DIGESTS, MIGRATIONS
 from memory.storage import migrate
 
 
@@ -20,4 +20,4 @@ async def pending(settings: Settings) -> tuple[str, ...]:
 async def upgrade(settings: Settings, told: Told = untold) -> tuple[str, ...]:
     """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
     with open_exclusive(settings):
-        return await asyncio.to_thread(migrate.migrate, settings.database, MIGRATIONS, told=told)
+        return await asyncio.to_thread(migrate.migrate, settings.database, MIGRATIONS, DIGESTS, told=told)

@@ -18,6 +18,7 @@ from memory.process.faults import point
 from memory.storage.condition import Condition
 from memory.storage.named_queries import named
 from memory.storage.sqlite.connection import FOREIGN, as_dict, connect_writer, translate
+from memory.storage.sqlite.digests import Digests
 
 GROUP_LIMIT = 512
 """At most this many calls share one commit, so that the first of them does not wait for ever."""
@@ -46,11 +47,12 @@ class _Call:
 class _Thread:
     """A thread that owns the writing connection and runs one piece of work after another."""
 
-    def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, path: Path, digests: Digests, loop: asyncio.AbstractEventLoop) -> None:
         self.path = path
+        self._digests = digests
         self._loop = loop
         self._work: SimpleQueue[tuple[_Work, Callable[[Any], None]] | None] = SimpleQueue()
-        self.connection = connect_writer(path)
+        self.connection = connect_writer(path, digests)
         self._thread = Thread(target=self._serve, name=f"writer of {path.name}", daemon=True)
         self._thread.start()
 
@@ -97,7 +99,7 @@ class _Thread:
         """Replace a connection that could not even roll back."""
         with contextlib.suppress(sqlite3.Error):
             self.connection.close()
-        self.connection = connect_writer(self.path)
+        self.connection = connect_writer(self.path, self._digests)
         return self.connection
 
 
@@ -109,14 +111,19 @@ class GroupCommit:
     """
 
     def __init__(
-        self, path: Path, queries: Mapping[str, str], condition: Condition, observers: Observers = NOBODY
+        self,
+        path: Path,
+        queries: Mapping[str, str],
+        digests: Digests,
+        condition: Condition,
+        observers: Observers = NOBODY,
     ) -> None:
         """`observers` are told in the writing thread; SQLite waits for the disk in its COMMIT."""
         self.path = path
         self._queries = queries
         self._condition = condition
         self._loop = asyncio.get_running_loop()
-        self._thread = _Thread(path, self._loop)
+        self._thread = _Thread(path, digests, self._loop)
         self._waiting: list[_Call] = []
         self._group: list[_Call] = []
         self._busy = False

@@ -18,6 +18,7 @@ from memory.errors import (
     reason,
 )
 from memory.storage.folders import make_folder
+from memory.storage.sqlite.digests import Digests
 from memory.storage.sqlite.rows import keep, watch
 
 READER_CACHE_KIB = 32_000
@@ -122,10 +123,10 @@ def secure(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def connect_writer(path: Path, *, keeping: bool = True) -> sqlite3.Connection:
+def connect_writer(path: Path, digests: Digests) -> sqlite3.Connection:
     """Open for writing with WAL and synchronous=FULL, both read back; creates the file 0600.
 
-    Without `keeping` rows get no digests until `keep` is called: whoever only looks need not wait for that.
+    Rows of the tables that `digests` names get theirs with each change.
 
     Raises `UnsafeSettings` when the file system cannot do WAL, `StorageUnavailable` when it cannot be opened.
     """
@@ -134,8 +135,8 @@ def connect_writer(path: Path, *, keeping: bool = True) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
         secure(connection, path)
-        if keeping:
-            keep(connection)
+        if digests:
+            keep(connection, digests)
     except BaseException as exc:
         if connection:
             connection.close()
@@ -145,7 +146,7 @@ def connect_writer(path: Path, *, keeping: bool = True) -> sqlite3.Connection:
     return connection
 
 
-def connect_reader(path: Path, *, trusting: bool = False) -> sqlite3.Connection:
+def connect_reader(path: Path, digests: Digests, *, trusting: bool = False) -> sqlite3.Connection:
     """Open for reading; rows come as dicts, and bytes that are no text are shown as such instead of raising.
 
     Rows that were altered on the disk are left out (`rows`) unless it is `trusting`.
@@ -159,7 +160,7 @@ def connect_reader(path: Path, *, trusting: bool = False) -> sqlite3.Connection:
             f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, cached_statements=256, check_same_thread=False
         )
         connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-        watch(connection, trusting=trusting)
+        watch(connection, digests, trusting=trusting)
         connection.execute("PRAGMA query_only=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB}")
         connection.execute("PRAGMA schema_version").fetchone()

@@ -21,6 +21,7 @@ from memory.storage.named_queries import load_queries, named
 from memory.storage.place import FolderLock, database_files
 from memory.storage.sqlite.commit import GroupCommit
 from memory.storage.sqlite.connection import DAMAGE, FOREIGN, connect_reader, translate
+from memory.storage.sqlite.digests import Digests
 from memory.storage.sqlite.rows import accept, look
 
 BACKUP_PAGES = 2_000
@@ -44,6 +45,8 @@ class SqliteDatabase:
         self,
         path: Path,
         queries: dict[str, str],
+        digests: Digests,
+        *,
         reader: aiosqlite.Connection,
         writer: GroupCommit | None,
         condition: Condition,
@@ -51,6 +54,7 @@ class SqliteDatabase:
         self.path = path
         self.condition = condition
         self._queries = queries
+        self._digests = digests
         self._reader = reader
         self._writer = writer
         self._closed = False
@@ -79,7 +83,13 @@ class SqliteDatabase:
 
     @classmethod
     async def open(
-        cls, path: Path | str, queries: Sequence[Path], *, read_only: bool = False, observers: Observers = NOBODY
+        cls,
+        path: Path | str,
+        queries: Sequence[Path],
+        digests: Digests,
+        *,
+        read_only: bool = False,
+        observers: Observers = NOBODY,
     ) -> Self:
         """Open the database; the schema is `memory.storage.migrate`'s matter.
 
@@ -88,9 +98,9 @@ class SqliteDatabase:
         """
         path, texts = _absolute(path), load_queries(queries)
         condition = Condition(asyncio.get_running_loop().time)
-        writer = None if read_only else GroupCommit(path, texts, condition, observers)
+        writer = None if read_only else GroupCommit(path, texts, digests, condition, observers)
         try:
-            connection = connect_reader(path)
+            connection = connect_reader(path, digests)
             reader = aiosqlite.Connection(lambda: connection, iter_chunk_size=64)
             reader._thread.daemon = True  # noqa: SLF001 - or a start that fails would wait for it for ever
             await reader
@@ -98,7 +108,7 @@ class SqliteDatabase:
             if writer:
                 writer.stop()
             raise
-        return cls(path, texts, reader, writer, condition)
+        return cls(path, texts, digests, reader=reader, writer=writer, condition=condition)
 
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
@@ -107,7 +117,7 @@ class SqliteDatabase:
         try:
             text = named(self._queries, name)
             if name.startswith(OF_ERASURE):
-                rows: list[Any] = await asyncio.to_thread(_all_rows, self.path, text, params)
+                rows: list[Any] = await asyncio.to_thread(_all_rows, self.path, self._digests, text, params)
             else:
                 rows = list(await self._reader.execute_fetchall(text, params))
         except FOREIGN as exc:
@@ -264,14 +274,14 @@ class SqliteDatabase:
 
     async def altered_rows(self) -> tuple[str, ...]:
         """Return every row that is still read and does not match its digest, in words. Turns have their own check."""
-        return await asyncio.to_thread(_altered_rows, self.path)
+        return await asyncio.to_thread(_altered_rows, self.path, self._digests)
 
     async def accept_altered_rows(self) -> None:
         """Give each of these rows a digest as it is now. Raises `StorageUnavailable`."""
         if self._writer is None:
             raise StorageUnavailable(f"database {self.path} is open for reading only")
         try:
-            await self._writer.call(accept)
+            await self._writer.call(lambda connection: accept(connection, self._digests))
         except sqlite3.Error as exc:
             raise translate(exc, self.path, "accept_altered_rows") from exc
 
@@ -292,15 +302,15 @@ class SqliteDatabase:
         return found
 
 
-def _all_rows(path: Path, text: str, params: dict[str, Any]) -> list[Any]:
-    with contextlib.closing(connect_reader(path, trusting=True)) as connection:
+def _all_rows(path: Path, digests: Digests, text: str, params: dict[str, Any]) -> list[Any]:
+    with contextlib.closing(connect_reader(path, digests, trusting=True)) as connection:
         return connection.execute(text, params).fetchall()
 
 
-def _altered_rows(path: Path) -> tuple[str, ...]:
-    with contextlib.closing(connect_reader(path)) as connection:
+def _altered_rows(path: Path, digests: Digests) -> tuple[str, ...]:
+    with contextlib.closing(connect_reader(path, digests)) as connection:
         try:
-            return tuple(look(connection))
+            return tuple(look(connection, digests))
         except sqlite3.Error as exc:
             return (str(translate(exc, path, "look")),)
 

@@ -3,7 +3,8 @@
 The writing connection has triggers that give a row its digest whenever it is written. The reading connection sees each
 such table through a view of the same name that asks for the digest: a row that was altered is named in the log, and
 left out or, where it can be made again from the turns, shown as one that cannot be read. Triggers, views and the
-function belong to our connections alone: the queries know nothing of it, and neither does the file.
+function belong to our connections alone: the queries know nothing of it, and neither does the file. Which columns count
+in which rows the tables tell (`memory.storage.sqlite.digests`).
 """
 
 from __future__ import annotations
@@ -14,51 +15,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
+from memory.storage.sqlite.digests import Digested, Digests
+
 COLUMN: Final = "row_digest"
 DIGEST_BYTES: Final = 8
-MADE_AGAIN: Final = {
-    "conversation_sessions": {"state_json": "''"},
-    "session_notes": {"notes_json": "''", "read_through_seq": "0"},
-    "ledgers": {"epoch": "''", "left_json": "'{}'"},
-    "notes": {"text": "''"},
-    "occurrences": {"state": "''"},
-    "session_lines": {
-        "title": "''",
-        "standing": "''",
-        "turn_ids_json": "'[]'",
-        "worked_on_json": "'[]'",
-        "read_through_seq": "0",
-    },
-}
-"""What of an altered row is shown as if it were not there yet: others know it, and it is written again.
-
-A session is known to checkpoint and turns, what was read in it to the turns, a ledger and its notes to their changes.
-"""
-NOT_COVERED: Final = {
-    "inbox": {"state", "attempts", "waits", "boot_id", "turn_id", "error", "done_at_ms"},
-    "outbox": {"state", "attempts", "message_id", "after_message_id", "error", "sending_at_ms", "sent_at_ms"},
-}
-"""How far the work on a row is, which changes with each step of it: what it is about is covered, this is not."""
-WRITTEN_WHOLE: Final = {
-    "continuity_arcs": ("sources_json",),
-    "continuity_bootstrap_cache": ("fingerprint",),
-    "continuity_choices": ("mode",),
-    "continuity_preferences": ("mode",),
-    "continuity_relationship_states": ("state_json",),
-    "conversation_sessions": ("state_json",),
-    "conversations": ("current_session_id",),
-    "people": ("settings_json", "allowed"),
-    "ledgers": ("left_json",),
-    "session_lines": ("title",),
-    "session_notes": ("notes_json",),
-}
-"""Whoever writes these writes all that counts: the row is sound again, whatever it was before."""
-STILL_READ: Final = {"inbox": "{row}state <> 'done'", "outbox": "{row}state IN ('queued', 'sending')"}
-"""Which rows still matter, where not all do: what was sent or answered is bookkeeping, and there is much of it.
-
-Such a row has no digest once it changes: SQLite takes `state = 'parked'` of a query for granted in all the rest of it,
-and may ask for the digest of a row that is done before it sees that the row is not parked.
-"""
 NAMED: Final = (
     "row '%s' of %s does not match its digest: it was altered on the disk and is %s; "
     "compare it with a backup (`doctor --deep` names all)"
@@ -77,6 +37,7 @@ class Guarded:
     covered: tuple[str, ...]
     real: frozenset[str]
     key: tuple[str, ...]
+    digested: Digested
 
     def digest(self, row: str = "") -> str:
         """Return SQL for the digest of a row; texts go in as bytes, since a flipped one may be no text any more."""
@@ -89,7 +50,7 @@ class Guarded:
 
     def counts(self, row: str = "") -> str:
         """Return SQL that is true for a row that is still read."""
-        return STILL_READ.get(self.name, "1").format(row=row)
+        return self.digested.still_read.format(row=row)
 
     @property
     def where_it_is(self) -> str:
@@ -109,20 +70,20 @@ def digest_of_row(*values: Any) -> str:
     return blake2b(b"".join(pieces), digest_size=DIGEST_BYTES).hexdigest()
 
 
-def guarded(connection: sqlite3.Connection) -> list[Guarded]:
-    """Return the tables that have digests; none before the migration that brings them."""
+def guarded(connection: sqlite3.Connection, digests: Digests) -> list[Guarded]:
+    """Return the tables of these that have digests; none before the migration that brings them."""
     found = []
     rows = connection.execute("SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").fetchall()
     for name, sql in map(_values, rows):
-        if COLUMN not in sql:
+        digested = digests.get(name)
+        if digested is None or COLUMN not in sql:
             continue
         columns = [_values(row) for row in connection.execute(f"PRAGMA main.table_info({name})").fetchall()]
         key = sorted((each[5], each[1]) for each in columns if each[5])
         names = tuple(each[1] for each in columns if each[1] != COLUMN)
-        free = NOT_COVERED.get(name, set())
         real = frozenset(each[1] for each in columns if each[2].startswith("DOUBLE"))
-        covered = tuple(each for each in names if each not in free)
-        found.append(Guarded(name, names, covered, real, tuple(column for _, column in key)))
+        covered = tuple(each for each in names if each not in digested.progress)
+        found.append(Guarded(name, names, covered, real, tuple(column for _, column in key), digested))
     return found
 
 
@@ -130,11 +91,11 @@ def _values(row: Any) -> tuple[Any, ...]:
     return tuple(row.values()) if isinstance(row, dict) else tuple(row)
 
 
-def keep(connection: sqlite3.Connection) -> None:
+def keep(connection: sqlite3.Connection, digests: Digests) -> None:
     """Let a writing connection give each row its digest. A change of a row that was altered makes it no better."""
     connection.create_function("digest_of_row", -1, digest_of_row, deterministic=True)
-    for table in guarded(connection):
-        name, whole = table.name, WRITTEN_WHOLE.get(table.name, ())
+    for table in guarded(connection, digests):
+        name, whole = table.name, table.digested.written_whole
         here = "WHERE rowid = new.rowid AND"
         anew = f"UPDATE {name} SET {COLUMN} = {table.digest('new.')} {here} {table.counts()}"  # noqa: S608 - names of ours, here and below
         moved = (
@@ -160,10 +121,10 @@ def kept(connection: sqlite3.Connection) -> int:
     return int(_values(row)[0])
 
 
-def seal(connection: sqlite3.Connection, before: list[Guarded]) -> None:
+def seal(connection: sqlite3.Connection, digests: Digests, before: list[Guarded]) -> None:
     """Give digests to rows that have none or, after a migration, one of other columns. What was altered stays so."""
     shapes = {table.name: table for table in before}
-    for table in guarded(connection):
+    for table in guarded(connection, digests):
         old = shapes.get(table.name)
         where = f"{COLUMN} IS NULL"
         if old and old.covered != table.covered and set(old.covered) <= set(table.columns):
@@ -171,16 +132,16 @@ def seal(connection: sqlite3.Connection, before: list[Guarded]) -> None:
         connection.execute(f"UPDATE {table.name} SET {COLUMN} = {table.digest()} WHERE {where}")  # noqa: S608 - names of ours
 
 
-def accept(connection: sqlite3.Connection) -> None:
+def accept(connection: sqlite3.Connection, digests: Digests) -> None:
     """Take every altered row as it is, as one transaction."""
     connection.execute("BEGIN IMMEDIATE")
-    for table in guarded(connection):
+    for table in guarded(connection, digests):
         where = f"{table.counts()} AND NOT {table.sound()}"
         connection.execute(f"UPDATE {table.name} SET {COLUMN} = {table.digest()} WHERE {where}")  # noqa: S608 - names of ours
     connection.execute("COMMIT")
 
 
-def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
+def watch(connection: sqlite3.Connection, digests: Digests, *, trusting: bool = False) -> None:
     """Let a reader see sound rows alone; each altered one is named in the log, once. A `trusting` one sees all.
 
     SQLite takes `action = 'x'` of a query for granted in the rest of it: of a row with another action it would ask for
@@ -194,13 +155,15 @@ def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
         row = bytes(key or b"?").decode("utf-8", "replace")
         if (name, row) not in known:
             known.add((name, row))
-            log.warning(NAMED, row, name, "made again from what else is known" if name in MADE_AGAIN else "left out")
+            log.warning(
+                NAMED, row, name, "made again from what else is known" if digests[name].made_again else "left out"
+            )
         return False
 
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.create_function("row_is_sound", -1, is_sound)
-    for table in guarded(connection):
-        again = MADE_AGAIN.get(table.name, {})
+    for table in guarded(connection, digests):
+        again = table.digested.made_again
         sound = _asked(table)
         columns = (f"CASE WHEN {sound} THEN {c} ELSE {again[c]} END AS {c}" if c in again else c for c in table.columns)
         where = "" if again else f" WHERE NOT ({table.counts()}) OR (SELECT {sound})"
@@ -209,10 +172,10 @@ def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
         )
 
 
-def look(connection: sqlite3.Connection) -> list[str]:
+def look(connection: sqlite3.Connection, digests: Digests) -> list[str]:
     """Return what every altered row that is still read is called; the connection is one that watches."""
     found = []
-    for table in guarded(connection):
+    for table in guarded(connection, digests):
         rows = connection.execute(
             f"SELECT {table.where_it_is} FROM main.{table.name} WHERE {table.counts()} AND NOT {_asked(table)}"  # noqa: S608 - names of our own schema
         ).fetchall()

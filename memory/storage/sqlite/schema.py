@@ -11,17 +11,19 @@ from typing import Any, Final, Self
 
 from memory.process.faults import point
 from memory.storage.sqlite.connection import connect_writer, require_file, translate
+from memory.storage.sqlite.digests import Digests
 from memory.storage.sqlite.rows import guarded, keep, kept, seal
 
 
 class SchemaFile:
     """The writing connection as `memory.storage.migrate` needs it: whole scripts, each in one transaction."""
 
-    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path | str, digests: Digests, *, read_only: bool = False) -> None:
         self.path = Path(path).absolute()
+        self._digests = digests
         self._is_keeping = False
         if not read_only:
-            self._connection = connect_writer(self.path, keeping=False)
+            self._connection = connect_writer(self.path, {})  # whoever only looks need not wait for digests
             return
         require_file(self.path)
         try:
@@ -69,12 +71,12 @@ class SchemaFile:
         with self._transaction("migration"):
             done = bool(self.rows(unless, params))
             if not done:
-                shapes, triggers = guarded(self._connection), kept(self._connection)
+                shapes, triggers = guarded(self._connection, self._digests), kept(self._connection)
                 for statement in split_script(script):
                     self._connection.execute(statement)
-                if guarded(self._connection) != shapes or kept(self._connection) != triggers:
-                    keep(self._connection)
-                    seal(self._connection, shapes)
+                if guarded(self._connection, self._digests) != shapes or kept(self._connection) != triggers:
+                    keep(self._connection, self._digests)
+                    seal(self._connection, self._digests, shapes)
                 self._connection.execute(record, params)
             point("migration_before_commit")
         return not done
@@ -84,7 +86,7 @@ class SchemaFile:
         """Commit what is done inside, or undo it. Raises `StorageError`."""
         try:
             if not self._is_keeping:
-                keep(self._connection)
+                keep(self._connection, self._digests)
                 self._is_keeping = True
             self._connection.execute("BEGIN IMMEDIATE")
             yield

@@ -10,6 +10,7 @@ from memory.continuity.staleness import Workload
 from memory.ledger.types import Actor, Add, Refusal
 from memory.storage.engine import open_database
 from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite.digests import MEMORY_DIGESTS
 from memory.storage.store import insert_session
 from memory.testing import (
     CONVERSATION_ID,
@@ -43,7 +44,7 @@ async def opened(address, folder):
     extra = folder / "test.sql"
     extra.write_text(TEST_QUERIES, encoding="utf-8")
     lay_tables(address)
-    return await open_database(address, [*QUERY_FILES, extra])
+    return await open_database(address, [*QUERY_FILES, extra], MEMORY_DIGESTS)
 
 
 def session(session_id="s_1", *, turns=4, at_ms=START_MS, user_id=USER_ID, origin="gap", **state):

@@ -1,0 +1,69 @@
+"""What a table tells its storage about the digests of its rows: which columns count, which rows are still read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Digested:
+    """How the rows of one table with a column `row_digest` are guarded; by default every column of every row counts."""
+
+    progress: frozenset[str] = frozenset()
+    """Columns that say how far the work on a row is, which changes with each step of it: they are left out."""
+    still_read: str = "1"
+    """SQL that is true for a row that still matters, `{row}` before each column.
+
+    What was sent or answered is bookkeeping, and there is much of it. Such a row has no digest once it changes: SQLite
+    takes `state = 'parked'` of a query for granted in all the rest of it, and may ask for the digest of a row that is
+    done before it sees that the row is not parked.
+    """
+    written_whole: tuple[str, ...] = ()
+    """Whoever writes these columns writes all that counts: the row is sound again, whatever it was before."""
+    made_again: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Column → SQL for its value in an altered row, which is shown as if it were not there yet: others know it, and it
+    is written again. An altered row of a table without such columns is left out.
+    """
+
+
+Digests = Mapping[str, Digested]
+"""Name of a table → what it tells. A table that is not named has no digests, whichever columns it has."""
+
+WHOLE: Final = Digested()
+
+MEMORY_DIGESTS: Final[Digests] = MappingProxyType(
+    {
+        "compactions": WHOLE,
+        "continuity_arcs": Digested(written_whole=("sources_json",)),
+        "continuity_bootstrap_cache": Digested(written_whole=("fingerprint",)),
+        "continuity_choices": Digested(written_whole=("mode",)),
+        "continuity_preferences": Digested(written_whole=("mode",)),
+        "continuity_relationship_states": Digested(written_whole=("state_json",)),
+        "conversation_sessions": Digested(written_whole=("state_json",), made_again={"state_json": "''"}),
+        "conversations": Digested(written_whole=("current_session_id",)),
+        "jobs": WHOLE,
+        "ledgers": Digested(written_whole=("left_json",), made_again={"epoch": "''", "left_json": "'{}'"}),
+        "memories": WHOLE,
+        "note_changes": WHOLE,
+        "notes": Digested(made_again={"text": "''"}),
+        "occurrences": Digested(made_again={"state": "''"}),
+        "session_lines": Digested(
+            written_whole=("title",),
+            made_again={
+                "title": "''",
+                "standing": "''",
+                "turn_ids_json": "'[]'",
+                "worked_on_json": "'[]'",
+                "read_through_seq": "0",
+            },
+        ),
+        "session_notes": Digested(
+            written_whole=("notes_json",), made_again={"notes_json": "''", "read_through_seq": "0"}
+        ),
+    }
+)
+"""The memory's own. A session is known to checkpoint and turns, what was read in it to the turns, a ledger and its
+notes to their changes."""
