@@ -13,6 +13,9 @@ from memory.text import folded
 TOLD_SHARE: Final = 0.6
 """Of a line's words, the little ones aside, so many stand in the notes that tell the same."""
 LEAST_WORDS: Final = 3
+SHARED: Final = 0.4
+"""Of the words of two texts, whichever has fewer, so many tell that they speak of the same."""
+SHARED_LEAST: Final = 2
 _DIGITS = re.compile(r"\d+")
 _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")
 
@@ -47,6 +50,12 @@ def speak_of(notes: Iterable[str], message: str) -> bool:
     """Whether one of these notes holds half of a message's words or more, the little ones aside."""
     keys = word_keys(message)
     return bool(keys) and any(2 * len(keys & word_keys(note)) >= len(keys) for note in notes)
+
+
+def speaks_of(text: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts, by the keys of their words, speak of the same."""
+    least = min(len(text), len(other))
+    return least > 0 and len(text & other) >= max(min(SHARED_LEAST, least), SHARED * least)
 
 
 def word_keys(text: str) -> frozenset[str]:

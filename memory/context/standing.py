@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memory.context.repeats import word_keys
+from memory.context.repeats import speaks_of, word_keys
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.past import as_of
 from memory.ledger.types import Ledger, Note, NoteChange
 
-SHARED: Final = 0.4
-"""Of the words of a sentence or a note, whichever has fewer, so many tell that it speaks of the note."""
-LEAST: Final = 2
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])[\"')\]»”]*\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _SHORT_END: Final = re.compile(r"(?:^|\s)\w{1,2}\.$")
 """A stop behind one or two letters ends no sentence: "M. Bouvet", "le 3. Stock"."""
@@ -29,7 +26,7 @@ def standing_now(
     of one of them is left out: how it stands now the notes tell.
     """
     old = [word_keys(text) for text in (*forgotten, *_outdated(line, ledger, changes))]
-    kept = [each for each in sentences(line.standing) if not any(_speaks_of(word_keys(each), keys) for keys in old)]
+    kept = [each for each in sentences(line.standing) if not any(speaks_of(word_keys(each), keys) for keys in old)]
     return " ".join(kept)
 
 
@@ -57,8 +54,3 @@ def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) 
 def _is_same(note: Note, now: Note | None) -> bool:
     """Whether a note still says what it said; that it rings or was put off says nothing else."""
     return now is not None and (now.text, now.due_at_ms, now.status) == (note.text, note.due_at_ms, note.status)
-
-
-def _speaks_of(sentence: frozenset[str], note: frozenset[str]) -> bool:
-    least = min(len(sentence), len(note))
-    return least > 0 and len(sentence & note) >= max(min(LEAST, least), SHARED * least)

@@ -53,24 +53,34 @@ def values_of(ledger: Ledger, note_ids: Collection[str]) -> list[Note]:
 
 
 def without(
-    ledger: Ledger, changes: Sequence[NoteChange], note_ids: Collection[str], turn_ids: Collection[str]
+    ledger: Ledger,
+    changes: Sequence[NoteChange],
+    note_ids: Collection[str],
+    turn_ids: Collection[str],
+    staying: Collection[str] = (),
 ) -> Erased:
-    """The ledger without these notes, and without all that rests on these turns.
+    """The ledger without these notes, and without all that rests on these turns but for the notes `staying`.
 
-    A note whose place one of them had taken stands again. Of a note that stays although such a turn once changed it,
-    the history goes: it is told from now on as it is now. Of one that goes while its turns stay a trace is left, so
-    that what they say is not told again.
+    Those keep their own words, and nothing of the turns. A note whose place one that goes had taken stands again. Of a
+    note that stays although such a turn once changed it, the history goes: it is told from now on as it is now. Of one
+    that goes while its turns stay a trace is left, so that what they say is not told again.
     """
     gone_turns, gone_ids, asked = frozenset(turn_ids), set(note_ids), frozenset(note_ids)
     by_note: dict[str, list[NoteChange]] = {}
     for change in changes:
         by_note.setdefault(change.note_id, []).append(change)
     for note in ledger:
+        if note.note_id in staying:
+            continue
         told = by_note.get(note.note_id, ())
         if not gone_turns.isdisjoint(note.turn_ids) or any(_stands(note, each, gone_turns) for each in told):
             gone_ids.add(note.note_id)
     gone = tuple(note for note in ledger if note.note_id in gone_ids)
-    kept = {note.number: _standing_again(note, gone_ids) for note in ledger if note.note_id not in gone_ids}
+    kept = {
+        note.number: _standing_again(_off(note, gone_turns), gone_ids)
+        for note in ledger
+        if note.note_id not in gone_ids
+    }
     after = replace(ledger, notes=kept)
     traces: list[NoteChange] = []
     for note in gone:
@@ -91,7 +101,15 @@ def without(
         for each in changes
         if each.cause in gone_turns and each.note_id not in gone_ids and each.note_id not in again
     )
-    return Erased(after, gone, tuple(traces), tuple(anew), unsaid, tuple(dict.fromkeys(words)))
+    left = {word for note in kept.values() for word in (note.text, note.subject)}
+    told_of = dict.fromkeys(word for word in words if word not in left)
+    return Erased(after, gone, tuple(traces), tuple(anew), unsaid, tuple(told_of))
+
+
+def _off(note: Note, turn_ids: Collection[str]) -> Note:
+    """A note that rests on these turns no more."""
+    rest = tuple(each for each in note.turn_ids if each not in turn_ids)
+    return note if rest == note.turn_ids else note.model_copy(update={"turn_ids": rest})
 
 
 def _trace(note: Note, turn_ids: tuple[str, ...]) -> Note:

@@ -16,7 +16,8 @@ from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.job import Keeper
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.views import forgotten_words
+from memory.ledger.types import Note
+from memory.ledger.views import forgotten_words, standing
 from memory.ports import Clock, Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
@@ -57,6 +58,8 @@ class Foreseen:
     said: tuple[str, ...] = ()
     """What people said in the messages that go, oldest first; of long sessions only their last messages."""
     notes: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
+    """Open notes that rest on messages that go, and keep their own words."""
     reminders: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     """What of the notes is used no more already."""
@@ -93,6 +96,10 @@ class Proof:
 def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
     """Return no statements: nothing is said about it."""
     return ()
+
+
+def _stays(note: Note, plan: ForgetPlan) -> bool:
+    return note.note_id in plan.staying and not plan.gone.isdisjoint(note.turn_ids)
 
 
 class Forgetter:
@@ -202,6 +209,7 @@ class Forgetter:
             plan.counts,
             tuple(plan.said),
             tuple(text for text in notes if text not in forgotten),
+            tuple(note.text for note in standing(ledger) if _stays(note, plan)),
             tuple(job["title"] for job in plan.jobs),
             gone,
             tuple(await self._echoes(request.conversation_id, request.user_id, gone, plan.gone)),

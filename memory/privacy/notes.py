@@ -57,14 +57,17 @@ class NotesPlanner:
         turn_ids: Collection[str],
         thinned: Mapping[str, Thinned],
         now_ms: int,
+        *,
+        staying: Collection[str] = (),
     ) -> NotesPlan:
         """Return what goes with these notes and turns; the other turns of what goes are to be read again.
 
-        They are not when only notes were asked for: what they say is not to be noted once more.
+        Notes that are `staying` keep their own words. The turns of what was asked for are not read again: what they say
+        is not to be noted once more.
         """
         here = ledger.conversation_id
         rows = await self._db.read("note_changes_since", conversation_id=here, version=0)
-        erased = without(ledger, [store.read_change(row) for row in rows], note_ids, turn_ids)
+        erased = without(ledger, [store.read_change(row) for row in rows], note_ids, turn_ids, staying)
         asked = set(note_ids)
         again = {each for note in erased.gone if note.note_id not in asked for each in note.turn_ids} - set(turn_ids)
         statements = store.rewrite(ledger, erased) if turn_ids or erased.gone else []
@@ -79,7 +82,7 @@ class NotesPlanner:
 
     async def read_again(self, turn: ConversationTurn, now_ms: int) -> list[Statement]:
         """Return what has a turn read again at once, with those behind it, and takes away what was told of it."""
-        places = {turn.session_id: [turn.turn_id]}
+        places = {turn.session_id: {turn.turn_id: turn.seq}}
         return await self._lines(turn.conversation_id, {turn.turn_id}, {}, places, now_ms)
 
     async def _refusals(self, erased: Erased, turn_ids: Collection[str]) -> list[Statement]:
@@ -92,13 +95,13 @@ class NotesPlanner:
                 gone.append(Statement("erase_note_refusal", {"refusal_id": row["refusal_id"]}))
         return gone
 
-    async def _places(self, turn_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Return session → those of its turns."""
-        places: dict[str, list[str]] = {}
+    async def _places(self, turn_ids: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return session → those of its turns, each with its seq."""
+        places: dict[str, dict[str, int]] = {}
         for turn_id in turn_ids:
             row = await self._db.read_one("get_turn", turn_id=turn_id)
             if row:
-                places.setdefault(row["session_id"], []).append(turn_id)
+                places.setdefault(row["session_id"], {})[turn_id] = row["seq"]
         return places
 
     async def _lines(
@@ -106,7 +109,7 @@ class NotesPlanner:
         conversation_id: str,
         turn_ids: Collection[str],
         thinned: Mapping[str, Thinned],
-        again: Mapping[str, Sequence[str]],
+        again: Mapping[str, Mapping[str, int]],
         now_ms: int,
     ) -> list[Statement]:
         """Return what takes away the lines that rest on what goes, and has turns read again."""
@@ -114,10 +117,10 @@ class NotesPlanner:
         statements: list[Statement] = []
         for session_id in sorted({*lines, *thinned, *again}):
             line = lines.get(session_id)
-            loss, wanted = thinned.get(session_id), again.get(session_id, ())
+            loss, wanted = thinned.get(session_id), again.get(session_id, {})
             if line is not None:
                 new = _without(line, turn_ids, loss)
-                seqs = [seq for each in wanted if (seq := await self._seq(each, loss)) is not None]
+                seqs = [turn.seq for turn in loss.left if turn.turn_id in wanted] if loss else wanted.values()
                 new = replace(new, read_through_seq=min([new.read_through_seq, *(seq - 1 for seq in seqs)]))
                 if new != line:
                     statements.append(put_session_line(replace(new, written_at_ms=now_ms)))
@@ -126,12 +129,6 @@ class NotesPlanner:
             elif loss or wanted:
                 statements += await self._ask(session_id, loss, now_ms)
         return statements
-
-    async def _seq(self, turn_id: str, loss: Thinned | None) -> int | None:
-        if loss is not None:
-            return next((turn.seq for turn in loss.left if turn.turn_id == turn_id), None)
-        row = await self._db.read_one("get_turn", turn_id=turn_id)
-        return row["seq"] if row else None
 
     async def _ask(self, session_id: str, loss: Thinned | None, now_ms: int) -> list[Statement]:
         """Return what has a session read again at once."""

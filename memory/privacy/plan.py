@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory.ledger.store import erase_everything
-from memory.ledger.types import Ledger
+from memory.ledger.types import Ledger, Note
 from memory.ports import Clock, Database, Row, Statement
 from memory.privacy import calls, erasure
 from memory.privacy.notes import NotesPlanner, Thinned, asked_for
@@ -35,7 +35,7 @@ class ForgetRequest:
     note_ids: tuple[str, ...] = ()
     """With older and newer values of the same; what was said in the messages stays."""
     messages_too: bool = False
-    """With the turns that these notes rest on."""
+    """With the turns that these notes rest on; other notes that rest on them keep their own words."""
     session_ids: tuple[str, ...] = ()
     everything: bool = False
     user_id: int | None = None
@@ -75,6 +75,8 @@ class ForgetPlan:
     notes: list[str] = field(default_factory=list)
     note_ids: set[str] = field(default_factory=set)
     """Notes that go, or whose history is written again: no checkpoint of the conversation may hold them."""
+    staying: frozenset[str] = frozenset()
+    """Notes that tell something else than those asked for: they stay, whatever they rest on."""
     left_texts: list[str] = field(default_factory=list)
     left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
     """The turns that stay, of each session that loses some."""
@@ -124,7 +126,9 @@ class ForgetPlanner:
         plan = ForgetPlan()
         asked = asked_for(ledger, request.note_ids, request.user_id)
         named = {*request.turn_ids, *(each for note in asked if request.messages_too for each in note.turn_ids)}
-        named |= await self._came_of(ledger, {note.note_id for note in asked}, named, request.session_ids)
+        plan.staying = erasure.told_beside(ledger, asked) if asked else frozenset()
+        going = [note for note in ledger if note.note_id not in plan.staying]
+        named |= await self._came_of(going, {note.note_id for note in asked}, named, request.session_ids)
         touched = await self._sessions_of(named)
         for row in await self.sessions(request.conversation_id):
             wanted = request.everything or row.session_id in request.session_ids
@@ -143,11 +147,11 @@ class ForgetPlanner:
         return plan
 
     async def _came_of(
-        self, ledger: Ledger, asked: Collection[str], turn_ids: Collection[str], session_ids: Collection[str]
+        self, notes: Sequence[Note], asked: Collection[str], turn_ids: Collection[str], session_ids: Collection[str]
     ) -> set[str]:
         """Return the turns that came by themselves of the notes that go: asked for, or resting on what does."""
-        gone = set(asked) | {note.note_id for note in ledger if note.session_id in session_ids}
-        gone |= {note.note_id for note in ledger if not set(turn_ids).isdisjoint(note.turn_ids)}
+        gone = set(asked) | {note.note_id for note in notes if note.session_id in session_ids}
+        gone |= {note.note_id for note in notes if not set(turn_ids).isdisjoint(note.turn_ids)}
         found = [await each.turns_of_notes(self._db, gone) for each in self._extensions if each.turns_of_notes]
         return {turn_id for turn_ids in found for turn_id in turn_ids}
 
@@ -250,7 +254,7 @@ class ForgetPlanner:
         if request.everything:
             wanted |= {note.note_id for note in ledger if note.user_id == request.user_id}
         thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
-        notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
+        notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms(), staying=plan.staying)
         plan.statements += notes.statements
         plan.note_ids |= notes.erased.touched
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced" and not note.is_wordless]

@@ -323,3 +323,53 @@ async def test_altered_changes_are_forgotten_like_the_rest(memory, say):
     await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
 
     assert b"zebrafish" not in raw(memory)
+
+
+async def test_a_note_with_its_messages_leaves_what_else_was_said_in_them(memory, say):
+    """The door code goes; the dentist told in the same message stays in its own words alone."""
+    code = add("n_1", "Code of the front door: 4711", "t_1")
+    said = "dentist on the 20th, bring the zebrafish folder"
+    dentist = Add(kind="event", text="Dentist on the 20th", note_id="n_2", fields={"turn_ids": ("t_1",)}, said=said)
+    again = add("n_3", "The door opens with 4711", "t_1")
+    await say(f"The door code is 4711, and I have the {said}.", code, dentist, again)
+    await say("Tea, please.", add("n_4", "Likes tea", "t_2"))
+    await memory.recorder.settle()
+    request = ForgetRequest(HERE, note_ids=("n_1",), messages_too=True)
+    foreseen = await memory.forgetter.foresee(request)
+    assert (foreseen.stays, len(foreseen.notes)) == (("Dentist on the 20th",), 2)
+
+    done = await memory.forgetter.forget(request)
+
+    assert (done.counts.notes, done.counts.turns) == (2, 1)
+    ledger = await Ledgers(memory.db).read(HERE)
+    assert [(note.text, note.turn_ids) for note in ledger] == [("Dentist on the 20th", ()), ("Likes tea", ("t_2",))]
+    assert rebuilt(HERE, await memory.ledgers.since(HERE, 0)).notes == ledger.notes
+    await memory.recorder.settle()
+    assert not [word for word in (b"4711", b"zebrafish") if word in raw(memory)]
+    assert (await memory.forgetter.prove(done)).found == 0
+
+
+async def test_a_message_takes_everything_that_was_noted_of_it(memory, say):
+    """Who asks for the message means all of it (P13), whatever it told."""
+    await say(
+        "The code is 4711, the dentist on the 20th.",
+        add("n_1", "Door code: 4711", "t_1"),
+        add("n_2", "Dentist: 20th", "t_1"),
+    )
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+
+    assert await texts(memory) == []
+
+
+async def test_what_was_forgotten_already_goes_with_the_messages_of_another(memory, say):
+    """A note that is used no more keeps no words when the message of its neighbour is deleted."""
+    await say(
+        "The code is 4711, the PIN zebrafish.",
+        add("n_1", "Door code: 4711", "t_1"),
+        add("n_2", "The PIN is zebrafish", "t_1"),
+    )
+    await keep(memory, Change(number=2, fields={"confidence": 0.0}), End(number=2, how="dropped"))
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    await memory.recorder.settle()
+    assert b"zebrafish" not in raw(memory)

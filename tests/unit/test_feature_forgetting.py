@@ -160,6 +160,15 @@ def test_a_note_alone_can_go_without_its_messages():
     assert "• what I noted: Rex" in asked.text
 
 
+def test_the_question_says_what_stays_of_the_messages_that_go():
+    """What else they told is no secret of the one that goes."""
+    said = ("the code is 4711, dentist on the 20th",)
+    foreseen = Foreseen(ForgetCounts(1, 1), said, ("Code: 4711",), ("Dentist: 20th",))
+    asked = question("found", {"note_ids": ["n_1"], "messages_too": True}, foreseen, private=True)
+
+    assert "I'll keep what else I noted from there: Dentist: 20th" in asked.text
+
+
 def test_words_are_found_with_or_without_accents_and_little_words():
     """Who writes “el melocoton de Nerea” finds the note that says “Nerea es alérgica al melocotón”."""
     noted = note(text="Nerea es celíaca y alérgica al melocotón")

@@ -63,7 +63,9 @@ def question(
     more = Button(replies.say("forget_messages_too"), "forget_ask", {**payload, "messages_too": True})
     no = Button(replies.say("never_mind"), "forget_no", {"is_rest": True} if is_rest else {})
     buttons = (*([more] if what == "notes" else ()), yes, no)
-    parts = (replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING))
+    parts = [replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING)]
+    stays = "; ".join(replies.shorten(text, QUOTED_CHARS) for text in foreseen.stays[:LISTED])
+    parts += [replies.say("forget_stays", texts=stays)] if stays else []
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
     return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))
 
