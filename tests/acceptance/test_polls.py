@@ -1,4 +1,4 @@
-"""Polls that people send: how one ended is told, in its turn and with the next answer, though Telegram names no chat."""
+"""Polls that people send: how one ended is told, in its turn and by the next answer; Telegram names no chat for it."""
 
 from __future__ import annotations
 

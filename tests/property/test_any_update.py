@@ -171,7 +171,7 @@ class Rows:
         self.broken = False
         self.polls = []
 
-    async def read(self, name, **params):
+    async def read(self, name, **_params):
         assert name == "poll_places"
         return self.polls
 
