@@ -74,6 +74,27 @@ class SoundServer:
         except aiohttp.ClientError as exc:
             raise NotHeard("away", type(exc).__name__) from None
 
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return self._url
+
+    @property
+    def has_key(self) -> bool:
+        """Whether requests bear a key."""
+        return bool(self._key)
+
+    async def status(self, path: str) -> int:
+        """What a question that costs nothing is answered with. Raises `NotHeard`."""
+        patience = aiohttp.ClientTimeout(total=self._silent_s)
+        try:
+            async with self._open().get(self._url + path, timeout=patience, allow_redirects=False) as answer:
+                return answer.status
+        except TimeoutError as exc:
+            raise NotHeard("slow", type(exc).__name__) from None
+        except aiohttp.ClientError as exc:
+            raise NotHeard("away", type(exc).__name__) from None
+
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             address = urlsplit(self._url)

@@ -17,6 +17,7 @@ import orjson
 from bot.ops.checks import disk, setup, storage, work
 from bot.ops.checks.check import Check
 from bot.ops.checks.tools import of_tools
+from bot.ops.checks.voice import of_voice
 from bot.ops.copies.checkpoints import verify
 from bot.ops.runs.status import read_boot
 from bot.ops.runs.workers import SILENT_MS, in_words, read_workers
@@ -63,6 +64,7 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False, told: T
         return found
     found += _of_settings(settings, environment)
     found += await of_tools(settings)
+    found += await of_voice(settings)
     found += _of_files(settings)
     return found + await _of_database(settings, deep=deep, told=told)
 

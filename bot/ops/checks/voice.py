@@ -1,0 +1,77 @@
+"""What `doctor` says of voice: who listens and who speaks is there, and answers; no sound is sent, nothing is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+
+from bot.files.hearing.errors import NotHeard
+from bot.files.hearing.sound_server import sound_server
+from bot.ops.checks.check import Check
+from bot.settings import Settings
+from bot.settings.model_names import SoundModel, read_sound_model
+
+PATIENCE_S: Final = 10.0
+LISTENS: Final = "voice.listens"
+SPEAKS: Final = "voice.speaks"
+LIBRARY: Final = "faster_whisper"
+MODEL_FILE: Final = "model.bin"
+"""What each Whisper model in CTranslate2's format has in its folder."""
+_NO_KEY: Final = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+
+
+async def of_voice(settings: Settings) -> list[Check]:
+    """Judge who listens and who speaks; nothing where nobody is set. Asks a server which models it has."""
+    found: list[Check] = []
+    listens, speaks = read_sound_model(settings.continuity_transcribe), read_sound_model(settings.continuity_speech)
+    if listens is not None and listens.is_local:
+        found.append(local(Path(listens.name)))
+    elif listens is not None:
+        url, key = settings.continuity_transcribe_url, settings.continuity_transcribe_key
+        found.append(await _of_server(LISTENS, "CONTINUITY_TRANSCRIBE", listens, url, key))
+    if speaks is not None:
+        url, key = settings.continuity_speech_url, settings.continuity_speech_key
+        found.append(await _of_server(SPEAKS, "CONTINUITY_SPEECH", speaks, url, key))
+    return found
+
+
+def local(folder: Path, find: Callable[[str], object] = find_spec) -> Check:
+    """Judge a model on this machine: its folder, and the library that loads it, which is not imported."""
+    if not folder.is_dir():
+        do = "name the folder of a Whisper model in CTranslate2's format; nothing is fetched by itself"
+        return Check(LISTENS, "fail", f"CONTINUITY_TRANSCRIBE: there is no folder {folder}", do)
+    if not (folder / MODEL_FILE).is_file():
+        do = "it has to hold a Whisper model in CTranslate2's format (model.bin, config.json, tokenizer.json)"
+        return Check(LISTENS, "fail", f"CONTINUITY_TRANSCRIBE: {folder} holds no {MODEL_FILE}", do)
+    if find(LIBRARY) is None:
+        do = ".venv/bin/pip install 'continuity-bot[voice]'"
+        return Check(LISTENS, "fail", "the extra 'voice', which listens on this machine, is not installed", do)
+    return Check(LISTENS, "ok", f"this machine listens with the model in {folder}")
+
+
+async def _of_server(name: str, setting: str, model: SoundModel, url: str | None, key: SecretStr | None) -> Check:
+    server = sound_server(url, key, PATIENCE_S)
+    if not (url or server.has_key):
+        return Check(name, "fail", f"{setting} needs OPENAI_API_KEY or {setting}_URL", "set one of them")
+    try:
+        return judged(name, setting, model.name, server.address, await server.status("/models"))
+    except NotHeard:
+        do = f"start it, or check {setting}_URL, the network and HTTPS_PROXY"
+        return Check(name, "fail", f"{setting}: {server.address} could not be reached", do)
+    finally:
+        await server.close()
+
+
+def judged(name: str, setting: str, model: str, address: str, status: int) -> Check:
+    """Judge what a server answered to the question which models it has; not every server answers that."""
+    if status in _NO_KEY:
+        return Check(name, "fail", f"{setting}: {address} refuses the key ({status})", f"check {setting}_KEY")
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Check(name, "warn", f"{setting}: {address} answered {status}", "try again in a minute")
+    does = "listens" if name == LISTENS else "speaks"
+    return Check(name, "ok", f"{model} at {address} {does}; whether it knows that model, the first recording tells")
