@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 TOOLS := $(VENV)/.installed
+VOICE := $(VENV)/.voice
 SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
 
-.PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers trial docs image fuzz-api pictures lock clean
+.PHONY: help install setup run chat test check soak test-postgres test-voice bench bench-quality bench-peers trial docs image fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -22,6 +23,10 @@ $(RUNTIME): pyproject.toml requirements.lock .ci/install.py
 
 $(TOOLS): $(RUNTIME) requirements-dev.lock
 	@$(PYTHON) .ci/install.py $(VENV) requirements-dev.lock
+	@touch $@
+
+$(VOICE): $(TOOLS) requirements-voice.lock
+	@$(PYTHON) .ci/install.py $(VENV) requirements-voice.lock
 	@touch $@
 
 $(SITE): requirements-docs.lock .ci/install.py
@@ -56,6 +61,9 @@ test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "postgres and not soak"
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal --database postgres -m "not soak and not postgres" tests/acceptance
 
+test-voice: $(VOICE) ## the extra voice with a Whisper model made for the test (fetches 130 MB of wheels, no weights)
+	CONTINUITY_REQUIRE_VOICE=1 $(BIN)/python -m pytest -m voice
+
 BENCHMARKS := answer startup lag turns search context bootstrap reading workers
 
 bench: setup ## measure speed, beside a stock bot where there is one; prints JSON, draws docs/pictures/speed-*.svg
@@ -89,6 +97,7 @@ lock: ## choose the newest versions that fit and pin them with hashes (needs uv)
 	$(LOCK) --group build pyproject.toml -o requirements.lock
 	$(LOCK) --extra postgres -c requirements.lock pyproject.toml -o requirements-postgres.lock
 	$(LOCK) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(LOCK) --extra voice -c requirements.lock -c requirements-dev.lock pyproject.toml -o requirements-voice.lock
 	$(LOCK) --group docs -c requirements.lock -o requirements-docs.lock
 	$(LOCK) --group api -o requirements-api.lock
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from loopback.whisper import make_model, make_sound, the_extra
 
 from bot.files.hearing.child import ListeningChild
 from bot.files.hearing.errors import NoSpeech, NotHeard
@@ -98,14 +99,13 @@ async def test_without_the_model_it_says_that_it_is_missing(tmp_path):
     assert failed.value.why == "missing"
 
 
+@pytest.mark.voice
 async def test_the_real_library_listens(tmp_path):
     """faster-whisper with a model made for this: it is loaded, decodes, detects speech, and answers in our lines.
 
     What it hears is rubbish. Real weights are tried by nobody here: they are 75 MB and more.
     """
-    pytest.importorskip("faster_whisper", reason="needs the extra `voice`: pip install -e '.[voice]'")
-    from loopback.whisper import make_model, make_sound
-
+    the_extra()
     make_model(tmp_path / "model")
     make_sound(tmp_path / "sound.wav")
     (tmp_path / "broken.ogg").write_bytes(b"OggS" + os.urandom(500))

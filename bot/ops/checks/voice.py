@@ -49,7 +49,7 @@ def local(folder: Path, find: Callable[[str], object] = find_spec) -> Check:
         do = "it has to hold a Whisper model in CTranslate2's format (model.bin, config.json, tokenizer.json)"
         return Check(LISTENS, "fail", f"CONTINUITY_TRANSCRIBE: {folder} holds no {MODEL_FILE}", do)
     if find(LIBRARY) is None:
-        do = ".venv/bin/pip install 'continuity-bot[voice]'"
+        do = ".venv/bin/pip install --require-hashes -r requirements-voice.lock, or 'continuity-bot[voice]'"
         return Check(LISTENS, "fail", "the extra 'voice', which listens on this machine, is not installed", do)
     return Check(LISTENS, "ok", f"this machine listens with the model in {folder}")
 
