@@ -247,9 +247,15 @@ class App:
         """Where the HTTP service listens; None when there is none."""
         return self._http.url if self._http else None
 
-    async def stopped(self) -> None:
-        """Wait until somebody asks for the stop: a signal, `ask_to_stop`, or a fatal problem."""
+    def time_was_moved(self) -> None:
+        """Look at what is due: the clock that it was given has jumped. A start looks by itself."""
+        if self._joined is not None:
+            self.services.reminders.look()
+
+    async def stopped(self) -> str | None:
+        """Wait for the stop that somebody asks for (a signal, `ask_to_stop`), or return the fatal problem."""
         await self._stop.wait()
+        return self._fatal
 
     def ask_to_stop(self) -> None:
         """Ask for an orderly stop."""
@@ -310,22 +316,16 @@ class App:
         if task is self._polling and not self._ending:
             self.fail("polling has ended and nothing would be heard any more; start the bot again")
 
-    @property
-    def fatal(self) -> str | None:
-        """Why the bot stopped by itself; None when it was asked to."""
-        return self._fatal
 
-
-async def run(settings: Settings) -> None:
+async def run(app: App) -> None:
     """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on.
 
     A loop that stands still, or a stop that takes too long, ends the process by itself.
     """
-    app = App(settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, app.ask_to_stop)
-    async with LoopWatch(settings.continuity_loop_limit_s) as watch:
+    async with LoopWatch(app.settings.continuity_loop_limit_s) as watch:
         await _until_stopped(app, watch)
 
 
@@ -342,9 +342,9 @@ async def _until_stopped(app: App, watch: LoopWatch) -> None:
     await starting
     systemd.tell(systemd.READY)
     looking = asyncio.create_task(garbage.begin(app.loaded.wait()))
-    await stopping
+    fatal = await stopping
     looking.cancel()
     watch.stopping()
     await app.stop()
-    if app.fatal:
-        raise StartError(app.fatal)
+    if fatal:
+        raise StartError(fatal)

@@ -59,6 +59,7 @@ def run() -> None:
     from bot.process import garbage
 
     garbage.hold_off()
+    from bot.app import App
     from bot.app import run as run_app
     from bot.delivery.connection import StartError
     from bot.people.personas import PersonaError
@@ -68,7 +69,7 @@ def run() -> None:
 
     set_up(settings.continuity_log_level, settings.continuity_log_format, secrets=settings.secrets)
     try:
-        asyncio.run(run_app(settings))
+        asyncio.run(run_app(App(settings)))
     except SettingsError as exc:
         raise wrong_settings(exc) from None
     except (StartError, ContinuityError, PersonaError) as exc:

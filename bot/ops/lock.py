@@ -7,7 +7,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.storage.place import written_pid
+from memory.storage.place import lock_path, take_lock, written_pid
+
+__all__ = ["Holder", "holder", "take_lock"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +19,13 @@ class Holder:
     pid: int | None
 
 
-def holder(lock: Path) -> Holder | None:
-    """Return who holds the lock, None when it is free or was never taken. Never raises.
+def holder(file: Path) -> Holder | None:
+    """Return the process that works on this file, None when its lock is free or was never taken. Never raises.
 
     The lock itself tells whether it is held: what a process that died left in the file is not believed. To see that,
     a shared lock is tried and let go at once; `take_lock` has the patience for it.
     """
+    lock = lock_path(file)
     if not _taken(lock):
         return None
     pid = written_pid(lock)

@@ -66,7 +66,7 @@ def running(settings: Settings) -> Holder | None:
     """Return the process that works on the database, None when there is none."""
     file = settings.database_file
     if file is not None:
-        return holder(lock_path(file))
+        return holder(file)
     return Holder(None) if is_held(settings.continuity_database_url) else None
 
 

@@ -76,6 +76,7 @@ class Playground:
         return {
             "TELEGRAM_BOT_TOKEN": self.api.token,
             "TELEGRAM_WEBHOOK_URL": "",
+            "CONTINUITY_SEND_GAP_MS": "0",
             "CONTINUITY_DATABASE_URL": f"sqlite:///{(self._folder / 'continuity.db').absolute()}",
             "CONTINUITY_CHECKPOINT_DIR": str((self._folder / "checkpoints").absolute()),
             "CONTINUITY_ALLOWED_USERS": "*",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 import sys
 from pathlib import Path
 
 from bot.app import App
-from bot.delivery.rate_limit import RateLimits
+from bot.app import run as run_app
 from bot.playground.moved_clock import MovedClock, follow
 from bot.process.logs import set_up
-from bot.process.watch import LoopWatch
 from bot.settings import Settings
 
 
@@ -22,19 +19,13 @@ async def run(clock_path: Path) -> None:
     level = "ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level
     set_up(level, secrets=settings.secrets)
     clock = MovedClock(clock_path)
-    app = App(settings, limits=RateLimits(private_gap_s=0.0), clock=clock)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, app.ask_to_stop)
-    async with LoopWatch(settings.continuity_loop_limit_s) as watch:
-        await app.start()
-        follower = asyncio.create_task(follow(clock, app.services.reminders.look))
-        await app.stopped()
-        watch.stopping()
+    app = App(settings, clock=clock)
+    follower = asyncio.create_task(follow(clock, app.time_was_moved))
+    try:
+        await run_app(app)
+    finally:
         follower.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await follower
-        await app.stop()
+        await asyncio.gather(follower, return_exceptions=True)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memory.errors import Locked
-from memory.storage.place import lock_path, take_lock, written_pid
+from bot.ops.lock import holder, take_lock
+from memory import Locked
 
 
 @contextmanager
@@ -17,8 +17,8 @@ def held(folder: Path) -> Iterator[None]:
     try:
         lock = take_lock(state)
     except Locked:
-        pid, address = written_pid(lock_path(state)), shown_at(folder)
-        who = f"another playground (process {pid})" if pid else "another playground"
+        rival, address = holder(state), shown_at(folder)
+        who = f"another playground (process {rival.pid})" if rival and rival.pid else "another playground"
         where = f", at {address}: open that one, or stop it first" if address else ": stop that one first"
         raise Locked(f"{who} is running in {folder}{where}; another folder works too (CONTINUITY_PLAYGROUND)") from None
     try:

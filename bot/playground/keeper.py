@@ -16,7 +16,6 @@ import httpx
 
 from bot.ops.lock import holder
 from bot.ops.runs.status import report_in_words
-from memory.storage.place import lock_path
 
 RESTART_AFTER_S = 1.2
 """Long enough to be seen."""
@@ -77,7 +76,7 @@ class ProcessKeeper:
         self.note = ""
         """What the last start found, in words."""
         self._env = {**env, "CONTINUITY_HTTP_PORT": str(self.port), "CONTINUITY_HTTP_TOKEN": self.token}
-        self._lock = lock_path(Path(env["CONTINUITY_DATABASE_URL"].removeprefix("sqlite:///")))
+        self._database = Path(env["CONTINUITY_DATABASE_URL"].removeprefix("sqlite:///"))
         self._clock_path = clock_path
         self._log_path = log_path
         self._changed = changed
@@ -140,7 +139,7 @@ class ProcessKeeper:
 
     async def _without_rival(self) -> None:
         """Wait until no other process works on the data, and name the one that does: ours could not start meanwhile."""
-        while rival := holder(self._lock):
+        while rival := holder(self._database):
             who = f"another bot (process {rival.pid})" if rival.pid else "another bot"
             note = f"{who} works in this folder; this one starts as soon as that has ended"
             if (self.state, self.note) != ("failed", note):

@@ -57,11 +57,11 @@ def test_text_of_others_cannot_steer_the_terminal():
 def test_looking_at_the_lock_neither_takes_nor_makes_it(tmp_path):
     """Held, free and never taken are told apart, the holder is named, and the lock can be taken right after."""
     database = tmp_path / "continuity.db"
-    assert holder(lock_path(database)) is None
+    assert holder(database) is None
     assert not lock_path(database).exists()
     with take_lock(database):
-        assert holder(lock_path(database)) == Holder(os.getpid())
-    assert holder(lock_path(database)) is None
+        assert holder(database) == Holder(os.getpid())
+    assert holder(database) is None
     with take_lock(database):
         pass
 
@@ -72,9 +72,9 @@ def test_what_a_lock_file_says_without_being_true_is_not_believed(tmp_path, writ
     database = tmp_path / "continuity.db"
     with take_lock(database):
         lock_path(database).write_bytes(written)
-        assert holder(lock_path(database)) == Holder(None)
+        assert holder(database) == Holder(None)
     lock_path(database).write_bytes(b"%d" % os.getpid())
-    assert holder(lock_path(database)) is None
+    assert holder(database) is None
 
 
 def test_unfinished_work_is_told_by_what_it_means():

@@ -10,16 +10,12 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.app import App
-from bot.delivery.rate_limit import RateLimits
 from bot.playground.chat.terminal import PLAYGROUND_USER_ID
 from bot.playground.chat.terminal import chat as converse
 from bot.playground.folder import held
 from bot.playground.moved_clock import MovedClock, follow
 from bot.process.logs import set_up
 from bot.settings import Settings
-
-CHAT_LIMITS = RateLimits(private_gap_s=0.0)
-"""Nobody limits us here, and a person at a keyboard should not wait a second for the next line."""
 
 
 def playground_settings(settings: Settings, folder: Path, api_url: str, token: str) -> Settings:
@@ -29,6 +25,7 @@ def playground_settings(settings: Settings, folder: Path, api_url: str, token: s
             "telegram_bot_token": SecretStr(token),
             "telegram_api_url": api_url,
             "telegram_webhook_url": None,
+            "continuity_send_gap_ms": 0,  # nobody limits us here, and a person at a keyboard should not wait for a line
             "continuity_http_port": None,
             "continuity_database_url": f"sqlite:///{(folder / 'continuity.db').absolute()}",
             "continuity_checkpoint_dir": folder / "checkpoints",
@@ -50,9 +47,9 @@ def _chat(settings: Settings, folder: Path) -> int:
 
     @contextlib.asynccontextmanager
     async def application(api_url: str, token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-        app = App(playground_settings(settings, folder, api_url, token), limits=CHAT_LIMITS, clock=clock)
+        app = App(playground_settings(settings, folder, api_url, token), clock=clock)
         await app.start()
-        follower = asyncio.create_task(follow(clock, app.services.reminders.look))
+        follower = asyncio.create_task(follow(clock, app.time_was_moved))
         try:
             yield app.settled
         finally:
