@@ -9,7 +9,7 @@ from bot import replies
 from bot.dates import MORNING_HOUR, day_text, days_from, every_text, hour_text, local, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
-from memory.ledger.views import is_over, is_past, is_snoozed, story_of, waits_for_word
+from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of, waits_for_word
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
@@ -48,6 +48,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         if tells_day(note.text, rings_at_ms, zone, replies.spoken()):
             told.add(local(rings_at_ms, zone).date())
         found.append(_rings(note, now_ms, zone, told))
+        found += _last_date(note, now_ms, zone)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
         found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
@@ -111,6 +112,18 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return replies.say(f"lines.next{here}", every=", ".join([every, *left_out]), when=when)
     hour = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
     return replies.say(f"lines.this_time{here}", every=", ".join([f"{every} {hour}", *left_out]), when=when)
+
+
+def _last_date(note: Note, now_ms: int, zone: str) -> list[str]:
+    """What became of the last date of a series: done, or that it came and waits for a word; nothing after a week."""
+    date = next((each for each in reversed(note.occurrences) if note.repeats and each.state in {"rang", "done"}), None)
+    at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
+    if date is None or abs(now_ms - at_ms) >= SOON_MS:
+        return []
+    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=date.state != "done")
+    if date.state == "done":
+        return [replies.say("lines.ticked", when=when)]
+    return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
 
 
 def _left_out(note: Note, now_ms: int, zone: str) -> list[str]:

@@ -116,11 +116,12 @@ class FollowUps:
 
     async def _end(self, how: Ending, tap: Tap) -> bool:
         """End the task by the person's answer."""
-        note = await find_note(self._services, tap)
+        services = self._services
+        note = await find_note(services, tap)
         if note is not None:
             said = replies.say("asked_ended" if how == "done" else "asked_dropped")
             message = OutgoingMessage(said, edits_message_id=tap.envelope.message_id)
-            await change(self._services, tap, [ending(note, how)], message)
+            await change(services, tap, [ending(note, how, services.clock.now_ms())], message)
         return False
 
     async def _later(self, tap: Tap) -> bool:

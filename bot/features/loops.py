@@ -48,24 +48,26 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     """[Done] [Tomorrow] [Drop] of one line; of a series this date or all.
 
-    What comes on a later day cannot be put off until tomorrow, nor an event be done before it was.
+    What comes on a later day cannot be put off until tomorrow, nor an event be done before it was; a series whose last
+    date is done waits for the next.
     """
     payload, at_ms = {"note_id": note.note_id}, day_of(note, now_ms)
     done = Button(replies.say("loop_done_once" if note.repeats else "loop_done"), "loop_done", payload)
     later = Button(replies.say("ring_buttons.tomorrow"), "loop_snooze", payload)
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
+    if series.last(note, "done") and not series.date_to_end(note, now_ms):
+        return (drop,)
     if note.kind == "event":
         return (done, drop) if is_now else (drop,)
     return (done, later, drop) if is_now else (done, drop)
 
 
-def ending(note: Note, how: Ending) -> End:
-    """What ends a note; of a series [Done] ends the date that rang last or comes next, never the series."""
-    if how == "done" and note.repeats:
-        rang, coming = series.last(note, "rang"), series.next_ring(note)
-        local = rang.original_local if rang else coming[0] if coming else ""
-        return End(number=note.number, how=how, occurrence=local)
+def ending(note: Note, how: Ending, now_ms: int) -> End:
+    """What ends a note; of a series [Done] ends the date that rang last or comes next."""
+    coming = series.next_ring(note)
+    if how == "done" and note.repeats and coming:
+        return End(number=note.number, how=how, occurrence=series.date_to_end(note, now_ms) or coming[0])
     return End(number=note.number, how=how)
 
 
@@ -104,7 +106,7 @@ async def end_open(
     if note is None:
         raise KeyError(note_id)
     by = Actor("operator", memory.clock.now_ms())
-    [outcome] = await memory.change(conversation_id, [ending(note, how)], by, *also)
+    [outcome] = await memory.change(conversation_id, [ending(note, how, by.at_ms)], by, *also)
     if not isinstance(outcome, Applied):
         raise KeyError(note_id)
 
@@ -148,7 +150,8 @@ class Loops:
         if note is None:
             return True
         said = replies.say("reminder_done_text" if how == "done" else "loop_dropped", title=bare(note.text))
-        return await change_listed(self._services, tap, ending(note, how), self._view, said)
+        operation = ending(note, how, self._services.clock.now_ms())
+        return await change_listed(self._services, tap, operation, self._view, said)
 
     async def _snooze(self, tap: Tap) -> bool:
         """Put it off until tomorrow morning."""

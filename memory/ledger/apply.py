@@ -36,7 +36,7 @@ CHANGEABLE: Final = frozenset({
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from what is done."""
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
-"""Fields whose change makes other dates of a note: what became of the dates before says nothing of them."""
+"""Fields whose change makes other dates of a note: what was moved is moved no more."""
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
 
 
@@ -144,7 +144,7 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
     if "rings_from" not in fields and "occurrences" not in fields:
         fields |= _ring_of(note, fields, by)
     if _RINGS & {name for name in fields if getattr(note, name) != fields[name]} and "occurrences" not in fields:
-        fields["occurrences"] = ()
+        fields["occurrences"] = series.carried(note, note.model_copy(update=fields))
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     if not new or set(new) == {"turn_ids"}:
         return Refusal("same", note.number)
@@ -178,8 +178,10 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
         state: OccurrenceState = "done" if operation.how == "done" else "left_out"
-        occurrence = Occurrence(original_local=operation.occurrence, state=state)
-        return written(ledger, note, turn_ids | _dated(note, occurrence), "end", by, said=operation.said)
+        ended = turn_ids | _dated(note, Occurrence(original_local=operation.occurrence, state=state))
+        goes_on = series.next_ring(note.model_copy(update=ended)) or (note.due_at_ms or 0) > by.at_ms
+        ended |= {} if goes_on or state != "done" else {"status": "done"}
+        return written(ledger, note, ended, "end", by, said=operation.said)
     return written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)
 
 

@@ -172,6 +172,26 @@ def put(occurrences: Sequence[Occurrence], new: Occurrence) -> tuple[Occurrence,
     return tuple(each for each in whole if each.state in TO_COME or each.original_local >= edge)
 
 
+def date_to_end(note: Note, now_ms: int) -> str:
+    """The date of a series that can be called done: the last that rang, else one of today; "" for none."""
+    rang = [each.original_local for each in note.occurrences if each.state in {"rang", "snoozed"}]
+    if rang:
+        return rang[-1]
+    coming, today = next_ring(note), local_of(now_ms, note.time_zone)[:10]
+    return coming[0] if coming and local_of(coming[1], note.time_zone).startswith(today) else ""
+
+
+def carried(note: Note, new: Note) -> tuple[Occurrence, ...]:
+    """What a series that is set again keeps of its dates: those that rang before, and later days that were left out."""
+    if not (note.repeats and new.repeats):
+        return ()
+    rang = [each for each in note.occurrences if each.state in OVER and each.original_local < new.rings_from]
+    days = [each.original_local[:10] for each in note.occurrences if each.state == "left_out"]
+    bare = new.model_copy(update={"occurrences": ()})
+    out = [date_on(bare, day) for day in days if day > new.rings_from[:10]]
+    return (*rang, *(Occurrence(original_local=local, state="left_out") for local in out if local))
+
+
 def moment_of(note: Note, date: Occurrence) -> int:
     """When a date rings or rang: where it was moved to, else as the rule has it."""
     return at_ms_of(date.original_local, note.time_zone) if date.moved_to_ms is None else date.moved_to_ms

@@ -183,7 +183,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """End a note, or with `occurrence` one date of it; a series goes on after [Done] of a date."""
+    """End a note, or with `occurrence` one date of it; a series goes on after [Done] of a date but its last."""
 
     number: int
     how: Ending = "done"

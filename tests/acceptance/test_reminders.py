@@ -314,3 +314,20 @@ async def test_what_was_ended_elsewhere_is_said_to_be_over(api, bot_here):
 
     assert (await ledger_of(bot)).find(note.number).status == "dropped"
     assert bot_texts(api)
+
+
+async def test_a_date_of_a_series_is_ticked_the_day_after(api, bot_here):
+    """[Done] under a ring of yesterday: that date is done on both lists, the series goes on, also at another hour."""
+    bot = await bot_here()
+    await reply(api, "/remind every Monday at 11:00 take the bins out")
+    await bot.passes(hours=1.1)
+    await bot.passes(hours=22)
+    assert "I reminded you yesterday at 11:00" in (await reply(api, "/loops")).text
+    await reply(api, "/repeat 1 every Monday at 12:00")
+    await tap(api, "Done", "^Done: take the bins out$", on=next(each for each in bot_lines(api) if "⏰" in each.text))
+
+    for command in ("/reminders", "/loops"):
+        listed = (await reply(api, command)).text
+        assert "take the bins out (⏰ at 12:00, every Monday, ✓ yesterday)" in listed
+        assert "Mon 8 Mar" in listed
+    assert dates(bot) == ["done"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bot import replies
 from bot.lines import note_line
 from memory.ledger.lines import model_line
@@ -72,6 +74,25 @@ def test_what_rang_says_so_until_it_is_done():
     )
 
     assert "I reminded you on Thu 1 Jan" in line(note)
+
+
+@pytest.mark.parametrize(
+    ("state", "day", "remark"),
+    [
+        ("done", "2023-11-12", ", ✓ on Sun 12 Nov"),
+        ("rang", "2023-11-12", ", I reminded you on Sun 12 Nov at 08:00"),
+        ("done", "2023-11-05", ""),
+        ("rang", "2023-11-05", ""),
+        ("left_out", "2023-11-12", ""),
+    ],
+)
+def test_a_series_says_for_a_week_what_became_of_its_last_date(state, day, remark):
+    """Ticked, or that it waits for a word; the series goes on behind it."""
+    date = Occurrence(original_local=f"{day}T08:00", state=state)
+    rule = {"rings_from": "2023-11-05T08:00", "repeats": "FREQ=WEEKLY;BYDAY=SU", "rings_at_ms": 1_700_380_800_000}
+    note = a_note("Water the ficus", time_zone="UTC", occurrences=(date,), **rule)
+
+    assert line(note) == f"Water the ficus (⏰ every Sunday, next on Sun 19 Nov at 08:00{remark})"
 
 
 def test_a_series_says_until_when_it_goes_and_which_date_is_left_out():

@@ -305,6 +305,50 @@ async def test_done_of_a_series_ends_the_date_and_dropped_the_series():
     assert await ahead.end([1], "dropped") == "Ended: #1 task: Call mum (dropped; rings no more)"
 
 
+def rang_on(*days: str, rule: str = "FREQ=WEEKLY;BYDAY=MO") -> Ledger:
+    """The bins, every week at 18:00 from the first of these days on, and that they rang on them."""
+    ledger = ledger_of(("task", "Bins", {"rings_from": f"{days[0]}T18:00", "repeats": rule}))
+    for day in days:
+        at_ms = at_ms_of(f"{day}T18:00", "Europe/Berlin")
+        ring = Ring(number=1, occurrence=f"{day}T18:00", rings_at_ms=at_ms)
+        ledger = apply(ledger, ring, Actor("operator", at_ms)).ledger
+    return ledger
+
+
+async def test_a_past_date_of_a_series_is_ticked_by_its_day():
+    """“Did the Monday one” on a later day: that date is done, once, and what is ahead stays ahead."""
+    ledger = rang_on("2026-11-23")
+    box = make_box(ledger=ledger)
+
+    assert "The date 2026-11-23T18:00 is done" in await box.end([1], "done", "2026-11-23")
+    assert "is done already" in await box.end([1], "done")
+    assert "still ahead" in await box.end([1], "done", "2026-12-07")
+    assert "does not ring on 2026-11-22" in await box.end([1], "done", "2026-11-22")
+    assert (stored(box, ledger).notes[1].is_open, len(box.operations)) == (True, 1)
+
+
+async def test_a_series_that_is_set_again_keeps_what_rang_and_what_was_left_out():
+    """Another hour from now on: the date that rang can be called done still, and the one that was left out is out."""
+    ledger = rang_on("2026-11-23")
+    box = make_box(ledger=ledger)
+    await box.remind(numbers=[1], date="2026-12-07", skip=True)
+    said = await box.remind(numbers=[1], at="2026-11-30T19:00", repeats="FREQ=WEEKLY;BYDAY=MO")
+
+    assert "rings Mon 2026-11-30 19:00, FREQ=WEEKLY;BYDAY=MO; rang Mon 2026-11-23 18:00, not called done" in said
+    dates = [(each.original_local, each.state) for each in stored(box, ledger).notes[1].occurrences]
+    assert dates == [("2026-11-23T18:00", "rang"), ("2026-12-07T19:00", "left_out")]
+    assert "The date 2026-11-23T18:00 is done" in await box.end([1], "done")
+
+
+async def test_the_last_date_of_a_series_ends_it():
+    """Nothing comes behind it that could be called done."""
+    ledger = rang_on("2026-11-16", "2026-11-23", rule="FREQ=WEEKLY;COUNT=2")
+    box = make_box(ledger=ledger)
+
+    assert "That was its last date" in await box.end([1], "done")
+    assert stored(box, ledger).notes[1].status == "done"
+
+
 async def test_what_ended_stands_again():
     """A slip is mended; an ended note is otherwise left alone."""
     over = apply(ledger_of(("task", "Call Ana")), End(number=1), BEFORE).ledger

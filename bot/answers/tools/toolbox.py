@@ -192,9 +192,9 @@ class Toolbox:
         """Give notes another text, day, kind or owner, or put them off (`not_before`)."""
         return await self._once(lambda: self._change(numbers, fields))
 
-    async def end(self, numbers: Any, how: str) -> str:
-        """End notes, or let them stand again."""
-        return await self._once(lambda: ending.end(self._desk, numbers, how))
+    async def end(self, numbers: Any, how: str, date: str = "") -> str:
+        """End notes, or let them stand again; of a series one date."""
+        return await self._once(lambda: ending.end(self._desk, numbers, how, date))
 
     async def remind(self, **wish: Any) -> str:
         """Set, move or silence a reminder."""
