@@ -30,6 +30,9 @@ from memory.process import faults
 
 log = structlog.get_logger(__name__)
 
+_ABOUT_OURS = frozenset({"tap", "reaction"})
+"""Updates that name a message of ours, and no message of somebody's: the probe looks for ours under its number."""
+
 
 class NotTaken(Exception):
     """The update is not on our disk; Telegram has to send it again."""
@@ -204,7 +207,7 @@ class Intake:
                 envelope.conversation_id,
                 payload,
                 chat_id=envelope.chat_id,
-                message_id=envelope.message_id,
+                message_id=None if envelope.kind in _ABOUT_OURS else envelope.message_id,
                 brought=tuple(self._inbox.brought(envelope)),
             )
             for read, envelope, payload in known

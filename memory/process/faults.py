@@ -2,6 +2,7 @@
 
 `CONTINUITY_FAULT=<name>[:<nth>]` dies by SIGKILL at the nth time (1 by default) the point is passed.
 `CONTINUITY_FAULT=#<n>` dies at the nth point passed whatever its name.
+`CONTINUITY_FAULT=@<path>` dies at the point that is named in a file, and takes it away: of several processes one dies.
 `CONTINUITY_FAULT_SIGNAL=STOP` stops there instead, until somebody wakes it.
 `CONTINUITY_FAULT_LOG=<path>` appends each point passed.
 `CONTINUITY_FAULT_WITHOUT=<guard>` leaves a guard out, so that a test can show what it is good for.
@@ -28,11 +29,23 @@ def point(name: str) -> None:
     if _log:
         with Path(_log).open("a", encoding="utf-8") as log:
             log.write(f"{name}\n")
+    if _armed.startswith("@"):
+        _die_for(Path(_armed[1:]), name)
     wanted, _, nth = _armed.partition(":")
     if wanted == name and _passed[name] == int(nth or 1):
         os.kill(os.getpid(), _signal)
     if wanted == f"#{sum(_passed.values())}":
         os.kill(os.getpid(), _signal)
+
+
+def _die_for(order: Path, name: str) -> None:
+    try:
+        if order.read_text(encoding="utf-8") != name:
+            return
+        order.unlink()
+    except FileNotFoundError:  # another process was first
+        return
+    os.kill(os.getpid(), _signal)
 
 
 def without(guard: str) -> bool:

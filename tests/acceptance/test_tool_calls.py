@@ -229,45 +229,6 @@ async def test_tools_beyond_the_budget_are_found_and_used(api, model, bot_here, 
 
 # --- kills ----------------------------------------------------------------------------------------------------------
 
-CHANGING = [
-    "tool_allowed",
-    "tool_running",
-    "tool_ran",
-    "tool_recorded",
-    "tool_shown",
-    "turn_answered",
-    "turn_committed",
-]
-
-
-@pytest.mark.crash
-@pytest.mark.parametrize("point", CHANGING)
-async def test_a_tap_that_dies_anywhere_is_done_once_or_asked_about(api, model, bot_process, effects, point):
-    """Whatever point the process dies at between tap and answer."""
-    bot = await bot_process(CONTINUITY_TOOLS=effects.path)
-    model.reply = calling(ADD)
-    await reply(api, "please add milk")
-    question = await shows(api, "May I use add?")
-    await bot.terminate()
-    await bot.launch(CONTINUITY_FAULT=point)
-    api.people.presses(PERSON, "Once", message_id=question.message_id)
-    assert await bot.wait() == -9
-    before = effects.count("/add")
-
-    await bot.start()
-    if point in {"tool_running", "tool_ran"}:
-        doubt = await shows(api, "I was about to use add")
-        assert effects.count("/add") == before
-        await tap(api, "Leave it" if before else "Do it again", on=doubt)
-        await shows(api, "Okay, I'm leaving it" if before else "✓ Done: add")
-    else:
-        await shows(api, "✓ Done: add")
-        await api.until(lambda: bot_texts(api).count("All done.") == 2)
-    await bot.terminate()
-
-    assert effects.count("/add") == 1
-
-
 @pytest.mark.crash
 @pytest.mark.parametrize("point", ["tool_running", "tool_ran", "tool_recorded", "turn_answered"])
 @pytest.mark.parametrize("call", [ADD, LOOK, BOOK], ids=lambda call: call.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,6 +12,7 @@ from aiohttp import web
 
 TOOLS = '''"""Tools of a test: one reads, one changes, one takes a key."""
 
+from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from bot.tools import CallContext, tool
@@ -30,7 +32,7 @@ def look(what: str) -> str:
 @tool()
 def add(item: str, count: int = 1) -> str:
     """Put something on the shopping list."""
-    return ask("/add")
+    return ask("/add?item=" + quote(item))
 
 
 @tool(idempotent=True)
@@ -48,6 +50,8 @@ class LoopbackEffects:
         self.path = str(path)
         self.done: list[tuple[str, str]] = []
         """Path and key of each effect."""
+        self.items: Counter[str] = Counter()
+        """How often each thing was put on the list."""
         self.hangs: set[str] = set()
         self.answer = "it is done"
         self._runner: web.AppRunner | None = None
@@ -64,6 +68,7 @@ class LoopbackEffects:
 
     async def _take(self, request: web.Request) -> web.Response:
         self.done.append((request.path, request.headers.get("Idempotency-Key", "")))
+        self.items[request.query.get("item", "")] += 1
         if request.path in self.hangs:
             await self._ended.wait()
         return web.Response(text=self.answer)
