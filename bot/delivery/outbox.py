@@ -21,6 +21,11 @@ MAX_ENTITIES = 100
 VOICE_PART = "voice"
 FILE_PART = "file "
 """Before what kind of file it is; the part's text is Telegram's id of it, and its caption on the next line."""
+TEXT_FILE = f"{FILE_PART}text"
+"""A file that the bot wrote itself: its name, and on the lines behind that what is in it."""
+NAME_CHARS = 48
+LONG_CHARS = 2 * MAX_UTF16
+"""An answer that is longer takes three messages: it is offered as a file."""
 SENT_BACK = {"document": "document", "picture": "photo", "voice message": "voice", "audio": "audio"}
 """Kinds of files that can be sent back, each as Telegram calls it; of a video and a GIF only the still is known."""
 BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
@@ -103,6 +108,17 @@ class Part:
     """True when the server refused it with options: it is tried once more as text and buttons alone."""
 
 
+def text_file(name: str, text: str) -> OutgoingMessage:
+    """Return the message that hands a text over as a file; without a name it is called by its first words."""
+    first = " ".join(re.findall(r"[^\W_]+", text[:NAME_CHARS]))
+    return OutgoingMessage(f"{name or f'{first or 1}.md'}\n{text}", kind=TEXT_FILE)
+
+
+def file_back(kind: str, telegram_id: str, caption: str) -> OutgoingMessage:
+    """Return the message that sends a file as Telegram has it, of a kind that `SENT_BACK` has."""
+    return OutgoingMessage(f"{telegram_id}\n{caption}", kind=f"{FILE_PART}{kind}")
+
+
 def is_media(part: Part) -> bool:
     """Whether a part is no text."""
     return part.kind == VOICE_PART or part.kind.startswith(FILE_PART)
@@ -177,7 +193,9 @@ class Outbox:
         `mark` returns the first part as it is written down: marked when it goes out as soon as that is stored.
         """
         markup, statements = self._buttons(target, message)
-        pieces = render(clean(message.text), markdown=message.markdown)
+        whole = message.kind == TEXT_FILE
+        text = clean(message.text)
+        pieces = [(text, list[Entity]())] if whole else render(text, markdown=message.markdown)
         if message.mentions:
             pieces = [(text, [*entities, *mentioned(text, message.mentions)]) for text, entities in pieces]
         parts = [

@@ -19,7 +19,7 @@ from telegram.error import (
     TelegramError,
 )
 
-from bot.delivery.outbox import FILE_PART, SENT_BACK, VOICE_PART, Part, is_media
+from bot.delivery.outbox import FILE_PART, SENT_BACK, TEXT_FILE, VOICE_PART, Part, is_media
 from bot.intake.telegram_request import NotSent
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
@@ -94,6 +94,8 @@ async def send(bot: Bot, part: Part) -> int:
     """Send a part as a new message; return its message id. Raises TelegramError."""
     if part.kind == VOICE_PART:
         return await _say(bot, part)
+    if part.kind == TEXT_FILE:
+        return await _write_out(bot, part)
     if part.kind.startswith(FILE_PART):
         return await _hand_back(bot, part)
     reply = None if part.bare else part.reply_to_message_id
@@ -120,6 +122,14 @@ async def _say(bot: Bot, part: Part) -> int:
     return said.message_id
 
 
+async def _write_out(bot: Bot, part: Part) -> int:
+    """Send a file that was written here; its name as the caption is what a probe knows it by."""
+    name, _, text = part.text.partition("\n")
+    file = InputFile(text.encode(), filename=name)
+    sent = await bot.send_document(part.chat_id, file, caption=name, message_thread_id=part.thread_id)
+    return sent.message_id
+
+
 async def _hand_back(bot: Bot, part: Part) -> int:
     """Send a file that Telegram has by its id."""
     field = SENT_BACK[part.kind.removeprefix(FILE_PART)]
@@ -135,7 +145,8 @@ async def edit(bot: Bot, part: Part, message_id: int) -> int:
     Of a file only the caption can be set: no text of ours has one.
     """
     if is_media(part):
-        caption = VOICE_CAPTION if part.kind == VOICE_PART else part.text.partition("\n")[2]
+        head, _, tail = part.text.partition("\n")
+        caption = VOICE_CAPTION if part.kind == VOICE_PART else head if part.kind == TEXT_FILE else tail
         await bot.edit_message_caption(chat_id=part.chat_id, message_id=message_id, caption=caption)
         return message_id
     done = await bot.edit_message_text(

@@ -144,7 +144,7 @@ def _body(said: RequestData | None) -> tuple[bytes | aiohttp.FormData | None, di
         return None, {}
     if not said.contains_files:
         return said.url_encoded_parameters().encode(), _FORM
-    form = aiohttp.FormData()
+    form = aiohttp.FormData(quote_fields=False)  # else a name in another alphabet, or with a space, reads %20
     for name, value in said.json_parameters.items():
         form.add_field(name, value)
     for name, (filename, content, kind) in said.multipart_data.items():

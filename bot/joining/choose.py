@@ -86,6 +86,7 @@ def make_shelf(
     if not settings.by_model:
         return Shelf((), choices, results)
     from bot.answers.tools.scheduling import offered as of_tasks
+    from bot.answers.tools.sending import offered as of_sending
 
     own, servers = own_tools(settings), mcp_servers(settings, calls, behind, may_reach)
     web = web_tools(settings, calls, may_reach)
@@ -100,8 +101,8 @@ def make_shelf(
         return fitted(tools, settings.continuity_tools_tokens, count)
 
     if servers is None:
-        return Shelf((of_tasks, of_files, of_operator, of_web), choices, results, fit=fit)
-    sources = (of_tasks, of_files, of_operator, of_web, servers.offered)
+        return Shelf((of_tasks, of_sending, of_files, of_operator, of_web), choices, results, fit=fit)
+    sources = (of_tasks, of_sending, of_files, of_operator, of_web, servers.offered)
     return Shelf(sources, choices, results, fit=fit, servers=servers)
 
 

@@ -10,16 +10,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
+from bot.answers.answer_buttons import Rows, undo_buttons
 from bot.answers.responder import Ask, Picture
 from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.forgetting import ForgetTool
 from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
 from bot.answers.tools.scheduling import ScheduleTool
+from bot.answers.tools.sending import SEND_FILE, SendTool
 from bot.answers.tools.settings import SettingsTool
 from bot.answers.tools.times import NONE
-from bot.answers.tools.working_copy import WorkingCopy, fields_of
+from bot.answers.tools.working_copy import WorkingCopy
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import PersonalChoices, plain_name
 from bot.tasks.task import QuietHours
@@ -32,10 +34,8 @@ from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence_once
 from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
-from memory.ledger.apply import folded, joined
-from memory.ledger.erasing import values_of
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import ASSISTANT, NAMELESS, USER, Actor, Add, Change, End, Kind, Note, Operation, Reopen
+from memory.ledger.types import ASSISTANT, NAMELESS, USER, Actor, Add, Change, Kind, Note, Operation
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -92,15 +92,11 @@ class Toolbox:
         self.pictures: list[Picture] = []
         """What calls have shown so far."""
         self._settings = SettingsTool(desk, tools.people)
+        self._forgetting = ForgetTool(desk)
+        self._sending = SendTool(desk, tools.calls.db)
         self._scheduling = ScheduleTool(desk, tools.calls.db, tools.quiet)
         self._further = {tool.name: tool for tool in desk.ask.tools}
         self._turn_calls = turn_calls
-        self._forgotten: tuple[str, ...] = ()
-        """The turns on which notes rest that are to be forgotten."""
-        self._gone: tuple[str, ...] = ()
-        """Those notes."""
-        self._details: dict[str, str] = {}
-        """Of a note of which a detail is forgotten, by its id: the one that stands for it since."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -124,8 +120,8 @@ class Toolbox:
 
     @property
     def messages(self) -> tuple[OutgoingMessage, ...]:
-        """What the person is asked about further tools."""
-        return self._turn_calls.messages
+        """The files that the person is sent, and what they are asked about further tools."""
+        return (*self._sending.messages, *self._turn_calls.messages)
 
     @property
     def buttons(self) -> Rows:
@@ -134,8 +130,7 @@ class Toolbox:
         Under what only goes on in a story no button breaks the scene.
         """
         undo = undo_buttons(self._desk.ask.turn_id) if self._desk.notes.changes_the_world else ()
-        forgotten = forget_buttons(self._forgotten, self._gone, self._details)
-        return (*self._scheduling.buttons, *undo, *forgotten)
+        return (*self._scheduling.buttons, *undo, *self._forgetting.buttons)
 
     # --- for the model ----------------------------------------------------------------------------------------------
 
@@ -155,6 +150,8 @@ class Toolbox:
             given = calls.given(name, arguments, list(self._further))
             return str(await getattr(self, name)(**given))
         given = calls.further(tool, arguments)
+        if tool.name == SEND_FILE:
+            return await self._once(lambda: self._sending.send(given), changes=False)
         if tool.with_turn:
             return await self._once(lambda: self._scheduling.schedule(given))
         self._calls += 1
@@ -215,7 +212,7 @@ class Toolbox:
 
     async def forget(self, numbers: Any, text: str = "") -> str:
         """Use notes no more, or with `text` a detail of one, and offer to delete the messages behind it."""
-        return await self._once(lambda: self._forget(numbers, text))
+        return await self._once(lambda: self._forgetting.forget(numbers, text))
 
     async def settings(self, time_zone: str = "", language: str = "", name: str = "") -> str:
         """Keep what the person says of their clock, language and name."""
@@ -296,48 +293,6 @@ class Toolbox:
             later = None if given["not_before"].lower() in NONE else self._desk.time(given["not_before"])
             fields["snoozed_until_ms"] = later.at_ms(self._desk.zone) if later else None
         return fields | ({"text": given["text"]} if "text" in given else {})
-
-    async def _forget(self, numbers: Any, text: str) -> str:
-        desk = self._desk
-        notes, problems = desk.picked(numbers, ended=True)
-        there = "What was said about it stays in the messages until the person taps the button under your answer."
-        if text.strip():
-            return f"{self._forget_detail(notes, text)}\n{there}"
-        gone = [f"Not used any more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []
-        values = values_of(desk.notes.ledger, [note.note_id for note in notes])
-        turn_ids = [turn_id for note in values for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
-        self._forgotten = joined(self._forgotten, turn_ids)
-        for note in values:
-            self._let_go(note)
-        return "\n".join([*gone, *([there] if turn_ids else []), *problems])
-
-    def _forget_detail(self, notes: Sequence[Note], text: str) -> str:
-        """Let another note stand for one, which goes with its wording. Raises `Refused`."""
-        desk = self._desk
-        if len(notes) != 1 or not notes[0].is_open:
-            raise Refused("Not done: text is for one note that stands, as it shall stand without the detail.")
-        [note] = notes
-        if folded(text) == folded(note.text):
-            raise Refused("Not done: text is the note without the detail, and this is the note as it stands.")
-        kept = fields_of(note)
-        for each in values_of(desk.notes.ledger, [note.note_id]):
-            self._let_go(each)
-        note_id = desk.note_id("forget", text, note.number)
-        fields = kept | {"turn_ids": (desk.ask.turn_id,), "session_id": note.session_id, "user_id": note.user_id}
-        said = desk.done("Now", Add(kind=note.kind, text=text, note_id=note_id, fields=fields))
-        self._details[note.note_id] = note_id
-        return said
-
-    def _let_go(self, note: Note) -> None:
-        """Use a note no more: neither it nor what was said of it is in a prompt or a search from now on."""
-        desk = self._desk
-        self._gone = joined(self._gone, [note.note_id])
-        if note.is_forgotten:
-            return
-        if not note.is_open:
-            desk.notes.apply(Reopen(number=note.number))
-        desk.notes.apply(Change(number=note.number, fields={"confidence": 0.0}))
-        desk.notes.apply(End(number=note.number, how="dropped", turn_ids=(desk.ask.turn_id,)))
 
 
 def _kind(given: str) -> Kind:

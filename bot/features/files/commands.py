@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot import replies
-from bot.delivery.outbox import FILE_PART, SENT_BACK, Button, OutgoingMessage
+from bot.delivery.outbox import SENT_BACK, Button, OutgoingMessage, file_back, text_file
 from bot.files.rows import StoredFile
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
@@ -23,7 +23,11 @@ class FileCommands:
     def __init__(self, services: Services) -> None:
         self._services = services
         self.commands: dict[str, Command] = {"files": self.files}
-        self.actions: dict[str, Action] = {"file_delete": self._delete, "file_send": self._send}
+        self.actions: dict[str, Action] = {
+            "file_delete": self._delete,
+            "file_send": self._send,
+            "answer_file": self._answer,
+        }
 
     async def files(self, envelope: Envelope) -> None:
         """List the files of the conversation; in a group everybody sees them, and each deletes their own."""
@@ -50,9 +54,18 @@ class FileCommands:
         if file is None or file.kind not in SENT_BACK:
             await services.committer.done([envelope], [], tap.use)
             return False
-        sent = OutgoingMessage(f"{file.telegram_id}\n{file.name or f'#{file.number}'}", kind=f"{FILE_PART}{file.kind}")
+        sent = file_back(file.kind, file.telegram_id, file.name or f"#{file.number}")
         await services.committer.done([envelope], [sent], tap.use)
         return False
+
+    async def _answer(self, tap: Tap) -> bool:
+        """Send an answer as a file; its buttons stay, [Undo] among them, and a second tap sends it again."""
+        services, envelope = self._services, tap.envelope
+        turn = await services.memory.store.turn(tap.payload["turn_id"])
+        known = turn is not None and turn.conversation_id == envelope.conversation_id
+        sent = [text_file("", turn.assistant_text)] if turn and known else []
+        await services.committer.done([envelope], sent, turn_id=tap.payload["turn_id"] if sent else None)
+        return True
 
     async def _delete(self, tap: Tap) -> bool:
         """Delete one file, with its bytes when nobody else has sent the same; show what is left."""

@@ -9,9 +9,10 @@ from typing import Final
 
 import structlog
 
+from bot import replies
 from bot.answers import prompts
 from bot.answers.responder import Ask
-from bot.delivery.outbox import OutgoingMessage
+from bot.delivery.outbox import LONG_CHARS, Button, OutgoingMessage
 from bot.people.choices import plain_name
 from bot.people.spending import Spending, booked
 from bot.tools.call import heard
@@ -36,6 +37,13 @@ async def seen(services: Services, ask: Ask) -> list[Statement]:
     return await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
 
 
+def as_file(text: str, turn_id: str) -> tuple[tuple[Button, ...], ...]:
+    """Return the button that hands a long answer over as a file; none under any other."""
+    if len(text) <= LONG_CHARS:
+        return ()
+    return ((Button(replies.say("as_file"), "answer_file", {"turn_id": turn_id}),),)
+
+
 class Commit:
     """Stores turns."""
 
@@ -57,7 +65,7 @@ class Commit:
             kind="reply",
             reply_to_message_id=reply_to(batch),
             edits_message_id=shown_id,
-            buttons=(*answer.buttons, *(clock.buttons if clock else ())),
+            buttons=(*answer.buttons, *(clock.buttons if clock else ()), *as_file(answer.text, ask.turn_id)),
         )
         behind = await self._gate.behind(batch[0], ask.state, ask.turn_id)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]

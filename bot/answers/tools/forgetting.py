@@ -1,0 +1,74 @@
+"""The tool `forget`: a note, or a detail of one, is used no more; messages go by the person's tap alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bot.answers.answer_buttons import Rows, forget_buttons
+from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.working_copy import fields_of
+from memory.ledger.apply import folded, joined
+from memory.ledger.erasing import values_of
+from memory.ledger.types import Add, Change, End, Note, Reopen
+
+
+class ForgetTool:
+    """What one turn forgot."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._forgotten: tuple[str, ...] = ()
+        """The turns on which notes rest that are to be forgotten."""
+        self._gone: tuple[str, ...] = ()
+        """Those notes."""
+        self._details: dict[str, str] = {}
+        """Of a note of which a detail is forgotten, by its id: the one that stands for it since."""
+
+    @property
+    def buttons(self) -> Rows:
+        """What deletes the messages behind what was forgotten."""
+        return forget_buttons(self._forgotten, self._gone, self._details)
+
+    async def forget(self, numbers: Any, text: str) -> str:
+        """Use notes no more, or a detail of one. Raises `Refused`."""
+        desk = self._desk
+        notes, problems = desk.picked(numbers, ended=True)
+        there = "What was said about it stays in the messages until the person taps the button under your answer."
+        if text.strip():
+            return f"{self._detail(notes, text)}\n{there}"
+        gone = [f"Not used any more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []
+        values = values_of(desk.notes.ledger, [note.note_id for note in notes])
+        turn_ids = [turn_id for note in values for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
+        self._forgotten = joined(self._forgotten, turn_ids)
+        for note in values:
+            self._let_go(note)
+        return "\n".join([*gone, *([there] if turn_ids else []), *problems])
+
+    def _detail(self, notes: Sequence[Note], text: str) -> str:
+        """Let another note stand for one, which goes with its wording. Raises `Refused`."""
+        desk = self._desk
+        if len(notes) != 1 or not notes[0].is_open:
+            raise Refused("Not done: text is for one note that stands, as it shall stand without the detail.")
+        [note] = notes
+        if folded(text) == folded(note.text):
+            raise Refused("Not done: text is the note without the detail, and this is the note as it stands.")
+        kept = fields_of(note)
+        for each in values_of(desk.notes.ledger, [note.note_id]):
+            self._let_go(each)
+        note_id = desk.note_id("forget", text, note.number)
+        fields = kept | {"turn_ids": (desk.ask.turn_id,), "session_id": note.session_id, "user_id": note.user_id}
+        said = desk.done("Now", Add(kind=note.kind, text=text, note_id=note_id, fields=fields))
+        self._details[note.note_id] = note_id
+        return said
+
+    def _let_go(self, note: Note) -> None:
+        """Use a note no more: neither it nor what was said of it is in a prompt or a search from now on."""
+        desk = self._desk
+        self._gone = joined(self._gone, [note.note_id])
+        if note.is_forgotten:
+            return
+        if not note.is_open:
+            desk.notes.apply(Reopen(number=note.number))
+        desk.notes.apply(Change(number=note.number, fields={"confidence": 0.0}))
+        desk.notes.apply(End(number=note.number, how="dropped", turn_ids=(desk.ask.turn_id,)))
