@@ -100,9 +100,7 @@ def make_shelf(
     def fit(tools: Sequence[Tool]) -> tuple[Tool, ...]:
         return fitted(tools, settings.continuity_tools_tokens, count)
 
-    if servers is None:
-        return Shelf((of_tasks, of_sending, of_files, of_operator, of_web), choices, results, fit=fit)
-    sources = (of_tasks, of_sending, of_files, of_operator, of_web, servers.offered)
+    sources = (of_tasks, of_sending, of_files, of_operator, of_web)
     return Shelf(sources, choices, results, fit=fit, servers=servers)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -14,6 +14,8 @@ from memory.ports import Clock, Database, Statement
 
 Choice = Literal["always", "off", "on"]
 ABSENT: Mapping[str, Any] = {}
+EVERYBODY: Final = Place("", None)
+"""Where the operator's choices stand: what is off there is nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,10 @@ class Choices:
         """Return whether it's switched off."""
         chosen = self.by_name.get(name)
         return chosen is not None and chosen.choice == "off"
+
+    def hides(self, tool: Tool) -> bool:
+        """Return whether a tool is switched off, or its server is."""
+        return self.is_off(tool.name) or bool(tool.server and self.is_off(server_name(tool.server)))
 
     def always(self, tool: Tool, name: str = "") -> bool:
         """Return whether this very tool may be used unasked; no longer when anything about it has changed.
@@ -65,7 +71,7 @@ class ToolChoices:
 
     async def of(self, place: Place) -> Choices:
         """Return what was chosen in a place. Raises `StorageUnavailable`."""
-        here = {"conversation_id": place.conversation_id, "user_id": place.user_id}
+        here = {"conversation_id": place.conversation_id, "user_id": place.user_id or 0}
         rows = await self._db.read("tool_choices_of", **here)
         return Choices(
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bot.tools.choices import Choices, ToolChoices, server_name
+from bot.tools.choices import EVERYBODY, ToolChoices
 from bot.tools.many import FIND, USE
 from bot.tools.presence import can_be_asked
 from bot.tools.results import Results
@@ -38,8 +38,12 @@ class Shelf:
         fit: Fit = all_of,
         servers: Servers | None = None,
     ) -> None:
-        """`fit` hides what a prompt does not bear; `servers` are those of MCP, None without any."""
-        self._sources = tuple(sources)
+        """`sources` are in the bot itself; `servers` are those of MCP, None without any.
+
+        `fit` hides what a prompt does not bear.
+        """
+        self._inside = tuple(sources)
+        self._sources = (*self._inside, *([servers.offered] if servers else ()))
         self._results = results
         self._fit = fit
         self.choices = choices
@@ -55,13 +59,21 @@ class Shelf:
             await self.servers.close()
 
     async def all(self, place: Place) -> tuple[Tool, ...]:
-        """Return every tool of this place, also what is switched off; of two with one name the first."""
+        """Return every tool of this place, also what its person switched off; of two with one name the first.
+
+        What the operator switched off for everybody is not there.
+        """
+        everybody = await self.choices.of(EVERYBODY)
         found: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source(place):
-                if tool.name not in NOTE_TOOLS:
+                if tool.name not in NOTE_TOOLS and not everybody.hides(tool):
                     found.setdefault(tool.name, tool)
         return tuple(found.values())
+
+    async def inside(self) -> tuple[Tool, ...]:
+        """Return the tools that need no server, also what is switched off."""
+        return tuple([tool for source in self._inside for tool in await source(EVERYBODY)])
 
     async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
         """Return what the model is offered in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
@@ -69,13 +81,9 @@ class Shelf:
         if not tools:
             return ()
         choices = await self.choices.of(place)
-        tools = tuple(tool for tool in tools if _is_on(tool, choices) and (tool.runs_unasked or can_be_asked(place)))
+        tools = tuple(tool for tool in tools if not choices.hides(tool) and (tool.runs_unasked or can_be_asked(place)))
         return (*self._fit(tools), *self._results.tools()) if _has_results(tools) else tools
 
 
 def _has_results(tools: Sequence[Tool]) -> bool:
     return any(not tool.with_turn for tool in tools)
-
-
-def _is_on(tool: Tool, choices: Choices) -> bool:
-    return not choices.is_off(tool.name) and not (tool.server and choices.is_off(server_name(tool.server)))

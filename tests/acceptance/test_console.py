@@ -100,6 +100,27 @@ async def test_a_tool_is_shown_with_its_calls_its_consent_and_why_it_failed(cons
     assert "<b>no such" not in page
 
 
+async def test_a_tool_is_switched_off_for_everybody_and_on_again(console):
+    """One press each; it's gone from what people are offered, and stays on the page."""
+    app, _, browser = console
+    shelf, place = app.services.shelf, Place("tg:1:7:0", 7)
+
+    async def press(page: str, what: str, name: str) -> str:
+        return (await browser.post(f"/console/act/{what}", data={"mark": mark(page), "name": name})).text
+
+    page = (await browser.get("/console/tools")).text
+    assert 'aria-label="Switch off: read_page"' in page
+    page = await press(page, "tool-off", "read_page")
+    assert "off for everybody" in page
+    assert 'aria-label="Switch on: read_page"' in page
+    assert "read_page" not in [tool.name for tool in await shelf.offered(place)]
+
+    page = await press(page, "tool-on", "read_page")
+    assert 'aria-label="Switch off: read_page"' in page
+    assert "read_page" in [tool.name for tool in await shelf.offered(place)]
+    assert "o tool is named" in await press(page, "tool-off", "")
+
+
 async def test_what_people_write_is_shown_never_run(console):
     """Markup in a message is text on the page."""
     _, client, browser = console

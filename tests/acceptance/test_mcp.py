@@ -16,6 +16,7 @@ from loopback.model import ToolCall
 from story import bot_lines, reply, rows, shows, tap
 
 from bot.playground.keeper import free_port
+from bot.tools.choices import EVERYBODY
 from bot.tools.mcp.guard import processes
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
@@ -260,6 +261,34 @@ async def test_tools_are_listed_and_switched(api, model, bot_here, config):
     offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
     assert "files__look" not in offered
     assert "files__write" in offered
+
+
+async def test_what_the_operator_switched_off_is_nobodys(api, model, bot_here, config, effects):
+    """A tool of the own file and a whole server: not offered, not listed, not started; a question about it lapses."""
+    bot = await bot_here(CONTINUITY_MCP_CONFIG=config(), CONTINUITY_TOOLS=effects.path)
+    await known(api)
+    model.reply = calling(WRITE)
+    await reply(api, "please write")
+    question = await shows(api, "May I use files → write?")
+
+    services = bot.app.services
+    off = [services.shelf.choices.choose(EVERYBODY, "off", name=name) for name in ("server:files", "add")]
+    await services.db.write(*off)
+    await bot.restart()
+
+    await tap(api, "Once", on=question)
+    await shows(api, "Okay, I didn't use")
+    assert "files" not in (await reply(api, "/tools")).text
+    model.reply = calling()
+    await reply(api, "hello")
+    offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
+    assert [name for name in offered if name == "add" or name.startswith("files")] == []
+    assert "look" in offered
+    assert bot.app.services.shelf.servers._servers["files"].session is None
+    assert effects.count("/write") == 0
+
+    await bot.app.services.db.write(services.shelf.choices.forget(EVERYBODY, "server:files"))
+    await known(api)
 
 
 @pytest.mark.crash

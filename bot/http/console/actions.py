@@ -12,9 +12,11 @@ from bot.ops.records import notes, quarantine
 from bot.ops.runs.failures import FailedMessage, list_failed
 from bot.ops.workspace import OpsError
 from bot.replies import shorten
+from bot.tools.choices import EVERYBODY
 from bot.turns.parked import decided
 from memory.continuity.types import BootstrapOwner, Mode, Preference
 
+NAME_CHARS: Final = 100
 SAID: Final = {
     "forgotten": "Forgotten. The files were looked through, and no trace is left.",
     "traces": "Forgotten. A trace is still in the files; the next start clears it away.",
@@ -30,6 +32,8 @@ SAID: Final = {
     "rebuilt": "Rebuilt.",
     "refreshed": "It's been made again.",
     "chosen": "Saved.",
+    "switched_off": "It's off for everybody from the next message on.",
+    "switched_on": "It's there again for whoever didn't switch it off.",
 }
 """What the page says afterwards, by a word in its address."""
 
@@ -51,6 +55,8 @@ class Actions:
             "rebuild": Action(self._rebuild),
             "refresh": Action(self._refresh),
             "prefer": Action(self._prefer),
+            "tool-off": Action(self._tool_off),
+            "tool-on": Action(self._tool_on),
         }
 
     # --- what failed ------------------------------------------------------------------------------------------------
@@ -160,6 +166,18 @@ class Actions:
         await self._bot.services.memory.bootstrap.prefer(owner, chosen)
         return Done(f"sessions/{session_id}/carried", "chosen")
 
+    # --- tools ------------------------------------------------------------------------------------------------------
+
+    async def _tool_off(self, form: Form) -> Done:
+        services = self._bot.services
+        await services.db.write(services.shelf.choices.choose(EVERYBODY, "off", name=_name(form)))
+        return Done("tools", "switched_off")
+
+    async def _tool_on(self, form: Form) -> Done:
+        services = self._bot.services
+        await services.db.write(services.shelf.choices.forget(EVERYBODY, _name(form)))
+        return Done("tools", "switched_on")
+
     # --- which ------------------------------------------------------------------------------------------------------
 
     async def _owner(self, form: Form) -> tuple[str, BootstrapOwner]:
@@ -167,6 +185,14 @@ class Actions:
         if row.user_id is None:
             raise OpsError("nobody is known to have opened this session")
         return row.session_id, await self._bot.continuity_gate.carried.owner(row.conversation_id, row.user_id)
+
+
+def _name(form: Form) -> str:
+    """Return the name of a tool, or of a server behind `server:`. Raises OpsError."""
+    name = form.get("name", "")
+    if not name or len(name) > NAME_CHARS:
+        raise OpsError("no tool is named")
+    return name
 
 
 def _number(form: Form, name: str) -> int:

@@ -30,7 +30,7 @@ SELECT tool, result FROM tool_calls WHERE state = 'failed' ORDER BY ended_at_ms 
 -- How many people let a tool run unasked, or switched it or its server off.
 SELECT name, SUM(CASE WHEN choice = 'always' THEN 1 ELSE 0 END) AS always,
     SUM(CASE WHEN choice = 'off' THEN 1 ELSE 0 END) AS off
-FROM tool_choices GROUP BY name ORDER BY name;
+FROM tool_choices WHERE conversation_id <> '' GROUP BY name ORDER BY name;
 
 -- name: console_logins
 -- How many people are logged in at a server.

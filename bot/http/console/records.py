@@ -17,7 +17,7 @@ from bot.ops.runs.status import Boot, read_boot, report_in_words
 from bot.ops.runs.workers import read_workers
 from bot.people.names import read_names
 from bot.replies import shorten
-from bot.tools.choices import server_name
+from bot.tools.choices import EVERYBODY, server_name
 from bot.tools.mcp.naming import names_in
 from memory.ports import Row
 
@@ -70,22 +70,26 @@ class Records:
         return {"starts": [(boot, report_in_words(boot.report), boot.boot_id in running) for boot in boots]}
 
     async def tools(self) -> dict[str, Any]:
-        """Return the servers of MCP, and each tool that is known, was called or chosen about."""
-        db, servers = self._bot.services.db, self._bot.services.shelf.servers
+        """Return the servers of MCP, and each tool that is there, known or was called, with what the operator chose."""
+        db, shelf = self._bot.services.db, self._bot.services.shelf
+        servers, everybody = shelf.servers, await shelf.choices.of(EVERYBODY)
         choices = {row["name"]: row for row in await db.read("console_tool_choices")}
         logins = {row["server"]: row["people"] for row in await db.read("console_logins")}
         lines = []
         for name in servers.names if servers else ():
             off = choices.pop(server_name(name), NO_CHOICES)["off"]
             why_not = servers.why_not(name) if servers else ""
-            lines.append({"name": name, "why": why_not, "logins": logins.get(name, 0), "off": off})
+            is_off = everybody.is_off(server_name(name))
+            lines.append({"name": name, "why": why_not, "logins": logins.get(name, 0), "off": off, "is_off": is_off})
         why: dict[str, str] = {}
         for row in await db.read("console_tool_failures"):
             why.setdefault(row["tool"], shorten(row["result"] or "", WHY_CHARS))
-        known = {(row["server"], name): NO_CALLS for row in await db.read("tool_listings") for name in names_in(row)}
+        known = {(tool.server, tool.name): NO_CALLS for tool in await shelf.inside()}
+        known |= {(row["server"], name): NO_CALLS for row in await db.read("tool_listings") for name in names_in(row)}
         used = {(row["server"], row["tool"]): dict(row) for row in await db.read("console_tools")}
         found = [
             {**counts, "server": server, "tool": tool, **choices.get(tool, NO_CHOICES), "why": why.get(tool, "")}
+            | {"is_off": everybody.is_off(tool)}
             for (server, tool), counts in sorted((known | used).items())
         ]
         return {"servers": lines, "tools": found}

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 import structlog
 
+from bot.tools.choices import EVERYBODY, ToolChoices, server_name
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.leftovers import begin_records
 from bot.tools.mcp.login.invitations import Invitations, Say
@@ -49,6 +50,8 @@ class _Server:
     """Each person has a connection of their own."""
     tools: tuple[ToolInfo, ...] = ()
     is_known: bool = False
+    was_asked: bool = False
+    """It was started once to learn what it offers."""
     session: Session | None = None
     failures: int = 0
     not_before_s: float = 0.0
@@ -88,6 +91,7 @@ class Servers:
         self._records = records
         self._behind = behind
         self._errors = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the bot lives
+        self._choices = ToolChoices(db, clock)
         self._loaded = False
         self._learning: set[asyncio.Task[None]] = set()
 
@@ -109,7 +113,9 @@ class Servers:
         """Return the tools of this place, as their servers described them last. Raises `StorageUnavailable`."""
         mine = [server for server in self._servers.values() if server.config.is_for(place.user_id)]
         if mine:
-            await self._load()
+            everybody = await self._choices.of(EVERYBODY)
+            mine = [server for server in mine if not everybody.is_off(server_name(server.config.name))]
+            await self._load(mine)
         found: list[Tool] = []
         for shared in mine:
             server = await self._server_of(shared, place)
@@ -157,8 +163,15 @@ class Servers:
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    async def _load(self) -> None:
+    async def _load(self, wanted: Sequence[_Server]) -> None:
         """Read what was seen last; what is new or set up in another way is learned, and waited for a little, once."""
+        await self._read()
+        new = [each for each in wanted if not each.is_known and not each.wants_login and not each.was_asked]
+        for server in new:
+            server.was_asked = True
+        await self._wait_for(new)
+
+    async def _read(self) -> None:
         if self._loaded:
             return
         self._loaded = True
@@ -172,8 +185,6 @@ class Servers:
         for server in self._servers.values():
             if server.config.takes_logins:
                 server.wants_login = await self.logins.is_asked(server.config.name)
-        new = [server for server in self._servers.values() if not server.is_known and not server.wants_login]
-        await self._wait_for(new)
 
     async def _wait_for(self, servers: Sequence[_Server]) -> None:
         """Learn what servers offer; what takes longer is known with a later message."""
