@@ -57,7 +57,8 @@ Change rather than add beside: when a day moved, a part was paid or finished, a 
 that note's number and give its whole new text (and due). end with how done when it is done, answered or over, how \
 dropped when it is not wanted any more; a part that is done ends nothing. "All done!" ends what it is about. What \
 ended is never opened again. merge two notes that say the same; delete only what was never true. \
-A note that is doubtful rests on a message that was edited: change it to what holds, or delete it.
+A note that is doubtful rests on a message that was edited: change it to what holds, or delete it; leave out what \
+still holds.
 Every change cites turns, and said copies at most 12 words in a row from one of them, exactly as the person wrote \
 them (the assistant's words only for its own promises and for stories).
 

@@ -17,6 +17,7 @@ from memory.context.context_builder import ContextInputs, Moment, build, fields_
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
 from memory.context.finds import MAX_FINDS, bearing, beside_calls, beside_notes, relevant, with_bearing, with_notes
 from memory.context.notes_block import (
+    MAX_OUTDATED,
     NO_BLOCK,
     NOTHING_SINCE,
     SINCE_TOKENS,
@@ -266,7 +267,7 @@ class Assembler:
         block = block or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
         told = {turn.turn_id for turn in shown if turn.tool_calls}
         news = since(block, ledger, changes, scope, told=told, now_ms=now_ms)
-        if sum(map(self._counter.count, news.lines)) > SINCE_TOKENS:
+        if news.outdated > MAX_OUTDATED or sum(map(self._counter.count, news.lines)) > SINCE_TOKENS:
             fresh = new_mark(state, ledger, scope, zone, now_ms)
             return Remembered(ledger, self._block(state, fresh, scope, ledger, forgotten))
         return Remembered(ledger, block, news)

@@ -99,9 +99,9 @@ class EarlierSessions:
 
 
 def _is_read(lines: Mapping[str, SessionLine], row: SessionRow) -> bool:
-    """Whether a keeper has read a session: how it began is not told any more."""
+    """Whether a keeper has read a session, or found too little in it to read: how it began is not told any more."""
     line = lines.get(row.session_id)
-    return line is not None and bool(line.title or line.read_through_seq)
+    return line is not None and bool(line.title or line.written_at_ms)
 
 
 def _told(line: SessionLine | None, standings: Mapping[str, str], began: str) -> str:

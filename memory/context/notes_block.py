@@ -16,6 +16,7 @@ from memory.ledger.views import (
     best_first,
     has_faded,
     is_past,
+    is_story,
     moment_of,
     to_do,
     waits_for_word,
@@ -29,10 +30,11 @@ LASTING_TOKENS: Final = 300
 """What lasts and what goes on takes at most so much of the block."""
 SINCE_TOKENS: Final = 250
 """When what changed since takes more, the block is taken anew: it would be told again with every message."""
-MAX_OPEN: Final = 10
+MAX_OPEN: Final = 14
 """Open matters that are told in their words, as far as they fit; the rest are counted.
 
-003 AC-3.4 says five: with five, the wedding cake of a baker's week stood in none of five prompts (a trial of six days).
+003 AC-3.4 says five: with five, the wedding cake of a baker's week stood in none of five prompts (a trial of six days);
+with ten as far as 300 tokens bear them, what somebody owed did not, and the model had to search (another trial).
 """
 MORE_TOKENS: Final = 16
 """What the line that counts the rest takes."""
@@ -40,6 +42,8 @@ SOON_MS: Final = 14 * DAY_MS
 """What is due within so long comes in the order of its days, before what only weighs."""
 STALE_MS: Final = 7 * 24 * 3600 * 1000
 """What nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
+MAX_OUTDATED: Final = 3
+"""When more lines of the block say what holds no longer, it is taken anew, wherever the news of them stands."""
 MAX_MISSES: Final = 20
 MAX_MARKS: Final = 6
 """Blocks that a session knows at once: of a group one for each scope and clock."""
@@ -75,6 +79,8 @@ class Since:
     rang: tuple[str, ...] = ()
     numbers: frozenset[int] = frozenset()
     """Notes that are told here, or whose newest form a tool's result in the messages tells."""
+    outdated: int = 0
+    """Lines of the block that say what holds no longer."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -123,16 +129,14 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
     notes = [note for note in within(ledger, scope) if not has_faded(note, mark.at_ms)]
     waiting = to_do(notes, mark.at_ms)
     numbers = {note.number for note in waiting}
-    lasting = _fitting(
-        best_first((note for note in notes if note.number not in numbers), mark.at_ms), mark, LASTING_TOKENS, counter
-    )
+    others = best_first((note for note in notes if note.number not in numbers), mark.at_ms)
+    lasting = _fitting(sorted(others, key=is_story), mark, LASTING_TOKENS, counter)
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
-    shown = {note.number for note in chosen}
-    opened = _fitting((note for note in waiting if note.number in shown), mark, threads_tokens - MORE_TOKENS, counter)
+    opened = _fitting(chosen, mark, threads_tokens - MORE_TOKENS, counter)
     return Block(
         mark,
         tuple(lasting.values()),
-        tuple(opened.values()),
+        tuple(opened[note.number] for note in waiting if note.number in opened),
         len(waiting) - len(opened),
         MappingProxyType({**lasting, **opened}),
         ledger,
@@ -192,21 +196,22 @@ def since(
     of_note: dict[int, list[NoteChange]] = {}
     for change in sorted(changes, key=lambda each: each.version):
         of_note.setdefault(change.number, []).append(change)
-    changed, rang, numbers = list[str](), list[str](), set[int]()
+    changed, rang, numbers, outdated = list[str](), list[str](), set[int](), 0
     for number, done in sorted(of_note.items(), key=lambda item: item[1][-1].version):
         note = ledger.find(number)
         if note is None or not belongs(note, scope):
             continue
+        line = _with_successor(note, ledger, now_ms, zone)
+        outdated += number in block.lines and line != block.lines[number]
         if done[-1].hand == "model" and done[-1].cause in told:
             numbers.add(number)
             continue
         was_told = number in block.lines or (done[0].verb == "add" and done[0].cause in told)
-        line = _with_successor(note, ledger, now_ms, zone)
         if line == block.lines.get(number) or not (note.is_open or was_told):
             continue
         numbers.add(number)
         (rang if note.is_open and {each.verb for each in done} == {"ring"} else changed).append(line)
-    return Since(tuple(changed), tuple(rang), frozenset(numbers))
+    return Since(tuple(changed), tuple(rang), frozenset(numbers), outdated)
 
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:

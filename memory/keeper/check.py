@@ -25,6 +25,7 @@ from memory.keeper.wording import (
     plain_of,
 )
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
+from memory.search.terms import calendar_words
 from memory.types import ConversationTurn
 from memory.zones import zone_of
 
@@ -85,10 +86,10 @@ class ChangeCheck:
         return Kept(change, tuple(turn_ids), spoken, due)
 
     def line(self, text: str, cited: Sequence[int]) -> tuple[str, ...] | str:
-        """The turns that a title or standing rests on; or why it is not believed."""
+        """The turns that a title or standing rests on; or why it is not believed. It may name any weekday and month."""
         known = [n for n in cited if n in self._turns]
         try:
-            return (*(self._turns[n].turn_id for n in known), *self.believed(text, known))
+            return (*(self._turns[n].turn_id for n in known), *self.believed(text, known, calendar=calendar_words()))
         except _Wrong as wrong:
             return wrong.reason
 
@@ -138,9 +139,19 @@ class ChangeCheck:
         return at
 
     def believed(
-        self, text: str, cited: Sequence[int], note: Note | None = None, due: datetime | None = None, *, owner: str = ""
+        self,
+        text: str,
+        cited: Sequence[int],
+        note: Note | None = None,
+        due: datetime | None = None,
+        *,
+        owner: str = "",
+        calendar: frozenset[str] = frozenset(),
     ) -> list[str]:
-        """The further turns that the numbers and names of a text rest on. Raises for one that stands nowhere."""
+        """The further turns that the numbers and names of a text rest on. Raises for one that stands nowhere.
+
+        Words of the `calendar` and of the days around need not have been said.
+        """
         near = [self._by_turn[n] for n in cited] + ([self._by_note[note.number]] if note else [])
         far = [*(self._by_turn[n] for n in sorted(self._by_turn, reverse=True)), *self._by_note.values(), *self._beside]
         days = [day for day in (due, _local(note, self._request.zone) if note else None) if day]
@@ -161,7 +172,7 @@ class ChangeCheck:
                 raise _Wrong("number", f"the number {written} was not said; write it as the person did or leave it out")
             sums = sums if found else set()
             also += found.turn_ids if found and found not in near else ()
-        calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
+        calendar |= {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
         for name in [*capitalised(text), *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
             found = next((each for each in (*near, *far) if has_name(each.words, name)), None)
             if found is None and self._has_nouns:

@@ -201,8 +201,7 @@ class Keeper:
         silent = await self._maker.silent(waiting, state)
         shown = [turn for turn in turns if is_shown(turn, silent)]
         if not has_content(shown):
-            await self._move_on(line, turns[-1].seq)
-            return True
+            return await self._move_on(line, waiting, turns[-1].seq)
         request = await self._maker.make(waiting, state, shown, silent)
         before = without(line, silent)
         request = replace(request, standing=": ".join(filter(None, (before.title, before.standing))))
@@ -222,11 +221,18 @@ class Keeper:
         line = replace(line, read_through_seq=turns[-1].seq)
         return await self._keep(waiting, request, line, asked, by)
 
-    async def _move_on(self, line: SessionLine, seq: int) -> None:
-        """Count turns as read in which there was nothing to note."""
-        moved = replace(line, read_through_seq=seq, written_at_ms=line.written_at_ms or self._clock.now_ms())
+    async def _move_on(self, line: SessionLine, waiting: WaitingReading, seq: int) -> bool:
+        """Leave turns with too little to note until more is said; True where more was: then they count as read."""
+        has_more = seq < waiting.last_seq
+        moved = replace(
+            line,
+            read_through_seq=seq if has_more else line.read_through_seq,
+            written_at_ms=line.written_at_ms or self._clock.now_ms(),
+        )
         async with self._storing.of(line.conversation_id):
-            await self._store.db.write(put_session_line(moved), queue.end_reading(line.session_id, seq))
+            statements = [put_session_line(moved)] if moved != line else []
+            await self._store.db.write(*statements, queue.end_reading(line.session_id, seq))
+        return has_more
 
     async def _is_affordable(self, waiting: WaitingReading, request: KeeperRequest, *, is_asked: bool) -> bool:
         """Whether reading stays under its share of what the talk of the last weeks cost, and in the budget.

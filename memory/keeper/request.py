@@ -33,7 +33,7 @@ BEFORE_ASSISTANT_CHARS: Final = 400
 """Of a turn that was read already so much comes along: what a new one answers, not the letter that was drafted."""
 TOOL_CHARS: Final = 200
 STANDING_CHARS: Final = 800
-CONTENT_WORDS: Final = 8
+CONTENT_WORDS: Final = 6
 """A stretch of fewer words, without a number or a tool call, holds nothing to note."""
 FENCED: Final = "<data-"
 """So begins what a tool brought from elsewhere: nobody's words here, and nothing to note by itself."""
@@ -71,7 +71,7 @@ def is_shown(turn: ConversationTurn, undone: Collection[str] = ()) -> bool:
 
 
 def has_content(turns: Iterable[ConversationTurn]) -> bool:
-    """Whether a stretch may hold something to note: eight words, a number, or a tool that was called."""
+    """Whether a stretch may hold something to note: six words, a number, or a tool that was called."""
     words = 0
     for turn in turns:
         text = own_text(turn)

@@ -33,7 +33,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         found.append(f"in {note.about}")
     if note.owner not in {"", USER}:
         found.append(f"owner {note.owner}")
-    if note.due_at_ms is not None:
+    if note.due_at_ms is not None and not (note.repeats and is_past(note, now_ms)):
         word = "was" if is_past(note, now_ms) else "due"
         found.append(f"{word} {when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}")
     if note.rings_at_ms is not None:

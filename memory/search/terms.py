@@ -99,6 +99,12 @@ def little_words() -> frozenset[str]:
     return frozenset().union(*(each.stop for each in search_words().values()))
 
 
+@lru_cache(maxsize=1)
+def calendar_words() -> frozenset[str]:
+    """The words of time and the months of all languages together."""
+    return frozenset().union(*(each.calendar for each in search_words().values()))
+
+
 def words_at(text: str) -> Iterator[tuple[str, int]]:
     """Yield the lower-cased words of a text and where they stand: without clitics ('s, 'll), unspaced scripts as pairs.
 

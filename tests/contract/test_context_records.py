@@ -282,17 +282,17 @@ async def test_what_rang_is_told_and_what_a_tool_did_is_not_told_twice(store, de
 
 
 async def test_an_open_note_that_a_block_has_no_room_for_comes_with_the_message_that_speaks_of_it(store, desk):
-    """Ten of twelve are told in words; of the others the one that the message is about, and no other."""
+    """Fourteen of sixteen are told in words; of the others the one that the message is about, and no other."""
     tasks = ["Call Ana", "Bins", "Tax form", "Paint the fence", "Cat food", "Piano tuner", "Shed roof", "Choir"]
-    tasks += ["Roses", "Library", "Passport"]
+    tasks += ["Roses", "Library", "Passport", "Boiler", "Gutters", "Dentist", "Bike"]
     for at, text in enumerate(tasks, 1):
         await note(store, Add(kind="task", text=text, note_id=f"n_{at}", fields={"weight": 0.9}))
-    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_12", fields={"weight": 0.1}))
+    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_16", fields={"weight": 0.1}))
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
     packet = await assembler(store).packet(state, "andres me ha dado 120", now_ms=NOW_MS)
 
     assert "Andrés" not in packet.notes_block + packet.threads
-    assert packet.notes_changed.splitlines() == ["#12 promise: Andrés owes 300 euros"]
+    assert packet.notes_changed.splitlines() == ["#16 promise: Andrés owes 300 euros"]
 
 
 async def test_what_a_search_returned_is_no_find_any_more(store, desk):
@@ -416,7 +416,7 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
 
 
 async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, desk):
-    """Ten open matters are told in words: first those that a message is likeliest to be about."""
+    """Fourteen open matters are told in words: first those that a message is likeliest to be about."""
     later = [
         Add(
             kind="task",
@@ -424,7 +424,7 @@ async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, des
             note_id=f"n_{n}",
             fields={"weight": 0.9, "due_at_ms": NOW_MS + n * 50 * HOUR_MS},
         )
-        for n in range(1, 12)
+        for n in range(1, 16)
     ]
     today = Add(kind="task", text="Today", note_id="n_99", fields={"weight": 0.1, "due_at_ms": NOW_MS + HOUR_MS})
     await note(store, *later, today)
@@ -505,6 +505,21 @@ async def test_the_notes_are_taken_anew_when_much_has_changed_since(store, desk)
     assert (little.notes_mark, little.notes_changed.count("\n")) == (first.notes_mark, 3)
     assert much.notes_mark != first.notes_mark
     assert (much.notes_changed, "Fact 4" in much.notes_block) == ("", True)
+
+
+async def test_the_notes_are_taken_anew_when_four_of_their_lines_hold_no_longer(store, desk):
+    """A model that reads the top of its prompt would take what was for what is, wherever the news of it stands."""
+    await note(store, *(Add(kind="fact", text=f"Tile {n}: grey", note_id=f"n_{n}") for n in range(1, 6)))
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark)
+    await note(store, *(Change(number=n, fields={"text": f"Tile {n}: blue"}) for n in range(1, 4)))
+    three = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    await note(store, Change(number=4, fields={"text": "Tile 4: blue"}))
+    four = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert (three.notes_mark, three.notes_changed.count("blue")) == (first.notes_mark, 3)
+    assert (four.notes_block.count("blue"), four.notes_changed) == (4, "")
 
 
 async def test_another_process_tells_nothing_of_a_note_that_was_forgotten(store, desk):

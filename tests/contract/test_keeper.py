@@ -176,15 +176,27 @@ async def test_the_end_of_a_session_is_read_at_once(memory, model, say):
 
 
 async def test_small_talk_costs_nothing(memory, model, say):
-    """Fewer than eight words without a number or a tool call: only the mark moves."""
+    """Fewer than six words without a number or a tool call wait for what comes; how it began is not told."""
     session_id = await say("hey", "haha yes")
     assert (await memory.keeper.unread(HERE)).turns == 0
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
 
     assert model.requests == []
-    assert (await stored_lines(memory.db, HERE))[session_id].read_through_seq == 2
+    assert (await stored_lines(memory.db, HERE))[session_id].written_at_ms
     assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_small_talk_is_read_with_what_is_said_next(memory, model, say):
+    """“no nudge, please” may say something about what the next messages are about: no turn is passed over."""
+    await say("no nudge please")
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+    await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+
+    assert [turn.user_text for turn in model.requests[0].turns] == ["no nudge please", SURGERY]
 
 
 async def test_what_the_model_noted_itself_is_read_but_lacks_on_no_list(memory, say):

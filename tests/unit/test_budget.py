@@ -14,7 +14,7 @@ def test_the_defaults_are_those_of_the_design():
         "summary": 1000,
         "retrieved": 600,
         "today": 500,
-        "threads": 300,
+        "threads": 400,
         "memories": 600,
         "last_conversation": 300,
     }

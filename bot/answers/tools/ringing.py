@@ -57,7 +57,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known = views.find(desk.notes.open(), wish.text)
     if known is not None and known.rings:
-        again = "To change it call with numbers; for two times a day one rule does (BYHOUR=8,20)."
+        again = "To change it call with numbers. One rule rings twice a day: BYHOUR=8,20. Another one has other words."
         own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)

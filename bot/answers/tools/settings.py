@@ -45,7 +45,7 @@ class SettingsTool:
             said.append(f"Buttons and lists speak {code} from the next message on; you answer in what they write.")
         if called := plain_name(name):
             chosen[CALLED] = called
-            said.append(f"The person is called {called}.")
+            said.append(f"The person is called {called}; that needs no note.")
         if not chosen:
             raise Refused("Not done: give time_zone, language or name.")
         self._choices |= chosen

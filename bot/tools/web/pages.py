@@ -23,7 +23,7 @@ MOST_FOUND: Final = 5
 SHOWN_CHARS: Final = 400
 _READ: Final = (
     "Read one web page by its address. Use it when the person gives an address or asks about one, or to read a result "
-    "of a search. An address that nobody gave is asked about first.."
+    "of a search. An address that nobody gave is asked about first."
 )
 _AGAIN: Final = (
     "Find pages that were read in this conversation before, also weeks ago, by words in them; read_result reads on."
