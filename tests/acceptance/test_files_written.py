@@ -45,7 +45,7 @@ async def test_a_long_answer_comes_as_a_file_on_a_tap(api, model, bot_here):
 
 @pytest.mark.parametrize("fault", [None, "lost_answer"])
 async def test_the_model_sends_what_it_writes_once(api, model, bot_here, fault):
-    """It comes under the answer, by its name, once, even when the answer to the call was lost; it goes with its turn."""
+    """It comes under the answer, by its name, once, even when the answer to the call is lost; it goes with its turn."""
     bot = await bot_here()
     call = ToolCall("send_file", {"name": "../что стоит.csv", "text": "tile,price\nlilac,4\n"})
     model.reply = answers([call, call], "Here it is.")

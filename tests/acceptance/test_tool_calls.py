@@ -229,6 +229,7 @@ async def test_tools_beyond_the_budget_are_found_and_used(api, model, bot_here, 
 
 # --- kills ----------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.crash
 @pytest.mark.parametrize("point", ["tool_running", "tool_ran", "tool_recorded", "turn_answered"])
 @pytest.mark.parametrize("call", [ADD, LOOK, BOOK], ids=lambda call: call.name)
