@@ -41,14 +41,14 @@ class Extension:
     """Files of named queries; no name may be one of the memory's."""
     migrations: Path | None = None
     """A folder of `NNNN_name.sql`, numbered in a thousand of its own: 1001 …"""
-    digests: Digests = field(default_factory=dict)
-    """Tables of it with a column `row_digest`, and which of their columns count in which rows."""
     erase: Erase | None = None
     """Asked whenever something is forgotten."""
     count: Count | None = None
     """Asked with it: what people are told of."""
     turns_of_notes: TurnsOfNotes | None = None
     """Asked before it, about the notes that go."""
+    digests: Digests = field(default_factory=dict)
+    """Tables of it with a column `row_digest`, and which of their columns count in which rows."""
 
 
 def digests_with(extensions: Sequence[Extension]) -> Digests:
