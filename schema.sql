@@ -421,6 +421,7 @@ CREATE TABLE notes (
     doubtful BIGINT NOT NULL,                 -- 1 = a message that it rests on was edited since
     replaced_by TEXT,                         -- the note_id that took its place
     version BIGINT NOT NULL,                  -- the ledger's version of its last change
+    ends_at_ms BIGINT,                        -- the beginning of its last day where it lasts several, NULL = one day
     UNIQUE (conversation_id, number)
 );
 CREATE INDEX notes_by_ring ON notes (rings_at_ms);

@@ -13,6 +13,8 @@ from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of,
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
+TO = "\u2013"
+"""Between the first and the last of several days."""
 _TOGETHER_MS = 60_000
 """What is due and what rings within a minute is one time."""
 
@@ -87,10 +89,15 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     language, clock = replies.spoken(), _clock(note, zone)
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
     in_text = tells_day(note.text, note.due_at_ms, clock, language)
+    if note.ends_at_ms is not None:
+        first, last = (day_text(at_ms, now_ms, note.time_zone, language) for at_ms in (note.due_at_ms, note.ends_at_ms))
+        when, in_text = f"{first} {TO} {last}", tells_day(note.text, note.ends_at_ms, note.time_zone, language)
     ends = note.kind in TO_DO or note.kind == "project"
     is_on = note.kind == "event" and not is_over(note, now_ms)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
         return replies.say("lines.late" if ends else "lines.was", when=when)
+    if note.ends_at_ms is not None:
+        return "" if in_text else when
     if not note.due_exact:
         is_term = ends and days_from(note.due_at_ms, now_ms, clock) > 1
         when = replies.say("lines.by", day=day_text(note.due_at_ms, now_ms, clock, language)) if is_term else when

@@ -19,7 +19,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.errors import StorageError
 from memory.ledger.types import Actor, Change, Ending, Ledger, Note
-from memory.ledger.views import best_first, is_past, standing
+from memory.ledger.views import best_first, ends_at, is_past, standing
 
 DAY_MS: Final = 86_400_000
 ASK_FROM_HOUR, ASK_UNTIL_HOUR = 9, 20
@@ -50,8 +50,8 @@ def _is_over(note: Note, now_ms: int, zone: str) -> bool:
         return False
     if note.due_at_ms is None or note.snoozed_until_ms is not None or note.offered:
         return False
-    is_over = is_past(note, now_ms) and days_from(note.due_at_ms, now_ms, zone) < 0
-    return is_over and now_ms - note.due_at_ms < ASK_WITHIN_MS
+    last_ms = ends_at(note) or 0
+    return is_past(note, now_ms) and days_from(last_ms, now_ms, zone) < 0 and now_ms - last_ms < ASK_WITHIN_MS
 
 
 def question_about(note: Note) -> OutgoingMessage:

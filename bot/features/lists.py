@@ -12,7 +12,7 @@ from bot.dates import days_from, heading
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import day_it_is_for, is_snoozed, story_of
+from memory.ledger.views import day_it_is_for, is_snoozed, story_of, while_on
 
 PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
@@ -84,6 +84,7 @@ def day_of(note: Note, now_ms: int) -> int | None:
     if is_snoozed(note, now_ms):
         return note.snoozed_until_ms
     at_ms = day_it_is_for(note)
+    at_ms = while_on(note, at_ms, now_ms) if at_ms is not None and at_ms == note.due_at_ms else at_ms
     rang = series.last(note, "rang") if at_ms is None else None
     return series.moment_of(note, rang) if rang else at_ms
 

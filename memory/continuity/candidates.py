@@ -17,7 +17,7 @@ from memory.continuity.types import (
 )
 from memory.ledger.lines import moment
 from memory.ledger.types import Kind, Note
-from memory.ledger.views import DAY_MS, breakdown, is_snoozed, moment_of
+from memory.ledger.views import DAY_MS, breakdown, ends_at, is_snoozed, moment_of
 from memory.text import shorten
 
 CANDIDATES_MAX: Final = 60
@@ -62,7 +62,8 @@ def _fits(note: Note, inputs: BootstrapInputs) -> bool:
         return False
     if note.kind != "event" or note.due_at_ms is None:
         return True
-    over_at_ms = note.due_at_ms if note.due_exact else note.due_at_ms + DAY_MS
+    last_ms = ends_at(note) or 0
+    over_at_ms = last_ms if note.due_exact and note.ends_at_ms is None else last_ms + DAY_MS
     talked = any(each.last_turn_at_ms > over_at_ms and each.turn_count > A_WORD for each in inputs.sessions)
     return inputs.now_ms - over_at_ms < (JUST_BEEN_MS if talked else SILENT_MS)
 

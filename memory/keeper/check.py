@@ -35,6 +35,7 @@ MOST_SUMMED: Final = 20
 DAYS_AROUND: Final = 14
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
+_FIRST_AND_LAST = 2
 
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 
@@ -78,12 +79,12 @@ class ChangeCheck:
         try:
             note = self._note_of(change)
             spoken = self._spoken(change, cited, *_kind_of(change, note))
-            due = self._due(change.due) if change.due else None
+            due = self._due(change.due)
             also = self.believed(f"{change.text}\n{change.subject}", cited, note, due, owner=change.owner or "")
         except _Wrong as wrong:
             return RefusedProposal(change, wrong.code, wrong.reason, tuple(self._turns[n].turn_id for n in cited))
         turn_ids = dict.fromkeys([*(self._turns[n].turn_id for n in sorted(cited)), *also])
-        return Kept(change, tuple(turn_ids), spoken, due)
+        return Kept(change, tuple(turn_ids), spoken, *due)
 
     def line(self, text: str, cited: Sequence[int]) -> tuple[str, ...] | str:
         """The turns that a title or standing rests on; or why it is not believed. It may name any weekday and month."""
@@ -127,23 +128,25 @@ class ChangeCheck:
             raise _Wrong("foreign", f"“{change.said}” are somebody else's words, or worked-on text")
         raise _Wrong("said", f"“{change.said}” does not stand in the turns that it cites, word for word")
 
-    def _due(self, due: str) -> datetime:
-        """The local day or minute; bounded, never derived."""
+    def _due(self, due: str) -> tuple[datetime, ...]:
+        """The local day or minute, or the first and the last of several days; bounded, never derived."""
         try:
-            at = datetime.fromisoformat(due.strip()).replace(tzinfo=None)
+            days = [datetime.fromisoformat(part.strip()).replace(tzinfo=None) for part in due.split("/") if due.strip()]
         except ValueError:
-            raise _Wrong("due", f"due is YYYY-MM-DD or YYYY-MM-DDTHH:MM, not “{due}”") from None
+            days = []
+        if (not days and due.strip()) or len(days) > _FIRST_AND_LAST or days != sorted(days):
+            raise _Wrong("due", f"due is YYYY-MM-DD, YYYY-MM-DD/YYYY-MM-DD or YYYY-MM-DDTHH:MM, not “{due}”")
         now = _at(self._request.now_ms, self._request.zone).replace(tzinfo=None)
-        if not now - timedelta(days=_DAYS_BACK) <= at <= now + timedelta(days=_DAYS_AHEAD):
+        if any(not now - timedelta(days=_DAYS_BACK) <= at <= now + timedelta(days=_DAYS_AHEAD) for at in days):
             raise _Wrong("due", f"{due} is not between a year ago and ten years from now")
-        return at
+        return tuple(days)
 
     def believed(
         self,
         text: str,
         cited: Sequence[int],
         note: Note | None = None,
-        due: datetime | None = None,
+        due: Sequence[datetime] = (),
         *,
         owner: str = "",
         calendar: frozenset[str] = frozenset(),
@@ -154,7 +157,7 @@ class ChangeCheck:
         """
         near = [self._by_turn[n] for n in cited] + ([self._by_note[note.number]] if note else [])
         far = [*(self._by_turn[n] for n in sorted(self._by_turn, reverse=True)), *self._by_note.values(), *self._beside]
-        days = [day for day in (due, _local(note, self._request.zone) if note else None) if day]
+        days = [*due, *(_local(note, self._request.zone) if note else ())]
         written_on = [_at(self._turns[n].created_at_ms, self._request.zone) for n in cited]
         parts = {n for day in days for n in (day.year, day.month, day.day, day.hour, day.minute, day.hour % 12)}
         parts |= {n for day in written_on for n in (day.year, day.month, day.day)}
@@ -226,5 +229,6 @@ def _at(at_ms: int, zone: str) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
 
 
-def _local(note: Note, zone: str) -> datetime | None:
-    return None if note.due_at_ms is None else _at(note.due_at_ms, zone if note.due_exact else note.time_zone)
+def _local(note: Note, zone: str) -> list[datetime]:
+    due = [] if note.due_at_ms is None else [_at(note.due_at_ms, zone if note.due_exact else note.time_zone)]
+    return due if note.ends_at_ms is None else [*due, _at(note.ends_at_ms, note.time_zone)]

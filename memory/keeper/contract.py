@@ -43,7 +43,10 @@ class ProposedChange(_Answered):
     )
     subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
     owner: str | None = Field(None, description="Who has to act: user, assistant or a name; empty: nobody.")
-    due: str = Field("", description="YYYY-MM-DD or YYYY-MM-DDTHH:MM by the person's clock; empty: no day was said.")
+    due: str = Field(
+        "",
+        description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM by the person's clock; empty: none.",
+    )
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
     weight: float | None = Field(None, description="0 to 1: how much the person minds when it is forgotten.")
     how: Literal["done", "dropped"] | None = Field(None, description="For end: done, or not wanted any more.")
@@ -138,8 +141,10 @@ class Kept:
     turn_ids: tuple[str, ...]
     speaker: ConversationTurn
     """The turn whose words bear it out."""
-    due: datetime | None
+    due: datetime | None = None
     """By the person's clock."""
+    last: datetime | None = None
+    """The last of several days."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from unicodedata import category, normalize
 from memory.ledger.types import Change, End, Ledger, Note, NoteChange, Operation
 from memory.text import asks_at_the_end
 
-TIMES: Final = frozenset({"due_at_ms", "due_exact", "rings_from", "repeats", "rings_at_ms", "time_zone", "occurrences"})
+TIMES: Final = frozenset({
+    "due_at_ms", "due_exact", "ends_at_ms", "rings_from", "repeats", "rings_at_ms", "time_zone", "occurrences",
+})  # fmt: skip
 """The fields that say when."""
 
 SLIP_CHARS: Final = 5

@@ -112,9 +112,12 @@ def _due(kept: Kept, request: KeeperRequest) -> dict[str, Any]:
     if kept.due is None:
         return {}
     at: datetime = kept.due
-    exact = len(kept.change.due.strip()) > _DAY_CHARS
+    exact = len(kept.change.due.partition("/")[0].strip()) > _DAY_CHARS
     local = f"{at:{LOCAL}}" if exact else f"{at:%Y-%m-%d}T00:00"
-    return {"due_at_ms": at_ms_of(local, request.zone), "due_exact": exact, "time_zone": request.zone}
+    lasts = kept.last is not None and kept.last.date() > at.date()
+    ends_at_ms = at_ms_of(f"{kept.last:%Y-%m-%d}T00:00", request.zone) if lasts else None
+    due = {"due_at_ms": at_ms_of(local, request.zone), "due_exact": exact, "ends_at_ms": ends_at_ms}
+    return due | {"time_zone": request.zone}
 
 
 def in_words(refusal: Refusal) -> str:

@@ -31,8 +31,8 @@ from memory.ledger.types import (
 )
 
 CHANGEABLE: Final = frozenset({
-    "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "time_zone", "rings_from", "repeats", "occurrences",
-    "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
+    "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
+    "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from what is done."""
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
@@ -130,7 +130,7 @@ def _of_subject(ledger: Ledger, new: Note) -> Note | None:
 
 
 def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome:
-    fields = dict(operation.fields)
+    fields = {**_end_of(note, operation.fields), **operation.fields}
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "text" in fields:
@@ -151,6 +151,11 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
     if (refusal := _faulty(note.model_copy(update=new))) is not None:
         return refusal
     return written(ledger, note, new, "change", by, said=operation.said)
+
+
+def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Another day takes away the last of those before."""
+    return {"ends_at_ms": None} if fields.get("due_at_ms", note.due_at_ms) != note.due_at_ms else {}
 
 
 def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]:

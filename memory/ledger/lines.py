@@ -35,7 +35,9 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         found.append(f"owner {note.owner}")
     if note.due_at_ms is not None and not (note.repeats and is_past(note, now_ms)):
         word = "was" if is_past(note, now_ms) else "due"
-        found.append(f"{word} {when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}")
+        due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
+        last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
+        found.append(f"{word} {due}{last}")
     if note.rings_at_ms is not None:
         rule = f", {note.repeats}" if note.repeats else ""
         found.append(f"rings {when(note.rings_at_ms, zone)}{rule}")

@@ -64,6 +64,8 @@ class Note(Contract):
     due_at_ms: int | None = None
     due_exact: bool = False
     """False when a day was said but no hour: `due_at_ms` is the beginning of that day by `time_zone`."""
+    ends_at_ms: int | None = None
+    """Of what lasts several days the beginning of the last by `time_zone`; None for one day."""
     time_zone: str = "UTC"
     rings_from: str = ""
     """When it rings first, by `time_zone`: `2026-11-29T19:00`; "" for a note that does not ring."""

@@ -82,15 +82,24 @@ def forgotten_words(notes: Iterable[Note]) -> list[str]:
 
 
 def is_past(note: Note, now_ms: int) -> bool:
-    """Whether its time is over: the moment, or where no hour was said, the day."""
-    if note.due_at_ms is None:
+    """Whether its time is over: the moment, or where no hour was said, the day; of several days the last."""
+    last_ms = ends_at(note)
+    if last_ms is None:
         return False
-    if note.due_exact:
-        return note.due_at_ms <= now_ms
+    if note.due_exact and note.ends_at_ms is None:
+        return last_ms <= now_ms
     zone = zone_of(note.time_zone)
-    return (
-        datetime.fromtimestamp(note.due_at_ms / 1000, zone).date() < datetime.fromtimestamp(now_ms / 1000, zone).date()
-    )
+    return datetime.fromtimestamp(last_ms / 1000, zone).date() < datetime.fromtimestamp(now_ms / 1000, zone).date()
+
+
+def ends_at(note: Note) -> int | None:
+    """The moment that it is due, of several days the last; None when no time was said."""
+    return note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
+
+
+def while_on(note: Note, at_ms: int, now_ms: int) -> int:
+    """The moment by which what began then is thought of: now, as long as it lasts."""
+    return at_ms if note.ends_at_ms is None else min(max(at_ms, now_ms), max(at_ms, note.ends_at_ms))
 
 
 def is_over(note: Note, now_ms: int) -> bool:
@@ -106,7 +115,7 @@ def is_over(note: Note, now_ms: int) -> bool:
 
 def has_faded(note: Note, now_ms: int) -> bool:
     """Whether it is an event that has been for days: a search finds it, no prompt begins with it."""
-    return is_over(note, now_ms) and now_ms - (note.due_at_ms or 0) >= FADES_MS
+    return is_over(note, now_ms) and now_ms - (ends_at(note) or 0) >= FADES_MS
 
 
 def moment_of(note: Note) -> int | None:
@@ -244,6 +253,7 @@ def breakdown(note: Note, now_ms: int) -> dict[str, float]:
     age_days = max(0.0, (now_ms - note.said_at_ms) / DAY_MS)
     recency = 0.5 ** (age_days / HALF_LIFE_DAYS)
     at_ms = moment_of(note)
+    at_ms = None if at_ms is None else while_on(note, at_ms, now_ms)
     near = 0.0
     if at_ms is not None:
         ahead_ms = at_ms - now_ms

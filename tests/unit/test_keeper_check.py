@@ -65,6 +65,7 @@ TRUE = [
     ("dinner at half past seven", add("Dinner at 19:30", "dinner at half past seven", "event", due="2023-11-16T19:30")),
     ("sleep window is 1:00 to 6:30", add("Sleeps from 1.00 to 6.30", "window is 1:00 to 6:30", "fact")),
     ("the exam is tomorrow", add("The exam is on Thursday", "exam is tomorrow", "event", due="2023-11-16")),
+    ("away till the 30th", add("Away from 17 to 30 November", "till the 30th", "event", due="2023-11-17/2023-11-30")),
     ("off from friday, then lisbon", add("Off from Friday 17 November", "off from friday", "event", due="2023-11-18")),
     ("me faz o post pro insta", add("Fazer o post para o Instagram", "post pro insta")),
     ("two of the three parcels came", add("1 of 3 parcels is still missing", "two of the three parcels", "fact")),
@@ -89,6 +90,7 @@ FALSE = [
     ("number", add("Call the plumber, who takes 20 an hour", "call the plumber")),
     ("due", add("Call the plumber", "call the plumber", due="2043-11-17")),
     ("due", add("Call the plumber", "call the plumber", due="soon")),
+    ("due", add("Call the plumber", "call the plumber", due="2023-11-20/2023-11-17")),
     ("said", add("Call the plumber", "ring the plumber up")),
     ("said", add("Call the plumber", "")),
     ("said", add("Call the plumber", "I'll call the plumber about the leak on Friday, it's 120 an hour")),
@@ -235,3 +237,13 @@ def test_where_a_talk_stands_may_name_a_day_of_the_week_that_nobody_said():
     answer = KeeperAnswer(standing="The plumber is called, am Samstag geht es weiter.", standing_turns=[1])
 
     assert line_of(answer, request(SAID), SessionLine("s_1", "tg:1:1:0")).standing == answer.standing
+
+
+def test_several_days_have_a_first_and_a_last():
+    """The note knows when it ends; one day alone has no end."""
+    asked = request("away from friday to monday")
+    (away,), _ = outcome(asked, add("Away", "from friday to monday", "event", due="2023-11-17/2023-11-20"))
+    (day,), _ = outcome(asked, add("Away", "from friday to monday", "event", due="2023-11-17"))
+
+    assert away.fields["ends_at_ms"] - away.fields["due_at_ms"] == 3 * 86_400_000
+    assert (day.fields["due_at_ms"], day.fields["ends_at_ms"]) == (away.fields["due_at_ms"], None)

@@ -10,6 +10,7 @@ from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list
 from bot.features.memories import memory_list
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
+from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, whom
@@ -17,7 +18,7 @@ from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
-from memory.ledger.views import by_heading, has_faded, ringing, to_do
+from memory.ledger.views import breakdown, by_heading, has_faded, ringing, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -276,6 +277,23 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
 
     assert [note.number for note in to_do(ledger, START_MS)] == [3, 2]
     assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("over", [1])]
+
+
+def test_what_lasts_several_days_is_on_until_its_last():
+    """On its second day it is neither over nor overdue, and weighs as what is now; then it has been."""
+    days = {"due_at_ms": START_MS - DAY_MS, "ends_at_ms": START_MS + DAY_MS, "time_zone": "UTC"}
+    ledger = ledger_of(("event", "Away in Rome", days), task("Feed the cat", **days))
+    away, cat = ledger.notes.values()
+    later = START_MS + 2 * DAY_MS
+
+    assert breakdown(away, START_MS)["near"] == breakdown(away, START_MS - DAY_MS)["near"] > 0
+    assert [name for name, _ in by_heading(ledger, START_MS)] == ["going_on"]
+    assert [group.head for group in loop_list(ledger, START_MS, "UTC").groups] == ["Today"]
+    assert note_line(cat, START_MS, "UTC") == "Feed the cat (Mon 13 Nov – Wed 15 Nov)"
+    assert note_line(away.model_copy(update={"text": "Away 13-15 November"}), START_MS, "UTC") == "Away 13-15 November"
+    assert model_line(away, START_MS, "UTC").endswith("(due Mon 2023-11-13 to Wed 2023-11-15)")
+    assert [name for name, _ in by_heading(ledger, later)] == ["over"]
+    assert note_line(cat, later, "UTC") == "Feed the cat (was due Mon 13 Nov – Wed 15 Nov)"
 
 
 # --- what a tap does ------------------------------------------------------------------------------------------------

@@ -289,6 +289,27 @@ async def test_words_that_are_no_notes_words_bring_the_candidates():
     assert box.operations == ()
 
 
+@pytest.mark.parametrize(
+    ("due", "stands"),
+    [
+        ("2026-11-23/2026-11-27", "due Mon 2026-11-23 to Fri 2026-11-27"),
+        ("2026-11-23/27", "due Mon 2026-11-23 to Fri 2026-11-27"),
+        ("2026-11-27/2026-11-27", "due Fri 2026-11-27)"),
+        ("2026-11-27/25", "ends before it begins"),
+        ("2026-11-19/23", "is over"),
+        ("2026-11-27/soon", "is no time that can be read"),
+    ],
+)
+async def test_what_lasts_several_days_has_a_first_and_a_last(due: str, stands: str):
+    """As ISO writes it, also when it has begun; another day alone takes the last away."""
+    box = make_box()
+    said = await box.note("Away in Rome", "event", due=due)
+
+    assert stands in said
+    if "#1" in said:
+        assert "(due Mon 2026-11-30)" in await box.change([1], due="2026-11-30")
+
+
 async def test_done_of_a_series_ends_the_date_and_dropped_the_series():
     """The date that rang is done and the next one comes; a date far ahead is not done by mistake."""
     rang = apply(

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_time
+from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_days, read_time
 from bot.answers.tools.which import candidates, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, views
@@ -129,13 +129,18 @@ class Desk:
         return "" if self.zone_known else f" {self.zone} is a guess: ask where they are, then call settings."
 
     def due(self, text: str, zone: str) -> dict[str, Any]:
-        """The fields of a day or an hour; {} for none given. Raises `Refused`."""
+        """The fields of a day or an hour, or of `2026-11-27/30`; {} for none given. Raises `Refused`."""
         if not text.strip():
             return {}
         if text.strip().lower() in NONE:
-            return {"due_at_ms": None, "due_exact": False}
-        at = self.time(text)
-        return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour)}
+            return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None}
+        first, last = read_days(text)
+        end = self.time(last) if last else None
+        at = self.time(first, past=end is not None)
+        if end is not None and end.day < at.day:
+            raise Refused(f"Not done: {text!r} ends before it begins.")
+        ends_at_ms = LocalTime(end.day).at_ms(zone) if end is not None and end.day > at.day else None
+        return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour), "ends_at_ms": ends_at_ms}
 
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""

@@ -13,6 +13,7 @@ MAX_AHEAD_DAYS: Final = 3_660
 """Ten years: what is further away is a slip of the model's."""
 MORNING: Final = "09:00"
 """When a reminder rings of which only the day was said; the tool's answer says so."""
+DAY_CHARS: Final = len("2026-11-27")
 NONE: Final = frozenset({"none", "null", "never", "once"})
 """What takes a time or a rule away."""
 OFTEN_ENOUGH: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
@@ -47,13 +48,19 @@ def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:
     try:
         if day and len(text) <= len("14:30:00"):
             return LocalTime(day, f"{time.fromisoformat(text):%H:%M}")
-        if len(text) == len("2026-11-27"):
+        if len(text) == DAY_CHARS:
             return LocalTime(date.fromisoformat(text).isoformat())
         at = datetime.fromisoformat(text)
         at = at.astimezone(zone_of(zone)) if at.tzinfo else at
     except (ValueError, OverflowError):
         return None
     return LocalTime(f"{at:%Y-%m-%d}", f"{at:%H:%M}")
+
+
+def read_days(text: str) -> tuple[str, str]:
+    """The first and the last day of `2026-11-27/2026-11-30`, which may be short: `2026-11-27/30`; "" for no last."""
+    first, _, last = (part.strip() for part in text.partition("/"))
+    return first, first[: max(0, DAY_CHARS - len(last))] + last if last else ""
 
 
 def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:

@@ -79,6 +79,7 @@ _FIELDS: Final = {
     "subject": "a value of",
     "owner": "up to",
     "due_at_ms": "due",
+    "ends_at_ms": "ends",
     "time_zone": "clock",
     "rings_from": "rings from",
     "rings_at_ms": "rings next",

@@ -18,7 +18,7 @@ from memory.ledger.types import Note, NoteChange
 from memory.types import ToolCall
 from memory.zones import zone_of
 
-_TOLD: Final = frozenset({"kind", "text", "owner", "status", "due_at_ms", "rings_from", "repeats"})
+_TOLD: Final = frozenset({"kind", "text", "owner", "status", "due_at_ms", "ends_at_ms", "rings_from", "repeats"})
 
 
 def notes_as_json(found: SeenNotes) -> dict[str, Any]:
@@ -48,6 +48,7 @@ def show_notes(console: Console, found: SeenNotes, *, ended: bool) -> None:
 def _with_times(note: Note) -> str:
     zone = zone_of(note.time_zone)
     times = [f"due {moment(note.due_at_ms, zone)}"] if note.due_at_ms else []
+    times += [f"ends {moment(note.ends_at_ms, zone)}"] if note.ends_at_ms else []
     times += [f"rings {moment(note.rings_at_ms, zone)} {note.time_zone}"] if note.rings_at_ms else []
     times += [note.repeats] if note.repeats else []
     return note.text + (f" ({', '.join(times)})" if times else "")
