@@ -25,7 +25,7 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
     Times are by the person's clock, `zone`. What stands over the line it doesn't repeat: the day of `under_ms`, the
     name of a story.
     """
-    remarks = _remarks(note, now_ms, zone, under_ms)
+    remarks = _remarks(series.at_next_date(note), now_ms, zone, under_ms)
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
         remarks.append(story)
@@ -43,13 +43,15 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
     found = [each for each in (_owner(note),) if each]
+    heading = set(told)
     if due and not _is_one(note):
         found.append(due)
         told.add(local(note.due_at_ms or 0, _clock(note, zone)).date())
     if rings_at_ms is not None:
+        leads = told != heading and local(rings_at_ms, zone).date() in heading
         if tells_day(note.text, rings_at_ms, zone, replies.spoken()):
             told.add(local(rings_at_ms, zone).date())
-        found.append(_rings(note, now_ms, zone, told))
+        found.insert(len(found) - leads, _rings(note, now_ms, zone, told))
         found += _last_date(note, now_ms, zone)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
@@ -110,10 +112,11 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     at_ms, language = note.rings_at_ms or 0, replies.spoken()
     is_told = local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
-    if not note.repeats:
+    rule = series.until_its_last(note)
+    if not rule:
         return replies.say("lines.rings", when=when)
     here = "_here" if is_told else ""
-    every, left_out = every_text(note.repeats, language, now_ms), _left_out(note, now_ms, zone)
+    every, left_out = every_text(rule, language, now_ms), _left_out(note, now_ms, zone)
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is None or moved.state != "moved":
         return replies.say(f"lines.next{here}", every=", ".join([every, *left_out]), when=when)

@@ -22,7 +22,7 @@ def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False) -> st
     Times are by the person's clock, `zone`; the person's own matters name no owner. A `brief` one says `Fri 27 Nov`
     for a day that is near: the line is told again with every message.
     """
-    when = partial(brief_moment, now_ms) if brief else moment
+    note, when = series.at_next_date(note), partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(_remarks(note, now_ms, zone, when))
     return f"#{note.number} {note.kind}: {note.text}" + (f" ({remarks})" if remarks else "")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from dateutil.rrule import rrule, rrulestr
@@ -98,6 +99,37 @@ def ring_moved_along(note: Note, moved: Note) -> str:
 def _local_due(note: Note) -> datetime:
     local = local_of(note.due_at_ms or 0, note.time_zone)
     return datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the ring
+
+
+def at_next_date(note: Note) -> Note:
+    """The note with the hour of its next date: what is on Thursdays at 19:00 and rings at 18:00, next Thursday at 19:00.
+
+    What is due behind the second date is when the series is over, and stays.
+    """
+    if not note.repeats or note.due_at_ms is None or note.rings_at_ms is None:
+        return note
+    first = datetime.strptime(note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
+    second, due = rule_of(note.repeats, note.rings_from).after(first), _local_due(note)
+    if second is not None and due >= second:
+        return note
+    at = datetime.strptime(local_of(note.rings_at_ms, note.time_zone), LOCAL)  # noqa: DTZ007 - local, as the series
+    day = datetime.combine(at.date() + (due.date() - first.date()), due.time())
+    moved = at + (due - first) if note.due_exact else day
+    return note.model_copy(update={"due_at_ms": at_ms_of(f"{moved:{LOCAL}}", note.time_zone)})
+
+
+def until_its_last(note: Note) -> str:
+    """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
+    if "COUNT=" not in note.repeats.upper() and "UNTIL=" not in note.repeats.upper():
+        return note.repeats
+    dates = list(islice(rule_of(note.repeats, note.rings_from), MOST_STEPS))
+    if len(dates) == MOST_STEPS or note.rings_at_ms is None:
+        return note.repeats
+    following = next_ring(note)
+    if following is not None and not any(f"{at:{LOCAL}}" > following[0] for at in dates):
+        return ""
+    kept = [part for part in _parts(note.repeats) if not part.upper().startswith(("COUNT=", "UNTIL="))]
+    return ";".join([*kept, f"UNTIL={dates[-1]:%Y%m%d}"])
 
 
 def next_ring(note: Note) -> tuple[str, int] | None:

@@ -82,9 +82,12 @@ def forgotten_words(notes: Iterable[Note]) -> list[str]:
 
 
 def is_past(note: Note, now_ms: int) -> bool:
-    """Whether its time is over: the moment, or where no hour was said, the day; of several days the last."""
+    """Whether its time is over: the moment, or where no hour was said, the day; of several days the last.
+
+    Of a series that goes on, never.
+    """
     last_ms = ends_at(note)
-    if last_ms is None:
+    if last_ms is None or (note.repeats and note.rings_at_ms is not None):
         return False
     if note.due_exact and note.ends_at_ms is None:
         return last_ms <= now_ms

@@ -172,3 +172,44 @@ def test_what_is_still_to_come_is_not_called_undone():
 
     assert "not called done" not in model_line(event, START_MS, "UTC")
     assert "not called done" in model_line(a_note(kind="task", **rang), START_MS, "UTC")
+
+
+def test_a_series_stands_with_the_hour_of_its_next_date():
+    """The walk at seven rings at six: behind the first Thursday it is not late, it is next Thursday at seven."""
+    walk = a_note(
+        "Walking club", rings_from="2023-11-09T18:00", repeats="FREQ=WEEKLY;BYDAY=TH",
+        due_at_ms=START_MS - 5 * DAY_MS - 3 * HOUR_MS - 13 * 60_000 - 20_000, due_exact=True,
+        occurrences=(Occurrence(original_local="2023-11-09T18:00", state="done"),),
+        rings_at_ms=START_MS + DAY_MS + 19 * HOUR_MS + 46 * 60_000 + 40_000,
+    )  # fmt: skip
+
+    assert line(walk) == "Walking club (on Thu 16 Nov at 19:00, ⏰ at 18:00, every Thursday, ✓ on Thu 9 Nov)"
+    assert model_line(walk, START_MS, "UTC", brief=True).startswith(
+        "#1 task: Walking club (due Thu 16 Nov 19:00; rings"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "rang", "expected"),
+    [
+        ("FREQ=DAILY;COUNT=4", 0, "Tablet (⏰ every day until 18 Nov, next tomorrow at 09:00)"),
+        ("FREQ=DAILY;COUNT=4", 3, "Tablet (⏰ on Sat 18 Nov at 09:00, I reminded you on Fri 17 Nov at 09:00)"),
+        ("FREQ=DAILY;COUNT=1", 0, "Tablet (⏰ tomorrow at 09:00)"),
+        ("FREQ=DAILY", 0, "Tablet (⏰ every day, next tomorrow at 09:00)"),
+    ],
+)
+def test_a_series_says_when_it_ends_and_no_rhythm_for_its_last_date(rule, rang, expected):
+    """“Every day” for a tablet that is taken four times sounds as if it went on for ever."""
+    dates = tuple(Occurrence(original_local=f"2023-11-{15 + n}T09:00", state="rang") for n in range(rang))
+    next_ms = START_MS + (rang + 1) * DAY_MS - 13 * HOUR_MS - 13 * 60_000 - 20_000
+    note = a_note("Tablet", rings_from="2023-11-15T09:00", repeats=rule, rings_at_ms=next_ms, occurrences=dates)
+
+    assert line(note) == expected
+
+
+def test_what_rings_on_the_day_over_the_line_comes_before_when_it_is_due():
+    """Under Sunday "by Sat, at 15:00" would be read as Saturday at three."""
+    ring_ms = START_MS + HOUR_MS
+    note = a_note("Book the spa", rings_from="2023-11-14T23:13", rings_at_ms=ring_ms, due_at_ms=START_MS + 9 * DAY_MS)
+
+    assert line(note, under_ms=ring_ms) == "Book the spa (⏰ at 23:13, by Thu 23 Nov)"
