@@ -102,7 +102,7 @@ def _local_due(note: Note) -> datetime:
 
 
 def at_next_date(note: Note) -> Note:
-    """The note with the hour of its next date: a walk on Thursdays at 19:00 that rings at 18:00, next Thursday at 19:00.
+    """The note with the hour of its next date: a walk on Thursdays at 19:00 that rings at 18:00, next Thursday 19:00.
 
     What is due behind the second date is when the series is over, and stays.
     """
