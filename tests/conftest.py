@@ -14,7 +14,7 @@ from servers import REQUIRED, Databases, NoServer, server
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
 """No server of the tests speaks TLS: clients need not read all the world's certificates, which takes each 50 ms."""
 
-settings.register_profile("quick", deadline=None, max_examples=25)  # machines are noisy: no test here is about time
+settings.register_profile("quick", deadline=None, max_examples=10)  # machines are noisy: no test here is about time
 settings.register_profile("soak", deadline=None, max_examples=1000)  # `make soak` asks for it by its name
 settings.load_profile("quick")
 

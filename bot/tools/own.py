@@ -8,9 +8,9 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, get_type_hints
@@ -144,8 +144,14 @@ def _of_file(path: Path) -> Iterator[Tool]:
     yield from _of_module(module, path.read_bytes())
 
 
+@cache
+def _announced() -> tuple[EntryPoint, ...]:
+    """Look once into all that is installed: no process gets new packages."""
+    return tuple(entry_points(group=GROUP))
+
+
 def _of_packages() -> Iterator[Tool]:
-    for point in entry_points(group=GROUP):
+    for point in _announced():
         try:
             loaded = point.load()
         except Exception as exc:

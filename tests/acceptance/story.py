@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
+import pytest
 from loopback.model import ToolCall, echo
 
 from bot.tables import DIGESTS
@@ -36,6 +38,12 @@ TURN_POINTS = [
     "checkpoint_renamed",
 ]
 """The fault points that every turn passes, in order."""
+
+
+def swept(points: Sequence[str], *always: str) -> list[Any]:
+    """Return all points for a test's parameter: those that `make test` tries always, the others for `make soak`."""
+    assert set(always) <= set(points)
+    return [point if point in always else pytest.param(point, marks=pytest.mark.soak) for point in points]
 
 
 # --- a chat ---------------------------------------------------------------------------------------------------------

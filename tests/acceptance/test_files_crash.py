@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from story import PERSON, answered, asked, bot_lines, rows, stored_turns
+from story import PERSON, answered, asked, bot_lines, rows, stored_turns, swept
 
 from benchmarks.papers import pdf
 
@@ -25,7 +25,9 @@ STEPS = [
 LEASE = pdf(["The rent is 1,240 euros.", "Notice is ninety days."])
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "step", swept(STEPS, "inbox_after_write", "file_downloaded", "file_fetched", "file_indexed", "after_commit")
+)
 async def test_a_file_that_dies_at_any_step_is_read_once_and_answered_once(api, model, bot_process, step):
     """Dead at this step, started again: one answer with the page, one copy, two passages, no half-fetched rest."""
     bot = await bot_process(start=False)

@@ -6,7 +6,7 @@ import asyncio
 import socket
 
 import pytest
-from loopback.hanging import BACKTRACKS, ON_THE_LOOP, SLEEPS, WORKS, hanging
+from loopback.hanging import HOLDS, ON_THE_LOOP, SLEEPS, WORKS, hanging
 from story import FRIEND, PERSON, bot_texts, rows
 
 pytestmark = pytest.mark.acceptance
@@ -38,7 +38,7 @@ async def started_again_until(bot, seen) -> None:
     await over
 
 
-@pytest.mark.parametrize("where", [BACKTRACKS, ON_THE_LOOP])
+@pytest.mark.parametrize("where", [HOLDS, ON_THE_LOOP])
 async def test_a_message_that_hangs_everything_is_put_aside_after_three_deaths(api, hangs, where):
     """The watch ends each process, the death counts, and the fourth start says so once; other people are answered."""
     api.people.says(PERSON, f"please {where}")
@@ -55,7 +55,7 @@ async def test_a_message_that_hangs_everything_is_put_aside_after_three_deaths(a
     assert rows(hangs, "SELECT state, attempts FROM inbox WHERE state <> 'done'") == [("quarantined", 3)]
     assert len(bot_texts(api, PERSON)) == 1
     dumped = hangs.log.partition("Timeout (")[2]
-    assert "backtrack" in dumped
+    assert "hold_everything" in dumped
     assert f"please {where}" not in hangs.log
 
 
@@ -65,7 +65,7 @@ async def test_who_wrote_at_the_same_moment_is_answered_and_not_blamed(api, hang
     others = range(1, 6)
     for person in others:
         api.people.says(person, text)
-    api.people.says(PERSON, f"please {BACKTRACKS}")
+    api.people.says(PERSON, f"please {HOLDS}")
     await started_again_until(hangs, api.until(lambda: bot_texts(api, PERSON), 60))
     await api.until(lambda: all(bot_texts(api, person) for person in others))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
-from story import FRIEND, PERSON, bot_texts, reply, rows, shows, tap, tapped
+from story import FRIEND, PERSON, bot_texts, reply, rows, shows, swept, tap, tapped
 
 from bot.people.export import tool_calls
 
@@ -231,7 +231,9 @@ async def test_tools_beyond_the_budget_are_found_and_used(api, model, bot_here, 
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize("point", ["tool_running", "tool_ran", "tool_recorded", "turn_answered"])
+@pytest.mark.parametrize(
+    "point", swept(["tool_running", "tool_ran", "tool_recorded", "turn_answered"], "tool_running", "tool_ran")
+)
 @pytest.mark.parametrize("call", [ADD, LOOK, BOOK], ids=lambda call: call.name)
 async def test_a_turn_that_dies_in_a_call_is_made_once_or_asked_about(  # noqa: PLR0917 - asked for by name
     api, model, bot_process, effects, point, call

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 from loopback.bot_process import is_stopped
-from loopback.hanging import BACKTRACKS, hanging
+from loopback.hanging import HOLDS, hanging
 from loopback.model import Gate
 from story import PERSON, answered, answers_to, bot_texts, rows, shows
 
@@ -191,7 +191,7 @@ async def test_a_message_that_hangs_one_worker_after_the_other_is_put_aside(api,
     await joined(api, bots[0], 2)
     for person in range(1, 4):
         api.people.says(person, f"hello {person}")
-    api.people.says(PERSON, f"please {BACKTRACKS}")
+    api.people.says(PERSON, f"please {HOLDS}")
 
     async def started_again(bot):
         while True:

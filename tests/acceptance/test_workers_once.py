@@ -27,6 +27,7 @@ from story import (
     reply,
     rows,
     stored_turns,
+    swept,
 )
 
 from bot.playground.keeper import free_port
@@ -293,7 +294,9 @@ async def severed_at(api, bot, point: str) -> None:
     os.kill(bot.pid, signal.SIGCONT)
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    "point", swept(POINTS, "inbox_after_write", "turn_answered", "after_commit", "outbox_sent_unrecorded")
+)
 async def test_connections_that_break_at_any_point_of_a_turn_cost_nothing(api, model, postgres, bot_process, point):
     """All of them, also those that hold its lock and hear news: nothing is lost, nothing twice, no model call more."""
     bot = await bot_process(start=False, CONTINUITY_DATABASE_URL=postgres)

@@ -30,5 +30,7 @@ async def model(messages):
     return await answers(messages)
 
 
-aiogram_bot.model = model
-asyncio.run(aiogram_bot.main())
+def run(*_):
+    """Be the example until killed."""
+    aiogram_bot.model = model
+    asyncio.run(aiogram_bot.main())

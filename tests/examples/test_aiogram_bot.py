@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+from tests.examples import quick_aiogram
 
-ROOT = Path(__file__).parents[2]
-QUICK = (sys.executable, str(Path(__file__).with_name("quick_aiogram.py")))
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
 
 
 @pytest.fixture
@@ -18,7 +14,9 @@ def bot(bot_process, api):
     """Return the example, not started yet."""
 
     async def prepared():
-        return await bot_process(start=False, command=QUICK, BOT_TOKEN=api.token, PYTHONPATH=str(ROOT))
+        made = await bot_process(start=False, BOT_TOKEN=api.token)
+        made.work = quick_aiogram.run
+        return made
 
     return prepared
 

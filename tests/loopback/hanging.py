@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import ctypes
 import time
 from functools import partial
 
@@ -12,19 +12,23 @@ from bot.answers.responder import Answer
 from bot.pauses import Pauses
 from tests.loopback.forked import cli
 
-BACKTRACKS, SLEEPS, ON_THE_LOOP, WORKS = "backtrack", "sleep", "on the loop", "work"
-FOR_EVER = "a" * 64 + "b"
+HOLDS, SLEEPS, ON_THE_LOOP, WORKS = "hold", "sleep", "on the loop", "work"
+MUTEX_BYTES = 256
+"""More than a mutex has on any system."""
 
 
-def backtrack() -> None:
-    """Hold the interpreter's lock for longer than the universe is old."""
-    re.match(r"(a+)+$", FOR_EVER)
+def hold_everything() -> None:
+    """Keep the interpreter's lock for ever, as a pattern that backtracks would; this one leaves the CPU to others."""
+    system, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(MUTEX_BYTES)
+    system.pthread_mutex_init(lock, None)
+    while True:
+        system.pthread_mutex_lock(lock)  # the second time waits for the first; no signal ends that
 
 
 def work() -> None:
     """Be busy for a while, in pieces: between them the loop comes to its turn, on a slow machine too."""
-    for _ in range(30):
-        sum(range(1_000_000))
+    for _ in range(20):
+        sum(range(300_000))
 
 
 class Hanging:
@@ -51,9 +55,9 @@ class Hanging:
     async def respond(self, ask, _grow):
         """Answer, or hang."""
         if ON_THE_LOOP in ask.text:
-            backtrack()
-        if BACKTRACKS in ask.text:
-            await asyncio.to_thread(backtrack)
+            hold_everything()
+        if HOLDS in ask.text:
+            await asyncio.to_thread(hold_everything)
         if SLEEPS in ask.text:
             await asyncio.to_thread(time.sleep, 3600)
         if WORKS in ask.text:

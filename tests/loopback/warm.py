@@ -29,6 +29,7 @@ import bot.ops.checks.doctor
 import bot.ops.workspace
 import bot.process.logs
 import memory.testing
+import tests.examples.quick_aiogram
 from bot.care.care import distress_in
 from bot.intake.telegram_request import trusted
 from bot.replies import command_menu
@@ -36,7 +37,7 @@ from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
 from memory.search.languages import Languages
 
-__all__ = ["anyio", "bot", "ftfy", "genai_prices", "httpcore", "memory", "openai", "pydantic", "wcwidth"]
+__all__ = ["anyio", "bot", "ftfy", "genai_prices", "httpcore", "memory", "openai", "pydantic", "tests", "wcwidth"]
 
 COMMANDS = typer.main.get_command(bot.cli.app)
 """What `continuity-bot` does, built once: each child would take a tenth of a second for it."""

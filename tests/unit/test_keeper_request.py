@@ -122,11 +122,11 @@ def test_a_group_is_read_by_its_own_clock_and_its_tools_without_their_fence():
     assert "(the assistant's tool note: Noted: #5 event: Barbecue)" in text
 
 
-def test_of_two_thousand_notes_those_are_shown_that_are_worth_most_or_are_spoken_of():
+def test_of_hundreds_of_notes_those_are_shown_that_are_worth_most_or_are_spoken_of():
     """The one that the person speaks of is there, whatever it is worth."""
     notes = ledger(
-        *(note(f"Likes number {n}", n, weight=0.9) for n in range(1, 2000)),
-        note("The greenhouse needs a new pane", 2000, "task", weight=0.1),
+        *(note(f"Likes number {n}", n, weight=0.9) for n in range(1, 400)),
+        note("The greenhouse needs a new pane", 400, "task", weight=0.1),
     )
     new = [make_turn(user_text="the greenhouses again, a pane broke")]
     shown = shown_notes(notes, Scope(), new, new, START_MS)
