@@ -45,6 +45,8 @@ class Listing:
     """What these buttons carry besides where the page begins."""
     foot: str = ""
     """What the buttons of the lines are for, where their labels don't say it."""
+    also: str = ""
+    """What is said behind the last line of the last page."""
     a_row: int = PAGE
     """How many of the buttons stand side by side."""
     row: Callable[[Note], Row] | None = None
@@ -111,6 +113,8 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
             buttons.append(_on_page(listing.button(number, note), offset))
     if left := total - number:
         lines += ["", replies.say("list_more", count=left)]
+    elif listing.also:
+        lines += ["", listing.also]
     if total == 1 and listing.row is not None:
         only = tuple(_on_page(each, 0) for each in listing.row(listing.notes[0]))
         return OutgoingMessage("\n".join(lines), buttons=(only,))

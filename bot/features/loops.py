@@ -15,7 +15,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import is_story, open_loop, to_do
+from memory.ledger.views import dates_to_come, is_story, open_loop, to_do
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.types import OpenLoop
@@ -27,10 +27,11 @@ __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"
 
 
 def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """The list by day, or that nothing is open."""
-    open_now = to_do(ledger, now_ms)
+    """The list by day, or that nothing is open; with how many dates are further ahead."""
+    open_now, ahead = to_do(ledger, now_ms), len(dates_to_come(ledger, now_ms))
+    also = replies.counted(ahead, "dates_to_come") if ahead else ""
     if not open_now:
-        return OutgoingMessage(replies.say("loops_none"))
+        return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), also])))
     return Listing(
         head=replies.say("loops_head"),
         groups=[
@@ -41,6 +42,7 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
         button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),
         turns_page="loops_page",
         foot=replies.say("loops_foot"),
+        also=also,
         row=lambda note: loop_row(note, now_ms, zone),
     )
 

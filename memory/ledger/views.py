@@ -148,6 +148,16 @@ def is_to_do(note: Note, now_ms: int) -> bool:
     return (note.kind in TO_DO and not is_over(note, now_ms)) or is_reminder(note, now_ms) or _is_near(note, now_ms)
 
 
+def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """The events ahead that /loops does not list: those further ahead than a week, and those without an hour."""
+    return [
+        note
+        for note in standing(notes)
+        if note.kind == "event" and note.is_real and note.due_at_ms is not None
+        and not is_past(note, now_ms) and not is_to_do(note, now_ms)
+    ]  # fmt: skip
+
+
 def _is_scene(note: Note) -> bool:
     """Whether a story waits for its next move; one with a day, or a thread of it, waits for nobody."""
     if note.kind != "story" or note.due_at_ms is not None:

@@ -279,6 +279,21 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
     assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("over", [1])]
 
 
+def test_loops_say_how_many_dates_are_further_ahead():
+    """A dentist in three weeks is on /memory, and /loops says so behind its last line; what has been is none."""
+    dentist = ("event", "Dentist", {"due_at_ms": START_MS + 20 * DAY_MS, "due_exact": True})
+    birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 2 * DAY_MS})
+    past = ("event", "The concert", {"due_at_ms": START_MS - 2 * DAY_MS})
+    made_up = ("event", "The wedding", {"due_at_ms": START_MS + 20 * DAY_MS, "about": "Harrow"})
+    listed = loop_list(
+        ledger_of(dentist, birthday, past, made_up, *(task(f"Thing {n}") for n in range(7))), START_MS, "UTC"
+    )
+
+    assert "2 more dates to come: /memory" not in page(listed).text
+    assert "2 more dates to come: /memory\n\nTap a number" in page(listed, 6).text
+    assert loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\n1 more date to come: /memory"
+
+
 def test_what_lasts_several_days_is_on_until_its_last():
     """On its second day it is neither over nor overdue, and weighs as what is now; then it has been."""
     days = {"due_at_ms": START_MS - DAY_MS, "ends_at_ms": START_MS + DAY_MS, "time_zone": "UTC"}
