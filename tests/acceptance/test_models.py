@@ -46,14 +46,14 @@ async def test_a_model_is_chosen_by_a_tap_for_one_person_alone(api, model, bot):
     """The list names the operator's default and whom it holds for; [Default] goes back."""
     await bot()
     listed = await say(api, "/model")
-    assert "• openai-chat:loopback (now)\n• fast (openai-chat:fast)" in listed
+    assert "• ✓ openai-chat:loopback\n• fast (openai-chat:fast)" in listed
     assert "for you alone" in listed
     assert "has set openai-chat:loopback as the default" in listed
-    await tap(api, "deep", r"deep \(anthropic:deep\) \(now\)")
+    await tap(api, "deep", r"✓ deep \(anthropic:deep\)")
     assert await say(api, "hello") == "You said: hello"
     await say(api, "hello", FRIEND)
-    assert "• deep (anthropic:deep) (now)" in await say(api, "/model")
-    await tap(api, "Default", r"loopback \(now\)")
+    assert "• ✓ deep (anthropic:deep)" in await say(api, "/model")
+    await tap(api, "Default", "✓ openai-chat:loopback")
     await say(api, "hello again")
 
     assert used(model) == ["deep", "loopback", "loopback"]

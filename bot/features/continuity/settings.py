@@ -212,14 +212,13 @@ def persona_message(
     labels = {name: persona_label(name) for name in personas}
     lines = [
         replies.say(
-            "persona_line", name=label, tone=", ".join(map(_tone, personas[name].tone)),
-            now=replies.say("persona_now") * (name == current),
+            "persona_line", name=_marked(label, name == current), tone=", ".join(map(_tone, personas[name].tone))
         )
         for name, label in labels.items()
-    ]  # fmt: skip
+    ]
     if words:
         labels[OWN] = replies.say("quoted", text=replies.shorten(words, OWN_CHARS))
-        lines.append(f"• {replies.say('quoted', text=words)}{replies.say('persona_now') * (current == OWN)}")
+        lines.append(f"• {_marked(replies.say('quoted', text=words), current == OWN)}")
     buttons = tuple((Button(_marked(label, name == current), "be", {PERSONA: name}),) for name, label in labels.items())
     text = "\n".join((replies.say("persona_head"), *lines, "", replies.say("persona_tail")))
     return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)

@@ -20,7 +20,7 @@ def model_message(names: ModelNames, chosen: str, edits_message_id: int | None =
     current = names.chosen(chosen)
     is_gone, now = current is None, current or names.default
     offered = dict.fromkeys((names.default, *names.named.values()))
-    lines = [f"• {_line(each)}{replies.say('persona_now') * (each == now)}" for each in offered]
+    lines = [f"• {_marked(_line(each), is_chosen=each == now)}" for each in offered]
     gone = [replies.say("footnote_gone", other=chosen, model=names.default.name)] if is_gone else []
     fallback = [replies.say("model_fallback", name=names.fallback.name)] if names.fallback else []
     default = replies.say("model_default", name=names.default.name)
