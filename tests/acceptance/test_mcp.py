@@ -21,7 +21,8 @@ from bot.tools.mcp.guard import processes
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
 
-SERVER = Path(__file__).parents[1] / "loopback" / "mcp_server.py"
+LOOPBACK = Path(__file__).parents[1] / "loopback"
+SDK, PLAIN = LOOPBACK / "mcp_server.py", LOOPBACK / "mcp_plain.py"
 
 
 @pytest.fixture
@@ -35,8 +36,8 @@ async def effects(tmp_path):
 def config(tmp_path, effects):
     """Offer a writer of mcp.json."""
 
-    def write(kind="files", **more) -> str:
-        server = {"command": sys.executable, "args": [str(SERVER), effects.url, kind]} | more
+    def write(kind="files", program=PLAIN, **more) -> str:
+        server = {"command": sys.executable, "args": [str(program), effects.url, kind]} | more
         path = tmp_path / "mcp.json"
         path.write_text(json.dumps({"mcpServers": {kind: server}}), encoding="utf-8")
         return str(path)
@@ -74,7 +75,9 @@ WRITE = ToolCall("files__write", {"path": "a.txt", "text": "hi"}, "call_2")
 
 async def test_a_server_is_started_when_it_is_needed_and_gets_nothing_of_ours(api, model, bot_here, config, effects):
     """A trusted server's reading tool is used at once; it sees PATH, HOME, LANG and what `env` names, no secret."""
-    bot = await bot_here(CONTINUITY_MCP_CONFIG=config(env={"NOTES": "yes"}), CONTINUITY_TRUSTED_SERVERS="files")
+    bot = await bot_here(
+        CONTINUITY_MCP_CONFIG=config(program=SDK, env={"NOTES": "yes"}), CONTINUITY_TRUSTED_SERVERS="files"
+    )
     await known(api)
     model.reply = calling(LOOK)
 
@@ -229,7 +232,7 @@ async def test_a_server_over_http_is_used_with_its_headers(  # noqa: PLR0917 - a
 ):
     """Streamable HTTP; a header is filled from a variable of the environment."""
     port = free_port()
-    process = await asyncio.create_subprocess_exec(sys.executable, str(SERVER), effects.url, "files", str(port))
+    process = await asyncio.create_subprocess_exec(sys.executable, str(SDK), effects.url, "files", str(port))
     monkeypatch.setenv("FILES_KEY", "sesame")
     try:
         for _ in range(300):
