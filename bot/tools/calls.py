@@ -107,8 +107,10 @@ class Calls:
             try:
                 async with asyncio.timeout(self._longest_s):
                     await tool.ready()
-            except (NotDone, TimeoutError) as exc:
-                return await self._failed_before(call, str(exc) or "it did not start in time")
+            except TimeoutError:
+                return await self._failed_before(call, NotDone("it did not start in time"))
+            except NotDone as exc:
+                return await self._failed_before(call, exc)
             call = await self._begin(call)
         elif is_new:
             call = await self._insert(replace(call, state="running", boot_id=self._boot_id, runs=1))
@@ -129,20 +131,21 @@ class Calls:
         await self._committer.until_stored(lambda: self.db.write(Statement("tool_call_run", values, expect=1)))
         return replace(call, state="running", boot_id=self._boot_id, runs=call.runs + 1)
 
-    async def _failed_before(self, call: CallRow, why: str) -> CallRow:
+    async def _failed_before(self, call: CallRow, why: NotDone) -> CallRow:
         """End a call that surely did not happen; one that was begun before stays in doubt."""
         if call.state == "running" and call.changes:
             return await self.doubt(call)
         values = {"call_id": call.call_id, "boot_id": self._boot_id, "at_ms": self.clock.now_ms()}
         if call.boot_id != self._boot_id:
             await self.db.write(Statement("tool_call_run", values, expect=1))
-        return await self._end(replace(call, boot_id=self._boot_id), ToolResult(why, foreign=False, failed=True))
+        ended = ToolResult(str(why), foreign=why.foreign, failed=True)
+        return await self._end(replace(call, boot_id=self._boot_id), ended)
 
     async def _run(self, call: CallRow, tool: Tool, context: CallContext) -> CallRow:
         try:
             result = await self._answer_of(call, tool, context)
         except NotDone as exc:
-            result = ToolResult(str(exc), foreign=False, failed=True)
+            result = ToolResult(str(exc), foreign=exc.foreign, failed=True)
         except asyncio.CancelledError:
             if call.changes:
                 self._behind(self.doubt(call), "doubt")

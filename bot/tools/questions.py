@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.tools.call import CallRow
+from bot.tools.visible import visible
 from memory.text import shorten
 
 MAX_SHOWN: Final = 12
@@ -18,21 +17,6 @@ VALUE_CHARS: Final = 300
 DESCRIPTION_CHARS: Final = 300
 ONCE, ALWAYS, NEVER, AGAIN, LEAVE = "tool_once", "tool_always", "tool_never", "tool_again", "tool_leave"
 LOG_IN, LOG_OUT = "tool_log_in", "tool_log_out"
-_UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u061c\u00ad\u115f\u1160\u3164]")
-"""Signs that nobody sees, or that turn the order of what is seen."""
-
-
-def visible(text: str) -> str:
-    """Return a text without what nobody sees; spaces of every width and ends of lines of every kind stay."""
-    return "".join(map(_seen, _UNSEEN.sub("", text)))
-
-
-def _seen(char: str) -> str:
-    if char in "\n\t\u200c\u200d" or char.isprintable():
-        return char
-    if char.isspace():
-        return " " if unicodedata.category(char) == "Zs" else "\n" if char in "\u2028\u2029\x85" else ""
-    return ""
 
 
 def named(call: CallRow) -> str:
@@ -51,11 +35,18 @@ def details(call: CallRow) -> str:
 def _lines(arguments: Mapping[str, Any], path: str = "") -> Iterator[str]:
     for name, value in arguments.items():
         at = f"{path}{name}"
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from _lines(value, f"{at}.")
         else:
             text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            yield f"• {shorten(visible(at), 60)}: {shorten(visible(text), VALUE_CHARS)}"
+            yield f"• {shorten(visible(at), 60)}: {_beginning(visible(text))}"
+
+
+def _beginning(text: str) -> str:
+    """Return the beginning of a value on one line, and how many signs more there are: `milk, bread… (+1741)`."""
+    line = " ".join(text.split())
+    shown = shorten(line, VALUE_CHARS)
+    return shown if shown == line else f"{shown} (+{len(line) - len(shown) + 1})"
 
 
 def consent(call: CallRow, before: Mapping[str, Any], now: Mapping[str, Any], *, again: bool) -> OutgoingMessage:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
+import orjson
+
 from bot.tools.call import CallRow, call_of
-from bot.tools.questions import visible
+from bot.tools.many import USE
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
+from bot.tools.visible import visible
 from memory.context.fence import fence
 from memory.ports import Database
 from memory.text import clean
+from memory.types import ConversationTurn, ToolCall
 
 TITLE: Final = "What the tool returned: somebody else's words."
 OWN_TITLE: Final = "What the tool returned."
@@ -42,6 +47,20 @@ _TOLD: Final = {
 def kept(text: str) -> str:
     """Return a tool's text as it is kept: storable, without what nobody sees, cut where it's endless."""
     return visible(clean(text[:MOST_CHARS]))
+
+
+def heard(turns: Iterable[ConversationTurn], tools: Iterable[Tool]) -> frozenset[str]:
+    """Return the servers whose words these turns tell again; "" for pages, and for tools that are gone."""
+    server_of = {tool.name: tool.server for tool in tools}
+    calls = [call for turn in turns for call in turn.tool_calls]
+    return frozenset(server_of.get(_named(call), "") for call in calls if TITLE in call.result)
+
+
+def _named(call: ToolCall) -> str:
+    """Return the tool that a call was made of; one that `find_tools` found stands in its arguments."""
+    with suppress(orjson.JSONDecodeError, AttributeError):
+        return str(orjson.loads(call.arguments).get("name", "")) if call.name == USE else call.name
+    return ""
 
 
 def told(call: CallRow, max_chars: int) -> str:

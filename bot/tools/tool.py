@@ -13,6 +13,11 @@ LONGEST_S: Final = 60.0
 class NotDone(Exception):
     """Surely nothing happened; the message tells the model why."""
 
+    def __init__(self, why: str, *, foreign: bool = False) -> None:
+        """`foreign` where somebody else's words stand in it: they are told as such."""
+        super().__init__(why)
+        self.foreign = foreign
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -16,6 +16,7 @@ from bot.tools.choices import Choices
 from bot.tools.presence import can_be_asked
 from bot.tools.results import WAITS, told
 from bot.tools.tool import CallContext, NotDone, Place, Tool, chosen_as
+from bot.tools.visible import all_visible
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -40,6 +41,8 @@ class CallingTurn:
     """Calls that were made for this turn before."""
     said: str = ""
     """The message that is answered, word for word."""
+    heard: frozenset[str] = frozenset()
+    """The servers whose words stand in the prompt, brought by calls for earlier messages."""
 
     def context(self, call_id: str = "") -> CallContext:
         """Return what a tool is told with a call."""
@@ -89,8 +92,11 @@ class TurnCalls:
         return tuple(call.insert(self._asked.now_ms) for call, _ in self._questions.values())
 
     async def make(self, tool: Tool, given: Mapping[str, Any]) -> str:
-        """Make one call and return what the model is told. Raises `StorageUnavailable`."""
-        rows = await self._read()
+        """Make one call and return what the model is told. Raises `StorageUnavailable`.
+
+        Nothing goes out that nobody sees: what a person is asked about is what is sent.
+        """
+        rows, given = await self._read(), all_visible(given)
         arguments = written(given)
         nth = self._seen[tool.name, arguments]
         self._seen[tool.name, arguments] += 1
@@ -130,10 +136,13 @@ class TurnCalls:
     def _may_run(self, tool: Tool, name: str) -> bool:
         """The person lets this run unasked, and nobody else's words are behind the call but its own server's.
 
-        Pages are no server: words of any of them are behind an address that they may have made up.
+        Pages are no server: words of any of them are behind an address that they may have made up. What was read for an
+        earlier message counts while it stands in the prompt, since it may have asked to wait for the next one; but not
+        against a choice about one site: only that site could have gained by it.
         """
         own = {tool.server} if tool.server else set()
-        strange = self._asked.third_party or bool(self._origins - own)
+        heard = self._asked.heard if name == tool.name else frozenset()
+        strange = self._asked.third_party or bool((self._origins | heard) - own)
         return self._choices.always(tool, name) and not strange
 
     async def _is_again(self, tool: Tool, rows: Mapping[str, CallRow]) -> bool:

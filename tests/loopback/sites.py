@@ -13,8 +13,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def site(**paths: str | Handler) -> AsyncIterator[tuple[URL, list[str]]]:
+async def site(posts: Handler | None = None, **paths: str | Handler) -> AsyncIterator[tuple[URL, list[str]]]:
     """Start a site of these paths (`_` for the first page), on any port; each is its HTML or a function.
+
+    `posts` answers whatever is posted.
 
     Yields its address, and the paths that were asked for with their queries.
     """
@@ -30,6 +32,8 @@ async def site(**paths: str | Handler) -> AsyncIterator[tuple[URL, list[str]]]:
 
     app = web.Application()
     app.router.add_get("/{path:.*}", answer)
+    if posts is not None:
+        app.router.add_post("/{path:.*}", posts)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, HERE, 0).start()

@@ -8,14 +8,16 @@ import sys
 
 import pytest
 
+from bot.tools.call import planned
 from bot.tools.many import FIND, USE, fitted
 from bot.tools.mcp import guard
 from bot.tools.mcp.config import ConfigError, read
 from bot.tools.mcp.leftovers import end_leftovers
 from bot.tools.mcp.naming import MOST_NAME, described, name_of
 from bot.tools.mcp.session import ToolInfo
-from bot.tools.questions import visible
+from bot.tools.questions import details
 from bot.tools.tool import CallContext, Place, Tool, ToolResult
+from bot.tools.visible import all_visible, visible
 
 AT = CallContext("c_1", "t_1", Place("tg:1:2:0", 2), "UTC", 0)
 
@@ -99,6 +101,45 @@ def test_what_is_seen_stays():
     """Spaces that do not break, ideographic ones, other ends of lines, joined emoji."""
     assert visible("10\u00a0km\u3000a\u2028b\u202f! 👨\u200d👩") == "10 km a\nb ! 👨\u200d👩"
     assert visible("a\x07b\x1b[31m\u2066c\r\n") == "ab[31mc\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("ok" + "".join(chr(0xE0100 + ord(c)) for c in "secret"), "ok", id="variants of a letter"),
+        pytest.param("👍" + "\ufe00\ufe0e\ufe03" + "!", "👍!", id="variants of an emoji"),
+        pytest.param("m\u200ci\u200dl\u200c\u200dk", "milk", id="joiners in plain letters"),
+        pytest.param("می\u200c\u200d\u200c\u200dخواهم", "می\u200cخواهم", id="many joiners where one may be"),
+        pytest.param("a\ufe0fb\ufe0f\ufe0f", "ab", id="the sign of emojis in plain letters"),
+        pytest.param("".join(chr(0xE0000 + ord(c)) for c in "note"), "", id="letters of tags"),
+        pytest.param("m\u034fi\uffa0l\u180ek", "milk", id="fillers"),
+        pytest.param(
+            "❤\ufe0f\u200d🔥 1\ufe0f\u20e3 👨\u200d👩", "❤\ufe0f\u200d🔥 1\ufe0f\u20e3 👨\u200d👩", id="emojis"
+        ),
+    ],
+)
+def test_no_words_hide_between_the_signs(text, shown):
+    """What a screen shows is all there is; what writing needs stays."""
+    assert visible(text) == shown
+    assert all_visible({text: [text, 1, None, {"a": text}]}) == {shown: [shown, 1, None, {"a": shown}]}
+
+
+def test_a_question_says_how_much_of_a_value_it_does_not_show():
+    """A long value, a value of several lines and an empty object are all seen to be there."""
+    call = planned(
+        Tool("send", "Send.", {}, None),
+        AT.place,
+        "t_1",
+        json.dumps({"body": "word " * 400, "to": "Anna\n• cc: nobody", "with": {}}),
+        nth=0,
+        now_ms=0,
+    )
+
+    body, to, with_ = details(call).splitlines()
+
+    shown, _, more = body.removeprefix("• body: ").removesuffix(")").partition("… (+")
+    assert len(shown) + int(more) == 400 * len("word ") - 1
+    assert (to, with_) == ("• to: Anna • cc: nobody", "• with: {}")
 
 
 async def test_more_tools_than_a_prompt_bears_are_found_by_words():

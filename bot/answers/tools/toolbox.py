@@ -27,6 +27,7 @@ from bot.people.choices import PersonalChoices, plain_name
 from bot.tasks.task import QuietHours
 from bot.tools.calls import Calls
 from bot.tools.many import USE
+from bot.tools.results import heard
 from bot.tools.tool import CallContext, Tool
 from bot.tools.turn_calls import CallingTurn, TurnCalls
 from bot.tools.web.searching import WebResult, elsewhere
@@ -76,6 +77,7 @@ class Tools:
             repeats=ask.repeats,
             earlier=ask.earlier,
             said=ask.own_words,
+            heard=heard(ask.packet.history, ask.tools),
         )
         turn_calls = TurnCalls(self.calls, asked, self.output_max_chars)
         return Toolbox(self, Desk(ask, notes, ask.time_zone, zone_known=ask.time_zone_chosen), turn_calls)

@@ -11,8 +11,9 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.tools.choices import Choices, ToolChoice, server_name
 from bot.tools.presence import can_be_asked
-from bot.tools.questions import LOG_OUT, login_button, visible
+from bot.tools.questions import LOG_OUT, login_button
 from bot.tools.tool import Place, Tool
+from bot.tools.visible import visible
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ports import Statement

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Final
 
 import orjson
 
 from bot.tools.mcp.session import ToolInfo
-from bot.tools.questions import visible
+from bot.tools.visible import all_visible, visible
 from memory.text import clean
 
 MOST_NAME: Final = 64
@@ -37,22 +37,14 @@ def names_in(listing: Mapping[str, Any]) -> list[str]:
 
 def described(info: ToolInfo) -> ToolInfo:
     """Return a tool with its words as they may be shown to a model."""
-    parameters = _seen(info.parameters if isinstance(info.parameters, Mapping) else EMPTY)
+    parameters = all_visible(info.parameters if isinstance(info.parameters, Mapping) else EMPTY)
     if len(orjson.dumps(parameters)) > SCHEMA_BYTES:
         parameters = _bare(parameters)
     if len(orjson.dumps(parameters)) > SCHEMA_BYTES:
         parameters = dict(EMPTY)
     text = visible(clean(info.description)).strip()[:DESCRIPTION_CHARS]
     title = " ".join(visible(clean(info.title or info.name)).split())[:80]
-    return ToolInfo(info.name, title, text or title, {**EMPTY, **parameters}, _seen(info.annotations))
-
-
-def _seen(value: Any) -> Any:
-    if isinstance(value, str):
-        return visible(clean(value))
-    if isinstance(value, Mapping):
-        return {visible(clean(str(name))): _seen(each) for name, each in value.items()}
-    return list(map(_seen, value)) if isinstance(value, Iterable) else value
+    return ToolInfo(info.name, title, text or title, {**EMPTY, **parameters}, all_visible(info.annotations))
 
 
 def _bare(value: Any) -> Any:

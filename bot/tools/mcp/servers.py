@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +19,7 @@ from bot.tools.mcp.leftovers import begin_records
 from bot.tools.mcp.login.invitations import Invitations, Say
 from bot.tools.mcp.login.logins import Logins
 from bot.tools.mcp.naming import described, name_of
+from bot.tools.mcp.server import Server
 from bot.tools.mcp.session import Session, ToolInfo
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
 from memory.errors import StorageError
@@ -31,35 +32,10 @@ IDLE_S: Final = 300.0
 FIRST_S: Final = 10.0
 """So long the first message waits for what a new server can do; later ones don't wait."""
 START_S: Final = 60.0
-BACK_OFF_S: Final = (2.0, 10.0, 60.0, 300.0)
-"""How long a server that failed so often in a row is let alone."""
 
 
 class LoginNeeded(NotDone):
     """The server takes nothing without a login of the person's own."""
-
-
-@dataclass(slots=True)
-class _Server:
-    """One server as it stands."""
-
-    config: ServerConfig
-    user_id: int | None = None
-    """Whose account its connection uses; None for one of everybody."""
-    wants_login: bool = False
-    """Each person has a connection of their own."""
-    tools: tuple[ToolInfo, ...] = ()
-    is_known: bool = False
-    was_asked: bool = False
-    """It was started once to learn what it offers."""
-    session: Session | None = None
-    failures: int = 0
-    not_before_s: float = 0.0
-    why: str = ""
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    idle: asyncio.TimerHandle | None = None
-    calls: int = 0
-    """Calls that are under way."""
 
 
 class Servers:
@@ -81,8 +57,8 @@ class Servers:
 
         `say` says something to a person beside the answer.
         """
-        self._servers = {config.name: _Server(config) for config in configs}
-        self._personal: dict[tuple[str, int], _Server] = {}
+        self._servers = {config.name: Server(config) for config in configs}
+        self._personal: dict[tuple[str, int], Server] = {}
         self.logins = logins
         self._invitations = Invitations(say, clock)
         self._trusted = trusted
@@ -127,7 +103,7 @@ class Servers:
 
     # --- logins -----------------------------------------------------------------------------------------------------
 
-    async def _server_of(self, shared: _Server, place: Place) -> _Server | None:
+    async def _server_of(self, shared: Server, place: Place) -> Server | None:
         """Return the server as this person uses it; None where they have to log in first. `StorageUnavailable`."""
         if not shared.wants_login:
             return shared
@@ -135,7 +111,7 @@ class Servers:
         if tools is None or place.user_id is None:
             return None
         at = (shared.config.name, place.user_id)
-        server = self._personal.setdefault(at, _Server(shared.config, place.user_id, wants_login=True))
+        server = self._personal.setdefault(at, Server(shared.config, place.user_id, wants_login=True))
         if tools:
             server.tools, server.is_known = tuple(ToolInfo(**each) for each in tools), True
         elif not server.is_known:
@@ -163,7 +139,7 @@ class Servers:
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    async def _load(self, wanted: Sequence[_Server]) -> None:
+    async def _load(self, wanted: Sequence[Server]) -> None:
         """Read what was seen last; what is new or set up in another way is learned, and waited for a little, once."""
         await self._read()
         new = [each for each in wanted if not each.is_known and not each.wants_login and not each.was_asked]
@@ -186,7 +162,7 @@ class Servers:
             if server.config.takes_logins:
                 server.wants_login = await self.logins.is_asked(server.config.name)
 
-    async def _wait_for(self, servers: Sequence[_Server]) -> None:
+    async def _wait_for(self, servers: Sequence[Server]) -> None:
         """Learn what servers offer; what takes longer is known with a later message."""
         tasks = {asyncio.create_task(self._learn(server), name="mcp-learn") for server in servers}
         self._learning |= tasks
@@ -195,7 +171,7 @@ class Servers:
         if tasks:
             await asyncio.wait(tasks, timeout=FIRST_S)
 
-    async def _learn(self, server: _Server) -> None:
+    async def _learn(self, server: Server) -> None:
         try:
             await self._session_of(server)
         except LoginNeeded:
@@ -203,7 +179,7 @@ class Servers:
         except NotDone as exc:
             log.warning("an MCP server cannot be used", server=server.config.name, why=str(exc))
 
-    async def _seen(self, server: _Server, tools: Sequence[ToolInfo]) -> None:
+    async def _seen(self, server: Server, tools: Sequence[ToolInfo]) -> None:
         """Take note of how a server describes its tools now."""
         now = tuple(map(described, tools))
         if server.is_known and now == server.tools:
@@ -225,7 +201,7 @@ class Servers:
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
-    def _tool(self, server: _Server, info: ToolInfo, place: Place) -> Tool:
+    def _tool(self, server: Server, info: ToolInfo, place: Place) -> Tool:
         config = server.config
         trusted = config.name in self._trusted
         return Tool(
@@ -243,7 +219,7 @@ class Servers:
             annotations=info.annotations,
         )
 
-    async def _ready(self, server: _Server, info: ToolInfo, place: Place) -> None:
+    async def _ready(self, server: Server, info: ToolInfo, place: Place) -> None:
         try:
             await self._session_of(server)
         except LoginNeeded:
@@ -251,7 +227,7 @@ class Servers:
         if info not in server.tools:
             raise NotDone("the tool describes itself in another way now, or is gone; look again with the next message")
 
-    async def _run(self, server: _Server, info: ToolInfo, given: Mapping[str, Any], context: CallContext) -> ToolResult:
+    async def _run(self, server: Server, info: ToolInfo, given: Mapping[str, Any], context: CallContext) -> ToolResult:
         session = server.session
         if session is None or not session.is_alive:
             raise NotDone(f"the server {server.config.name} is not running")
@@ -264,7 +240,7 @@ class Servers:
             raise
         except BaseException as exc:
             self._behind(self._end(server, session), "mcp-end")  # whatever it does with the call, nobody waits for it
-            self._failed(server, type(exc).__name__)
+            server.fails(type(exc).__name__)
             raise
         finally:
             server.calls -= 1
@@ -272,20 +248,18 @@ class Servers:
 
     # --- connections ------------------------------------------------------------------------------------------------
 
-    async def _session_of(self, server: _Server) -> Session:
+    async def _session_of(self, server: Server) -> Session:
         """Return a connection that lives, made now if there is none. Raises `NotDone`."""
         name, user_id = server.config.name, server.user_id
         async with server.lock:
             if user_id is not None and await self.logins.token(name, user_id) is None:
-                raise LoginNeeded
+                raise LoginNeeded("a login is needed")
             before = server.session
             if before is not None and (server.calls or await before.answers()):
                 return before
             if before is not None:
                 await self._end(server, before)
-            wait_s = server.not_before_s - _now_s()
-            if wait_s > 0:
-                raise NotDone(f"the server {name} failed ({server.why}); it's tried again in {wait_s:.0f} s")
+            server.require_patience()
             give = None if user_id is None else partial(self._token, name, user_id)
             session = Session(server.config, self._records, self._errors, give)
             try:
@@ -295,9 +269,9 @@ class Servers:
                 why = str(exc) or "it did not start in time"
                 if session.wants_login:
                     server.wants_login = True
-                    raise LoginNeeded from None
-                self._failed(server, why)
-                raise NotDone(why) from None
+                    raise LoginNeeded("a login is needed") from None
+                server.fails(why)
+                raise NotDone(why, foreign=True) from None
             server.session, server.failures, server.why = session, 0, ""
             await self._seen(server, session.tools)
             self._rest_later(server)
@@ -310,24 +284,19 @@ class Servers:
             log.warning("a login cannot be used just now", server=name, why=str(exc))
             return None
 
-    def _failed(self, server: _Server, why: str) -> None:
-        pause_s = BACK_OFF_S[min(server.failures, len(BACK_OFF_S) - 1)]
-        server.failures += 1
-        server.why, server.not_before_s = why, _now_s() + pause_s
-
-    def _rest_later(self, server: _Server) -> None:
+    def _rest_later(self, server: Server) -> None:
         if server.idle is not None:
             server.idle.cancel()
         server.idle = asyncio.get_running_loop().call_later(IDLE_S, self._rest, server)
 
-    def _rest(self, server: _Server) -> None:
+    def _rest(self, server: Server) -> None:
         session = server.session
         if session is None or server.calls:
             return
         server.session = None
         self._behind(session.end(), "mcp-rest")
 
-    async def _end(self, server: _Server, session: Session) -> None:
+    async def _end(self, server: Server, session: Session) -> None:
         if server.session is session:
             server.session = None
         await session.end()
@@ -343,7 +312,3 @@ class Servers:
         sessions = [server.session for server in servers if server.session is not None]
         await asyncio.gather(*(session.end() for session in sessions), return_exceptions=True)
         self._errors.close()
-
-
-def _now_s() -> float:
-    return asyncio.get_running_loop().time()

@@ -79,7 +79,7 @@ class Session:
             raise
         except Exception as exc:
             await self.end()
-            raise NotDone(f"the server {self.config.name} could not be started ({_why(exc)})") from exc
+            raise NotDone(f"the server {self.config.name} could not be started ({_why(exc)})", foreign=True) from exc
 
     async def _live(self, begun: asyncio.Future[None]) -> None:
         try:
