@@ -279,6 +279,15 @@ SELECT boot_id, position, report_json, started_at_ms, stopped_at_ms FROM boots O
 -- Who may want to be asked how it went; what they chose is read again before.
 SELECT user_id FROM people WHERE settings_json LIKE '%"follow_ups":true%' ORDER BY user_id;
 
+-- name: groups_open
+-- Groups whose admins let their members ask in private what was said there.
+SELECT user_id, settings_json FROM people
+WHERE user_id < 0 AND settings_json LIKE '%"asked_in_private":true%' ORDER BY user_id;
+
+-- name: conversations_of_group
+-- A group, and each of its topics.
+SELECT conversation_id FROM conversations WHERE conversation_id LIKE :prefix ORDER BY conversation_id;
+
 -- Choices of people.
 
 -- name: person_choices

@@ -75,7 +75,7 @@ def make_responder(
 def make_shelf(
     settings: Settings,
     calls: Calls,
-    of_files: Source,
+    of_rooms: Sequence[Source],
     *,
     count: Callable[[str], int],
     behind: Callable[..., object],
@@ -100,7 +100,7 @@ def make_shelf(
     def fit(tools: Sequence[Tool]) -> tuple[Tool, ...]:
         return fitted(tools, settings.continuity_tools_tokens, count)
 
-    sources = (of_tasks, of_sending, of_files, of_operator, of_web)
+    sources = (of_tasks, of_sending, *of_rooms, of_operator, of_web)
     return Shelf(sources, choices, results, fit=fit, servers=servers)
 
 

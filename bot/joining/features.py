@@ -10,6 +10,7 @@ from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
 from bot.features.files.commands import FileCommands
 from bot.features.forgetting.commands import Forgetting
+from bot.features.groups.commands import GroupCommands
 from bot.features.loops import Loops
 from bot.features.memories import Memories
 from bot.features.models.choice import ModelChoice
@@ -54,4 +55,5 @@ def build_features(
         ToolList(services),
         FileCommands(services),
         VoiceChoice(services),
+        GroupCommands(services),
     ]

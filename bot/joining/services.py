@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bot.delivery.commit import Committer
@@ -12,6 +13,9 @@ from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.files.room import build_room
 from bot.files.speaking import WayOut
+from bot.groups.members import Members
+from bot.groups.past import GroupPast
+from bot.groups.tools import GroupTools
 from bot.joining.choose import make_describer, make_responder, make_shelf, make_speaker
 from bot.joining.process import Process
 from bot.joining.storage import Stored
@@ -66,6 +70,8 @@ async def build_services(
         behind=process.behind,
     )
     files = build_room(settings, memory, line.bot, process.pauses)
+    groups = GroupPast(memory, stored.people, Members(line.bot, line.moves.today), line.me.bot_id)
+    of_groups = GroupTools(groups, settings.continuity_tool_output_max_chars)
     responder = process.responder or make_responder(
         settings, memory, people=stored.people, calls=calls, meters=process.meters, pauses=process.pauses
     )
@@ -86,6 +92,7 @@ async def build_services(
         reminders=reminders,
         tasks=tasks,
         files=files,
+        groups=groups,
         describer=make_describer(
             settings, memory, files.readings, people=stored.people, spend=process.meters.spend, behind=process.behind
         ),
@@ -97,7 +104,7 @@ async def build_services(
         shelf=_shelf(
             settings,
             calls,
-            files.tools.offered,
+            (files.tools.offered, of_groups.offered),
             count=memory.counter.count,
             behind=process.behind,
             may_reach=process.may_reach,
@@ -108,8 +115,8 @@ async def build_services(
     )
 
 
-def _shelf(settings: Settings, calls: Calls, of_files: Source, **with_it: Any) -> Shelf:
+def _shelf(settings: Settings, calls: Calls, of_rooms: Sequence[Source], **with_it: Any) -> Shelf:
     try:
-        return make_shelf(settings, calls, of_files, **with_it)
+        return make_shelf(settings, calls, of_rooms, **with_it)
     except (ToolsError, ConfigError) as exc:
         raise StartError(str(exc)) from exc

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from memory.errors import StorageUnavailable
-from memory.ports import Clock, Database, Statement
+from memory.ports import Clock, Database, Row, Statement
 from memory.zones import known_zone, zone_names
 
 TIME_ZONE = "time_zone"
@@ -25,6 +25,8 @@ MODEL = "model"
 """The name of the model that somebody chose; "" for the operator's default."""
 VOICE = "voice"
 """True for who wants answers in private said aloud, too."""
+OPEN = "asked_in_private"
+"""True for a group whose admins let its members ask in private what was said there."""
 FOLLOW_UPS = "follow_ups"
 """True for who wants to be asked once how it went."""
 NAME_CHARS = 40
@@ -58,6 +60,7 @@ class PersonalChoices:
         return [
             _language_read(conversation_id, user_id),
             Statement("person_choices", whose),
+            Statement("groups_open", {}),
             *([Statement("person_choices", {"user_id": group})] if group else []),
         ]
 
@@ -117,6 +120,10 @@ class PersonalChoices:
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""
         return names_in({user_id: await self.choices(user_id) for user_id in user_ids})
+
+    async def open_groups(self) -> Sequence[Row]:
+        """Return the groups that let their members ask in private, with their choices. Raises `StorageUnavailable`."""
+        return await self._db.read("groups_open")
 
     async def speakers(self, conversation_id: str, also: Collection[int]) -> dict[int, str]:
         """Return the names of those who wrote in a group, and of others; as far as they are known.

@@ -12,6 +12,7 @@ from bot.delivery.streaming import LivePreviews
 from bot.files.describing import Describer
 from bot.files.room import FileRoom
 from bot.files.speaking import Speaker
+from bot.groups.past import GroupPast
 from bot.intake.inbox import Inbox
 from bot.intake.media import own_words
 from bot.intake.updates import Envelope, Me, conversation_key
@@ -54,6 +55,8 @@ class Services:
     reminders: ReminderScheduler
     tasks: TaskStarts
     files: FileRoom
+    groups: GroupPast
+    """What members may ask of their groups, and who is in one."""
     describer: Describer
     """Describes pictures."""
     speaker: Speaker

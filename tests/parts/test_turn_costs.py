@@ -5,6 +5,7 @@ from __future__ import annotations
 AHEAD = [
     "person_language",
     "person_choices",
+    "groups_open",
     "current_session",
     "list_sessions",
     "session_lines_of",

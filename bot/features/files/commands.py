@@ -44,8 +44,13 @@ class FileCommands:
             lines.append(replies.say("files_more", count=len(files) - LISTED))
         taken, of = await shelf.kept_bytes(envelope.user_id), shelf.limits.quota_bytes
         lines += ["", replies.say("files_taken", size=megabytes(taken), of=megabytes(of))]
-        mine = [file for file in shown if envelope.private or file.user_id == envelope.user_id]
+        own = [file for file in shown if envelope.private or file.user_id == envelope.user_id]
+        mine = shown if own != shown and await self._leads(envelope) else own
         return OutgoingMessage("\n".join(lines), buttons=_buttons(mine))
+
+    async def _leads(self, envelope: Envelope) -> bool:
+        """Return whether somebody is an admin of the group they write in, who may delete everybody's files."""
+        return await self._services.groups.members.leads(envelope.conversation_id, envelope.user_id)
 
     async def _send(self, tap: Tap) -> bool:
         """Send one file back, as Telegram has it; the list stays as it is."""
@@ -71,7 +76,8 @@ class FileCommands:
         """Delete one file, with its bytes when nobody else has sent the same; show what is left."""
         services, envelope = self._services, tap.envelope
         file = await services.files.shelf.find(envelope.conversation_id, tap.payload["number"])
-        if file is None or not (envelope.private or file.user_id == envelope.user_id):
+        own = file is not None and (envelope.private or file.user_id == envelope.user_id)
+        if file is None or not (own or await self._leads(envelope)):
             await services.committer.done([envelope], [], tap.use)
             return False
         text = replies.say("file_deleted", file=file_name(file))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,8 +14,9 @@ from bot.delivery.outbox import OutgoingMessage, Part, Target
 from bot.features.forgetting.texts import (
     FOUND_MOST,
     LISTED,
+    OF_ALL,
+    OF_GROUP,
     STOPPING,
-    ForgetMatch,
     found_in,
     found_list,
     menu,
@@ -74,10 +75,15 @@ class Forgetting:
         """
         words = envelope.arguments
         what = SCOPES.get(words.lower())
+        of_group = words.lower() == OF_GROUP and not envelope.private
         places = places_in(words)
         items = await listed_last(self._services, envelope.conversation_id) if places else ()
         if not words:
             message = menu()
+        elif of_group and not await self._leads(envelope):
+            message = OutgoingMessage(replies.say("group_admins_only"))
+        elif of_group:
+            message = await self._asked(envelope, OF_GROUP, {"what": "everything", OF_ALL: True})
         elif what:
             message = await self._question(envelope, {"what": what})
         elif items:
@@ -95,44 +101,45 @@ class Forgetting:
         for place, item in zip(places, chosen, strict=True):
             if not item.ref:
                 return OutgoingMessage(replies.say("forget_not_on_list", number=place))
-        return await self._question(envelope, payload_of(chosen))
+        of_all = {OF_ALL: True} if await self._leads(envelope) else {}
+        return await self._question(envelope, {**payload_of(chosen), **of_all})
 
     async def _found(self, envelope: Envelope, words: str) -> OutgoingMessage:
-        services = self._services
+        services, leads = self._services, await self._leads(envelope)
+        by = None if envelope.private or leads else envelope.user_id
         whose = {
             "conversation_id": envelope.conversation_id,
-            "user_id": None if envelope.private else envelope.user_id,
+            "user_id": by,
             "words": words.lower(),
             "written": words,
             "titled": words[:1].upper() + words[1:],
             "limit": FOUND_MOST,
         }
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        mine = [note for note in standing(ledger) if envelope.private or note.user_id == envelope.user_id]
+        mine = [note for note in standing(ledger) if by in (None, note.user_id)]
         notes = holding(best_first(mine, services.clock.now_ms()), words)
-        turns = await services.db.read("turns_with", **whose) or await self._saying(envelope, notes, words)
-        found = found_in(notes, turns, words) or await self._related(envelope, words)
+        related = await self._related(envelope.conversation_id, words, by)
+        turns = await services.db.read("turns_with", **whose) or await self._saying(notes, related, words, by)
+        found = found_in(notes, turns, words) or found_in([], related[:LISTED], words)
         quoted = replies.shorten(words, 60)
-        return found_list(quoted, found) if found else OutgoingMessage(replies.say("forget_not_found", words=quoted))
+        if not found:
+            return OutgoingMessage(replies.say("forget_not_found", words=quoted))
+        return found_list(quoted, found, of_all=leads)
 
-    async def _saying(self, envelope: Envelope, notes: Sequence[Note], words: str) -> list[Row]:
+    async def _saying(self, notes: Sequence[Note], related: Sequence[Row], words: str, by: int | None) -> list[Row]:
         """Return the messages that say all of the words in another order: what these notes rest on, what is found."""
-        ids = [turn_id for note in notes for turn_id in note.turn_ids]
-        turns: list[Row] = []
-        for turn_id in dict.fromkeys([*ids, *await self._memories.related(envelope.conversation_id, words)]):
-            row = await self._services.db.read_one("get_turn", turn_id=turn_id)
-            if row and (envelope.private or row["user_id"] == envelope.user_id) and says_all(row, words):
-                turns.append(row)
-        return turns
+        rest_on = await self._said_by([turn_id for note in notes for turn_id in note.turn_ids], by)
+        known = {row["turn_id"]: row for row in (*rest_on, *related)}
+        return [row for row in known.values() if says_all(row, words)]
 
-    async def _related(self, envelope: Envelope, words: str) -> list[ForgetMatch]:
-        """Return the messages that the search finds of the same meaning, when nothing holds the words themselves."""
-        turns: list[Row] = []
-        for turn_id in (await self._memories.related(envelope.conversation_id, words))[:LISTED]:
-            row = await self._services.db.read_one("get_turn", turn_id=turn_id)
-            if row and (envelope.private or row["user_id"] == envelope.user_id):
-                turns.append(row)
-        return found_in([], turns, words)
+    async def _related(self, conversation_id: str, words: str, by: int | None) -> list[Row]:
+        """Return the messages that the search finds of the same meaning."""
+        return await self._said_by(await self._memories.related(conversation_id, words), by)
+
+    async def _said_by(self, turn_ids: Iterable[str], by: int | None) -> list[Row]:
+        """Return these turns, of one person alone unless `by` is None."""
+        rows = [await self._services.db.read_one("get_turn", turn_id=each) for each in dict.fromkeys(turn_ids)]
+        return [row for row in rows if row and by in (None, row["user_id"])]
 
     async def _question(
         self, envelope: Envelope, payload: Mapping[str, Any], *, is_rest: bool = False
@@ -157,13 +164,23 @@ class Forgetting:
         self, envelope: Envelope, what: str, payload: Mapping[str, Any], *, is_rest: bool = False
     ) -> OutgoingMessage:
         """Return the question with what would go; when nothing would any more, that."""
-        whose = None if envelope.private else envelope.user_id
+        whose = await self._whose(envelope, payload)
         foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
         if not any((foreseen.counts.turns, foreseen.counts.notes, foreseen.counts.jobs)):
             return OutgoingMessage(
                 replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
             )
         return question(what, payload, foreseen, private=envelope.private, is_rest=is_rest)
+
+    async def _leads(self, envelope: Envelope) -> bool:
+        """Return whether somebody is an admin of the group they write in; Telegram is asked."""
+        return await self._services.groups.members.leads(envelope.conversation_id, envelope.user_id)
+
+    async def _whose(self, envelope: Envelope, payload: Mapping[str, Any]) -> int | None:
+        """Return whose words may go: in a group one's own; everybody's (None) where one of its admins meant that."""
+        if envelope.private or (payload.get(OF_ALL) and await self._leads(envelope)):
+            return None
+        return envelope.user_id
 
     async def _ask(self, tap: Tap) -> bool:
         """Ask in the place of the list or question that was tapped; under an answer, which stays, as a new message."""
@@ -227,7 +244,8 @@ class Forgetting:
             parts[:], rows = services.committer.compose(target, [message])
             return rows
 
-        request = request_of(tap.payload, envelope.conversation_id, None if envelope.private else envelope.user_id)
+        whose = await self._whose(envelope, tap.payload)
+        request = request_of(tap.payload, envelope.conversation_id, whose)
         first = [tap.use, services.inbox.done(envelope)]
         done = await services.committer.until_stored(lambda: self._forgetter.forget(request, first=first, last=report))
         services.delivery.deliver(parts)

@@ -23,7 +23,11 @@ FOUND_MOST = 200
 QUOTED_CHARS = 140
 BUTTONS_A_ROW = 4
 QUOTED_ECHOES = 3
-STOPPING = ("session", "everything")
+OF_GROUP = "group"
+"""What an admin of a group says for all that was said there, by everybody."""
+OF_ALL = "of_all"
+"""In a button's payload: an admin asked, for what others said, too."""
+STOPPING = ("session", "everything", OF_GROUP)
 """An answer that is being made is stopped before these."""
 
 
@@ -94,14 +98,18 @@ def payload_of(items: Sequence[ListedItem]) -> dict[str, list[str]]:
     return {"note_ids": list(dict.fromkeys(item.ref for item in items))}
 
 
-def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
-    """Return what holds the words, with a button for each of the first eight and one for all of it."""
+def found_list(words: str, found: Sequence[ForgetMatch], *, of_all: bool = False) -> OutgoingMessage:
+    """Return what holds the words, with a button for each of the first eight and one for all of it.
+
+    `of_all`: it is what others said, too, and an admin of their group asks.
+    """
+    also: dict[str, Any] = {OF_ALL: True} if of_all else {}
     lines = [replies.say("forget_found", words=words)]
     lines += [f"{number}. {each.line}" for number, each in enumerate(found[:LISTED], 1)]
     if len(found) > LISTED:
         lines.append(replies.say("forget_found_more", count=len(found) - LISTED))
     single = [
-        Button(replies.say("forget_number", number=number), "forget_ask", each.payload)
+        Button(replies.say("forget_number", number=number), "forget_ask", {**each.payload, **also})
         for number, each in enumerate(found[:LISTED], 1)
     ]
     rows = [tuple(single[at : at + BUTTONS_A_ROW]) for at in range(0, len(single), BUTTONS_A_ROW)]
@@ -110,7 +118,7 @@ def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
         for each in found:
             for name, ids in each.payload.items():
                 together.setdefault(name, []).extend(ids)
-        rows.append((Button(replies.say("forget_all_found", count=len(found)), "forget_ask", together),))
+        rows.append((Button(replies.say("forget_all_found", count=len(found)), "forget_ask", {**together, **also}),))
     rows.append((Button(replies.say("never_mind"), "forget_no"),))
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 

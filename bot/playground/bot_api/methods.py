@@ -243,6 +243,8 @@ def get_chat_member(world: World, params: Json, _now_s: float) -> Json:
         return {"status": "member", "user": world.bot}
     if user_id not in world.users:
         raise refuse("user not found")
+    if user_id == chat.owner:
+        return {"status": "creator", "user": world.users[user_id], "is_anonymous": False}
     return {"status": "member" if user_id in chat.members else "left", "user": world.users[user_id]}
 
 

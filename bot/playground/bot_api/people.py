@@ -150,17 +150,26 @@ class SimulatedPeople:
         self.world.private_chat(user_id).messages[message_id].deleted = True
         self.world.changed()
 
-    def opens_group(self, title: str, *, kind: str = "supergroup", is_forum: bool = False) -> int:
+    def opens_group(self, title: str, *, kind: str = "supergroup", is_forum: bool = False, owner: int = 0) -> int:
         """Open a group (`group` or `supergroup`) that the bot is in; return its chat id."""
         chat = self.world.new_group(title, kind, is_forum=is_forum)
+        if owner:
+            self.world.user(owner)
+            chat.owner = owner
+            chat.members.append(owner)
         self.world.changed()
         return chat.chat_id
+
+    def leaves(self, user_id: int, chat_id: int) -> None:
+        """Leave a group; the bot is not told."""
+        self.world.chats[chat_id].members.remove(user_id)
+        self.world.changed()
 
     def upgrades_group(self, chat_id: int, *, user_id: int = 1) -> int:
         """Make a group a supergroup: it gets a new number, and both are told; return the new number."""
         old, user = self._place(user_id, chat_id), self.world.user(user_id)
         new = self.world.new_group(str(old.info["title"]), "supergroup", is_forum=False)
-        new.members = list(old.members)
+        new.members, new.owner = list(old.members), old.owner
         for chat, content in ((old, {"migrate_to_chat_id": new.chat_id}), (new, {"migrate_from_chat_id": chat_id})):
             self._tell({"message": _copy(self.world.add_message(chat, user, content, now_s=self._now_s()))})
         old.moved_to = new.chat_id

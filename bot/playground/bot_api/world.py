@@ -50,6 +50,8 @@ class Chat:
     info: Json
     messages: dict[int, StoredMessage] = field(default_factory=dict)
     members: list[int] = field(default_factory=list)
+    owner: int = 0
+    """Who opened the group; 0 = nobody who is told of."""
     topics: list[int] = field(default_factory=list)
     own_last_id: int = 0
     is_blocked: bool = False

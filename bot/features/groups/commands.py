@@ -1,0 +1,73 @@
+"""/group: in a group what is read and who may ask for it, which its admins decide; in private what members may ask."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bot import replies
+from bot.dates import when_text
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.groups.past import GroupFind
+from bot.intake.updates import Envelope
+from bot.people.choices import OPEN, group_of
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+
+
+class GroupCommands:
+    """Shows and changes whether members may ask in private, and answers them."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._past = services.groups
+        self.commands: dict[str, Command] = {"group": self.group}
+        self.actions: dict[str, Action] = {"group_open": self._open}
+
+    async def group(self, envelope: Envelope) -> None:
+        """In a group show how it is, to its admins with the button that changes it; in private answer a member."""
+        number = group_of(envelope.conversation_id)
+        if number is None:
+            await self._services.committer.done([envelope], [OutgoingMessage(await self._asked(envelope))])
+            return
+        is_open = bool((await self._services.people.choices(number)).get(OPEN))
+        leads = await self._past.members.leads(envelope.conversation_id, envelope.user_id)
+        await self._services.committer.done([envelope], [_message(is_open=is_open, leads=leads)])
+
+    async def _asked(self, envelope: Envelope) -> str:
+        """What the groups say to these words; without any which of them may be asked."""
+        words, groups = envelope.arguments.strip(), await self._past.open_to(envelope.user_id)
+        if not groups:
+            return replies.say("group_none_open")
+        if not words:
+            return replies.say("group_may_ask", groups=", ".join(group.title for group in groups))
+        zone = (await self._services.people.clock(envelope.conversation_id, envelope.user_id)).name
+        found = [(group, await self._past.told(group, words)) for group in groups]
+        line = partial(_line, now_ms=self._services.clock.now_ms(), zone=zone)
+        parts = ["\n".join([f"{group.title}:", *map(line, told)]) for group, told in found if told]
+        return "\n\n".join(parts) or replies.say("group_nothing_found", words=replies.shorten(words, 60))
+
+    async def _open(self, tap: Tap) -> bool | str:
+        """Keep what an admin decided; whoever is none any more only hears so."""
+        services, envelope = self._services, tap.envelope
+        number, is_open = group_of(envelope.conversation_id), bool(tap.payload["open"])
+        if number is None or not await self._past.members.leads(envelope.conversation_id, envelope.user_id):
+            await services.committer.done([envelope], [], tap.use)
+            return "group_admins_only"
+        choose = await services.people.choose(number, **{OPEN: is_open})
+        message = _message(is_open=is_open, leads=True, edits_message_id=envelope.message_id)
+        await services.committer.done([envelope], [message], tap.use, choose)
+        return True
+
+
+def _line(find: GroupFind, *, now_ms: int, zone: str) -> str:
+    """`• Ana, on Sat 12 Dec: the tiles come on Tuesday`; of a note who has to act, without a day."""
+    when = when_text(find.at_ms, now_ms, zone, replies.spoken(), exact=False) if find.at_ms is not None else ""
+    head = ", ".join(filter(None, (find.who, when)))
+    return f"• {head}: {find.text}" if head else f"• {find.text}"
+
+
+def _message(*, is_open: bool, leads: bool, edits_message_id: int | None = None) -> OutgoingMessage:
+    said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", "group_reads")
+    button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})
+    text = "\n\n".join(map(replies.say, said))
+    return OutgoingMessage(text, buttons=((button,),) if leads else (), edits_message_id=edits_message_id)

@@ -1,0 +1,107 @@
+"""What was said and noted in groups that let their members ask for it in private; who asks is looked up each time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.answers.tools.which import near
+from bot.groups.members import Members
+from bot.people.choices import NAME, PersonalChoices, choices_in
+from memory.context.finds import FLOOR
+from memory.ledger import views
+from memory.opening import ConversationMemory
+from memory.packets import RetrievedItem
+from memory.search.query import Query
+
+MOST_GROUPS: Final = 20
+MOST_NOTES: Final = 6
+MOST_FOUND: Final = 8
+NEAR_SHARE: Final = 0.3
+"""As in the tool `search`: a message holds at least this share of what the closest one does of the query's words."""
+SPEAKER: Final = "User: "
+"""Stands before what a member said in a find of the search."""
+ANSWER: Final = "\nAssistant: "
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group whose memory a member may ask."""
+
+    number: int
+    """As in its conversations' keys."""
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFind:
+    """One thing that was said or noted in a group."""
+
+    text: str
+    who: str
+    """Who said it, or has to act; "" where nobody knows."""
+    at_ms: int | None
+    """When it was said; None for a note."""
+
+
+class GroupPast:
+    """Searches the memory of groups for one of their members."""
+
+    def __init__(self, memory: ConversationMemory, people: PersonalChoices, members: Members, bot_id: int) -> None:
+        self._memory = memory
+        self._people = people
+        self.members = members
+        self._bot_id = bot_id
+
+    async def is_any_open(self) -> bool:
+        """Return whether the admins of any group allow it. Raises `StorageUnavailable`."""
+        return bool(await self._people.open_groups())
+
+    async def open_to(self, user_id: int | None) -> list[Group]:
+        """Return the groups that allow it and that somebody is in just now. Raises `StorageUnavailable`."""
+        rows = (await self._people.open_groups())[:MOST_GROUPS]
+        standings = await asyncio.gather(*(self.members.standing(row["user_id"], user_id) for row in rows))
+        return [
+            Group(row["user_id"], str(choices_in(row["settings_json"]).get(NAME) or row["user_id"]))
+            for row, standing in zip(rows, standings, strict=True)
+            if standing
+        ]
+
+    async def told(self, group: Group, query: str) -> Sequence[GroupFind]:
+        """Return what bears on a query in a group, in all of its topics. Raises `StorageUnavailable`."""
+        prefix = f"tg:{self._bot_id}:{group.number}:"
+        rows = await self._memory.db.read("conversations_of_group", prefix=f"{prefix}%")
+        ids = [row["conversation_id"] for row in rows]
+        noted = [find for each in ids for find in await self._noted(each, query)]
+        items = [item for each in ids for item in await self._said(each, query)]
+        closest = max((item.share for item in items), default=0.0)
+        near_enough = [item for item in items if item.share >= closest * NEAR_SHARE and not 0 < closest < FLOOR]
+        kept = sorted(near_enough, key=lambda item: -item.score)[:MOST_FOUND]
+        names = await self._people.names({item.user_id for item in kept if item.user_id is not None})
+        return [*noted[:MOST_NOTES], *(_find(item, names) for item in kept)]
+
+    async def _noted(self, conversation_id: str, query: str) -> list[GroupFind]:
+        notes = near(views.standing(await self._memory.ledgers.read(conversation_id)), query)
+        return [GroupFind(note.text, note.owner, None) for note in notes[:MOST_NOTES]]
+
+    async def _said(self, conversation_id: str, query: str) -> list[RetrievedItem]:
+        forgotten = views.forgotten_turns(await self._memory.ledgers.read(conversation_id))
+        now_ms = self._memory.clock.now_ms()
+        asked = Query(conversation_id, query, exclude_turn_ids=[*forgotten], limit=MOST_FOUND, now_ms=now_ms)
+        return [item for item in await self._memory.searcher.search(asked) if item.source == "turn"]
+
+
+def _find(item: RetrievedItem, names: Mapping[int, str]) -> GroupFind:
+    """What a member said, without the answer where both are shown."""
+    said, _, answer = item.text.strip().partition(ANSWER)
+    who = names.get(item.user_id or 0, "") if said.startswith(SPEAKER) else ""
+    return GroupFind(said.removeprefix(SPEAKER) or answer, who, item.at_ms)
+
+
+def meant(groups: Collection[Group], title: str) -> list[Group]:
+    """Return the groups that a title means, all of them without one: those called so, else those that hold it."""
+    wanted = title.strip().casefold()
+    called = [group for group in groups if group.title.casefold() == wanted]
+    return called or [group for group in groups if wanted in group.title.casefold()]

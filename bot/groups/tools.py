@@ -1,0 +1,62 @@
+"""The model's tool for groups: in a private chat, where the admins of any group allow it, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from bot.groups.past import GroupFind, GroupPast, meant
+from bot.tools.tool import CallContext, Place, Tool, ToolResult
+from memory.context.transcript import clip
+from memory.ledger import lines
+
+MAX_QUERY_CHARS: Final = 500
+FENCE_CHARS: Final = 250
+"""At most so long is what stands around what a tool returns."""
+_PARAMETERS: Final = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}, "group": {"type": "string", "description": "Its name, if said."}},
+    "required": ["query"],
+}
+
+
+class GroupTools:
+    """The tool for the groups of a person."""
+
+    def __init__(self, past: GroupPast, most_chars: int) -> None:
+        self._past = past
+        self._most_chars = most_chars
+        self._search = Tool(
+            name="search_group",
+            description="What was said to you in a group that they are in, too. Say which group and who said it.",
+            parameters=_PARAMETERS,
+            run=self.search,
+            reads_only=True,
+            trusted=True,
+        )
+
+    async def offered(self, place: Place) -> Sequence[Tool]:
+        """The tool, in private chats. Raises `StorageUnavailable`."""
+        return (self._search,) if place.private and await self._past.is_any_open() else ()
+
+    async def search(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
+        """What bears on the query, group by group."""
+        query, title = (str(arguments.get(name) or "")[:MAX_QUERY_CHARS] for name in ("query", "group"))
+        groups = await self._past.open_to(context.place.user_id) if context.place.private else []
+        if not groups:
+            return ToolResult("No group that they are in lets its members ask for this.", foreign=False)
+        named = meant(groups, title)
+        if not named:
+            names = ", ".join(group.title for group in groups)
+            return ToolResult(f"There is no such group. Those that may be asked: {names}.")
+        found = [(group, await self._past.told(group, query)) for group in named]
+        zone = context.time_zone
+        parts = ["\n".join([f"{group.title}:", *(_line(find, zone) for find in told)]) for group, told in found if told]
+        return ToolResult(clip("\n\n".join(parts), self._most_chars - FENCE_CHARS) or "Nothing was found there.")
+
+
+def _line(find: GroupFind, zone: str) -> str:
+    who = find.who or "somebody"
+    if find.at_ms is None:
+        return f"- noted: {find.text}{f' (owner {find.who})' if find.who else ''}"
+    return f"- said {lines.moment(find.at_ms, zone)} by {who}: {find.text}"

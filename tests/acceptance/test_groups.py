@@ -1,0 +1,151 @@
+"""Groups: what a member may ask in private, what admins decide, and who may forget what; Telegram says who is who."""
+
+from __future__ import annotations
+
+import pytest
+from loopback.model import ToolCall, echo
+from story import asked, bot_lines, bot_texts, heard, reply, rows, shows, tap, tapped
+
+from bot import replies
+
+pytestmark = pytest.mark.acceptance
+ANA, RUI, EVA = 11, 12, 13
+"""Ana owns the group, Rui is in it, Eva is not."""
+BOT = "@continuity_bot "
+
+
+@pytest.fixture
+async def bot(bot_here):
+    return await bot_here(CONTINUITY_ALLOWED_USERS=f"{ANA},{RUI},{EVA}")
+
+
+@pytest.fixture
+def group(api):
+    return api.people.opens_group("House", owner=ANA)
+
+
+async def says(api, group, text, user, **options):
+    return await reply(api, f"{BOT}{text}", chat_id=group, user=user, **options)
+
+
+async def opened(api, group):
+    """Let the owner allow members to ask in private."""
+    shown = await reply(api, "/group@continuity_bot", chat_id=group, user=ANA)
+    await tap(api, replies.say("group_open"), "Members may ask", on=shown, chat_id=group, user=ANA)
+
+
+def asking(query, **more):
+    """Return what a model replies that asks a group once, and then repeats what it is told."""
+
+    def reply_to(messages):
+        if messages[-1]["role"] == "tool":
+            return "I looked."
+        return [ToolCall("search_group", {"query": query, **more})] if "house" in str(messages[-1]) else echo(messages)
+
+    return reply_to
+
+
+def result(model) -> str:
+    """Return what the last tool returned."""
+    return str(asked(model)[-1].messages[-1][1])
+
+
+def offers(model) -> bool:
+    """Return whether the last request offered the tool."""
+    return "search_group" in str(asked(model)[-1].body["tools"])
+
+
+async def test_a_member_asks_in_private_once_an_admin_allows_it(api, model, bot, group):
+    """Off by default and not even offered; allowed, it finds who said what; for who has left it finds nothing again."""
+    await says(api, group, "the tiles come on Tuesday", ANA)
+    await reply(api, "what of the house?", user=RUI, chat_id=RUI)
+    assert not offers(model)
+    await says(api, group, "fine with me", RUI)
+    await opened(api, group)
+
+    model.reply = asking("tiles")
+    await reply(api, "when do the tiles of the house come?", user=RUI, chat_id=RUI)
+    assert offers(model)
+    assert "House:" in result(model)
+    assert "by User 11: the tiles come on Tuesday" in result(model)
+    found = await reply(api, "/group tiles", user=RUI, chat_id=RUI)
+    assert "the tiles come on Tuesday" in found.text
+    assert (await reply(api, "/group", user=RUI, chat_id=RUI)).text == replies.say("group_may_ask", groups="House")
+
+    api.people.leaves(RUI, group)
+    await reply(api, "and of the house now?", user=RUI, chat_id=RUI)
+    assert "No group that they are in" in result(model)
+    assert (await reply(api, "/group tiles", user=RUI, chat_id=RUI)).text == replies.say("group_none_open")
+
+
+async def test_a_stranger_to_the_group_and_another_group_get_nothing(api, model, bot, group):
+    """Who was never in it asks in vain, and so does a member from within another group."""
+    await says(api, group, "the codeword is zebrafish", ANA)
+    await opened(api, group)
+    other = api.people.opens_group("Work", owner=RUI)
+    await says(api, group, "fine with me", RUI)
+    model.reply = asking("codeword", group="House")
+    await reply(api, "what is the codeword of the house?", user=EVA, chat_id=EVA)
+    assert "No group that they are in" in result(model)
+    await says(api, other, "what is the codeword of the house?", RUI)
+
+    assert not offers(model)
+    assert "zebrafish" not in str(bot_texts(api, EVA) + bot_texts(api, other))
+
+
+async def test_only_an_admin_allows_it_and_can_take_it_back(api, model, bot, group):
+    """A member sees how it is, without a button; who is no admin any more only hears so; closed is closed at once."""
+    await says(api, group, "the tiles come on Tuesday", RUI)
+    assert not (await reply(api, "/group@continuity_bot", chat_id=group, user=RUI)).buttons
+    shown = await reply(api, "/group@continuity_bot", chat_id=group, user=ANA)
+    api.world.chats[group].owner = 0
+    await tap(api, replies.say("group_open"), on=shown, chat_id=group, user=ANA)
+    assert tapped(api) == replies.say("group_admins_only")
+    assert (await reply(api, "/group tiles", user=RUI, chat_id=RUI)).text == replies.say("group_none_open")
+
+    api.world.chats[group].owner = ANA
+    await opened(api, group)
+    await tap(api, replies.say("group_close"), chat_id=group, user=ANA)
+    assert (await reply(api, "/group tiles", user=RUI, chat_id=RUI)).text == replies.say("group_none_open")
+
+
+async def test_a_topic_and_a_note_are_found_with_the_group(api, model, bot):
+    """All topics of a forum are asked; what was said in the topic stands there."""
+    forum = api.people.opens_group("House", is_forum=True, owner=ANA)
+    topic = api.people.opens_topic(forum, "Walls", user_id=ANA)
+    await says(api, forum, "we paint in lilac", ANA, thread_id=topic)
+    await opened(api, forum)
+
+    assert "we paint in lilac" in (await reply(api, "/group lilac", user=ANA, chat_id=ANA)).text
+
+
+async def test_a_member_forgets_their_own_words_and_an_admin_anybodys(api, model, bot, group):
+    """A member finds their own words alone, an admin all; who is none any more at the tap forgets their own alone."""
+    await says(api, group, "lilac for the kitchen", RUI)
+    await says(api, group, "lilac for the hall", ANA)
+    found = await reply(api, "/forget lilac", chat_id=group, user=RUI)
+    assert ("kitchen" in found.text, "hall" in found.text) == (True, False)
+    found = await reply(api, "/forget lilac", chat_id=group, user=ANA)
+    assert ("kitchen" in found.text, "hall" in found.text) == (True, True)
+    api.world.chats[group].owner = 0
+    await tap(api, replies.say("forget_all_found", count=2), "Should I forget", on=found, chat_id=group, user=ANA)
+    await tap(api, replies.say("forget_yes"), chat_id=group, user=ANA)
+    await bot.settled()
+
+    assert [text.removeprefix(BOT) for text in heard(bot)] == ["lilac for the kitchen"]
+
+
+async def test_an_admin_forgets_the_whole_group(api, model, bot, group):
+    """/forget group: a member is refused; of an admin's nothing is left of anybody."""
+    await says(api, group, "lilac for the kitchen", RUI)
+    await says(api, group, "lilac for the hall", ANA)
+    refused = await reply(api, "/forget group", chat_id=group, user=RUI)
+    assert refused.text == replies.say("group_admins_only")
+    assert (await reply(api, "/forget group", chat_id=group, user=ANA)).text.startswith("Should I forget everything")
+    await tap(api, replies.say("forget_yes"), chat_id=group, user=ANA)
+    await shows(api, "no trace", group)
+    await bot.settled()
+
+    assert heard(bot) == []
+    assert rows(bot, "SELECT COUNT(*) FROM conversation_turns") == [(0,)]
+    assert bot_lines(api, group)
