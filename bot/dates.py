@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -89,6 +89,23 @@ def every_text(rrule: str, language: str, now_ms: int | None = None) -> str:
     parts = dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
     now = None if now_ms is None else local(now_ms, "UTC")
     return " ".join([_frequency(parts, language), *_limits(parts, now, language)])
+
+
+def rhythm_in(text: str, rrule: str) -> str:
+    """The words of a text that say how often a series comes, as a list would say it in any language; "" for none."""
+    parts = dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
+    return _first_in(text, (_frequency(parts, code) for code in LANGUAGES)) if parts else ""
+
+
+def tomorrow_in(text: str) -> str:
+    """The word of a text for the day after it is read, in any language; "" for none."""
+    return _first_in(text, (_say(code, "dates.tomorrow") for code in LANGUAGES))
+
+
+def _first_in(text: str, words: Iterable[str]) -> str:
+    """The first of these that stand in a text as words of their own."""
+    plain = text.casefold()
+    return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
 
 
 # --- the parts of a rule --------------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date, time
 
 from bot import replies
-from bot.dates import MORNING_HOUR, day_text, days_from, every_text, hour_text, local, tells_day, when_text
+from bot.dates import MORNING_HOUR, day_text, days_from, every_text, hour_text, local, rhythm_in, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of, waits_for_word
@@ -31,7 +31,16 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
         remarks.append(story)
     if note.doubtful:
         remarks.append(replies.say("lines.edited"))
-    return f"{bare(note.text)} ({', '.join(remarks)})" if remarks else bare(note.text)
+    return with_remarks(bare(note.text), remarks)
+
+
+def with_remarks(text: str, remarks: Sequence[str]) -> str:
+    """The text with what helps in brackets, in its own where it ends with some."""
+    if not remarks:
+        return text
+    if text.endswith(")") and text.count("(") == 1:
+        return f"{text[:-1]}, {', '.join(remarks)})"
+    return f"{text} ({', '.join(remarks)})"
 
 
 def bare(text: str) -> str:
@@ -115,8 +124,10 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     rule = series.until_its_last(note)
     if not rule:
         return replies.say("lines.rings", when=when)
-    here = "_here" if is_told else ""
-    every, left_out = every_text(rule, language, now_ms), _left_out(note, now_ms, zone)
+    here, left_out = "_here" if is_told else "", _left_out(note, now_ms, zone)
+    if rhythm_in(note.text, rule) and not left_out and "moved" not in {each.state for each in note.occurrences}:
+        return replies.say("lines.rings", when=when)
+    every = every_text(rule, language, now_ms)
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is None or moved.state != "moved":
         return replies.say(f"lines.next{here}", every=", ".join([every, *left_out]), when=when)

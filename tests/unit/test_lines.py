@@ -95,6 +95,17 @@ def test_a_series_says_for_a_week_what_became_of_its_last_date(state, day, remar
     assert line(note) == f"Water the ficus (⏰ every Sunday, next on Sun 19 Nov at 08:00{remark})"
 
 
+def test_what_the_text_says_is_not_said_again_beside_it():
+    """Neither how often it comes nor a second pair of brackets."""
+    rule = {"rings_from": "2023-11-05T08:00", "repeats": "FREQ=WEEKLY;BYDAY=SU", "rings_at_ms": 1_700_380_800_000}
+    club = a_note("Walking club (every Sunday)", time_zone="UTC", **rule)
+    ficus = a_note("Water Ana's plant (the ficus)", time_zone="UTC", **rule)
+
+    assert line(club) == "Walking club (every Sunday, ⏰ on Sun 19 Nov at 08:00)"
+    assert line(ficus) == "Water Ana's plant (the ficus, ⏰ every Sunday, next on Sun 19 Nov at 08:00)"
+    assert line(a_note("Call mum (Rosa)")) == "Call mum (Rosa)"
+
+
 def test_a_series_says_until_when_it_goes_and_which_date_is_left_out():
     """A neighbour's cat is fed until the ninth, and not on the day that somebody else does it."""
     out = Occurrence(original_local="2023-11-17T08:00", state="left_out")

@@ -392,6 +392,26 @@ async def test_a_reminder_is_set_by_the_persons_clock():
     assert box.operations[0].fields["rings_from"] == "2026-11-25T08:00"
 
 
+@pytest.mark.parametrize(
+    ("text", "repeats", "told"),
+    [
+        ("Every Tuesday: walking club", "FREQ=WEEKLY;BYDAY=TU", "beside “every Tuesday”"),
+        ("Müll raus (jeden Dienstag)", "FREQ=WEEKLY;BYDAY=TU;UNTIL=20270101", "beside “jeden Dienstag”"),
+        ("Pack for the trip tomorrow", "", "“tomorrow” is read when it rings"),
+        ("Formular für morgen", "", "“morgen” is read when it rings"),
+        ("The Tuesday club", "FREQ=WEEKLY;BYDAY=TU", ""),
+        ("Morgenmantel waschen", "", ""),
+    ],
+)
+async def test_a_text_that_says_when_is_told_to_the_model(text: str, repeats: str, told: str):
+    """It is set all the same; the text can be changed by its number."""
+    said = await make_box().remind(text=text, at="2026-11-24T18:00", repeats=repeats)
+
+    assert said.startswith(f"Set: #1 task: {text}")
+    assert told in said
+    assert told or "change the text" not in said
+
+
 async def test_today_counts_when_its_hour_is_still_to_come():
     """Every Tuesday at six, said on a Tuesday morning, begins today; at seven in the morning, next week."""
     box = make_box()

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.times import MORNING, read_rule
+from bot.dates import rhythm_in, tomorrow_in
 from memory.ledger import lines, series, views
 from memory.ledger.apply import folded
 from memory.ledger.types import USER, Add, Change, Kind, Move, Note
@@ -126,7 +127,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
         local = once.local(MORNING)
         if series.at_ms_of(local, desk.zone) <= desk.ask.now_ms:
             raise Refused(f"Not set: no hour was given, and {local} is over. {desk.now}")
-        return RingTime(local, "", _remark(desk, has_hour=bool(once.hour)))
+        return RingTime(local, "", _remark(desk, wish.text, has_hour=bool(once.hour)))
     begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
     has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
     try:
@@ -135,13 +136,16 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
         raise Refused(f"Not set: {wish.repeats!r} {NO_RULE}") from None
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
-    return RingTime(found, rule, _remark(desk, has_hour=has_hour))
+    return RingTime(found, rule, _remark(desk, wish.text, rule, has_hour=has_hour))
 
 
-def _remark(desk: Desk, *, has_hour: bool) -> str:
+def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
+    rhythm, day = rhythm_in(text, rule), tomorrow_in(text)
+    said = f" Its time is told beside “{rhythm}”: change the text to what it is about." if rhythm else ""
+    said += f" “{day}” is read when it rings: change the text if it is not true then." if day else ""
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
     clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
-    return f"{hour}{clock}{desk.unsure}"
+    return f"{hour}{clock}{said}{desk.unsure}"
 
 
 def _one_date(desk: Desk, note: Note, wish: Wish) -> str:

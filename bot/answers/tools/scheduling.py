@@ -85,7 +85,7 @@ class ScheduleTool:
         rows = await self._db.read("tasks_of", conversation_id=ask.conversation_id)
         if sum(row["note_id"] in standing for row in rows) >= MOST_TASKS:
             raise Refused(f"Not done: there are {MOST_TASKS} tasks here already; /tasks shows them.")
-        ring = await ring_time(desk, Wish(text=text, at=at, repeats=repeats))
+        ring = await ring_time(desk, Wish(at=at, repeats=repeats))
         note_id = desk.note_id(SCHEDULE, text, at, repeats)
         fields = desk.origin() | {"rings_from": ring.local, "repeats": ring.rule, "owner": ASSISTANT}
         said = desk.done("Scheduled", Add(kind="task", text=text, note_id=note_id, fields=fields))
