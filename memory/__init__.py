@@ -10,6 +10,7 @@ from importlib import import_module
 _HOMES = {
     "memory.opening": ("ConversationMemory", "OpeningReport"),
     "memory.pending": ("PendingTurn",),
+    "memory.sessions.exchange": ("Deed", "Usage"),
     "memory.context.budget": ("Budget",),
     "memory.context.compaction.compactor": ("SummaryWriter",),
     "memory.context.occasion": ("Occasion", "Prepared", "Reserved"),
@@ -63,6 +64,7 @@ __all__ = [
     "ConversationContextPacket",
     "ConversationMemory",
     "ConversationTurn",
+    "Deed",
     "Embedder",
     "End",
     "Erasure",
@@ -100,6 +102,7 @@ __all__ = [
     "UnknownSession",
     "UnsafeSettings",
     "Unstorable",
+    "Usage",
 ]
 
 

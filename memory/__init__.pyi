@@ -37,6 +37,7 @@ from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.embeddings import Embedder
+from memory.sessions.exchange import Deed, Usage
 from memory.storage.extension import Erasure, Extension
 from memory.types import ConversationTurn, OpenLoop, SessionState, ToolCall
 
@@ -53,6 +54,7 @@ __all__ = [
     "ConversationContextPacket",
     "ConversationMemory",
     "ConversationTurn",
+    "Deed",
     "Embedder",
     "End",
     "Erasure",
@@ -90,4 +92,5 @@ __all__ = [
     "UnknownSession",
     "UnsafeSettings",
     "Unstorable",
+    "Usage",
 ]

@@ -42,6 +42,7 @@ from memory.search.query import Query
 from memory.search.searcher import unindex_turn
 from memory.sessions.choice import choose
 from memory.sessions.hydrator import HydrationReport
+from memory.sessions.measures import Measures
 from memory.sessions.recorder import MAX_LIVE_SESSIONS
 from memory.state.state_manager import withdrawn_from
 from memory.storage import migrate
@@ -132,10 +133,12 @@ class ConversationMemory(Parts):
         """
         path, folder = places(where, checkpoints)
         given = Given(
-            clock=clock or SystemClock(),
-            ids=ids or RandomIds(),
-            languages=languages or Languages.load(),
-            counter=counter or TiktokenCounter(),
+            measures=Measures(
+                clock=clock or SystemClock(),
+                ids=ids or RandomIds(),
+                languages=languages or Languages.load(),
+                counter=counter or TiktokenCounter(),
+            ),
             budget=budget,
             write_summary=write_summary,
             embedder=embedder or _no_embedder,
@@ -153,10 +156,10 @@ class ConversationMemory(Parts):
             lock = lock_alone(path, shared=worker is not None) if exclusive and not read_only else None
             if lock:
                 held.callback(lock.release)
-            applied = () if read_only else await _bring_up_to_date(path, folder, extensions, given.clock)
+            applied = () if read_only else await _bring_up_to_date(path, folder, extensions, given.measures.clock)
             db = await _connect(path, extensions, held, read_only=read_only, observers=observers)
             only_one = not lock or await db.join(lock, boot_id=worker or "", alone=worker is None)
-            memory = cls.join(db, CheckpointFiles(folder, given.clock, observers), given)
+            memory = cls.join(db, CheckpointFiles(folder, given.measures.clock, observers), given)
             if recover and not read_only:
                 await memory._recover(applied, only_one=only_one)  # noqa: SLF001 - its own class
             if background and not read_only:

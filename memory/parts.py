@@ -22,12 +22,14 @@ from memory.ledger.old_stores import OldStores
 from memory.ledger.views import loops_of, standing
 from memory.ports import Clock, Database, Ids, Observers, Statement, TokenCounter
 from memory.privacy.forget import Forgetter
+from memory.privacy.plan import ForgetPlanner
 from memory.privacy.rewording import Rewording
 from memory.search.embeddings import Embedder
 from memory.search.languages import Languages
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import Semantic
 from memory.sessions.hydrator import Hydrator
+from memory.sessions.measures import Measures
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase
@@ -40,10 +42,7 @@ from memory.types import ConversationTurn, OpenLoop, SessionState
 class Given:
     """What an opening was given, defaults filled in."""
 
-    clock: Clock
-    ids: Ids
-    languages: Languages
-    counter: TokenCounter
+    measures: Measures
     budget: Budget
     write_summary: SummaryWriter | None
     embedder: Callable[[], Embedder | None]
@@ -85,7 +84,8 @@ class Parts:
     @classmethod
     def join(cls, db: OpenDatabase, checkpoints: CheckpointFiles, given: Given) -> Self:
         """Return everything that works on this database, joined."""
-        clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
+        measures, budget = given.measures, given.budget
+        clock, languages, counter = measures.clock, measures.languages, measures.counter
         store, semantic = Store(db), Semantic(db, given.embedder)
         ledgers = Ledgers(db, OldStores(db), read_only=given.read_only, shared=db.shared)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
@@ -93,10 +93,7 @@ class Parts:
             store,
             hydrator,
             checkpoints,
-            languages,
-            counter,
-            clock,
-            ids,
+            given.measures,
             ledgers,
             notice=semantic.wake,
             max_live=given.max_live_sessions,
@@ -105,18 +102,17 @@ class Parts:
         keeper = Keeper(
             store,
             ledgers,
-            clock,
+            given.measures,
             given.keeper_model,
             around=given.around,
             purse=given.purse_of(db) if given.purse_of else None,
-            ids=ids,
             observers=given.observers,
         )
         assembler = Assembler(store, searcher, budget, counter, ledgers, at_hand=recorder.at_hand)
         bootstrap = Bootstrap(db, clock, counter, ledgers, zone_of=given.around.zone_of, default_mode=given.return_mode)
         return cls(
             clock=clock,
-            ids=ids,
+            ids=measures.ids,
             languages=languages,
             counter=counter,
             db=db,
@@ -133,16 +129,13 @@ class Parts:
             bootstrap=bootstrap,
             forgetter=Forgetter(
                 db,
-                recorder,
-                checkpoints,
-                bootstrap,
-                hydrator.fold,
-                ledgers,
-                keeper,
-                clock,
-                files=db.files,
+                ForgetPlanner(db, hydrator.fold, clock, given.extensions),
+                recorder=recorder,
+                checkpoints=checkpoints,
+                bootstrap=bootstrap,
+                ledgers=ledgers,
+                keeper=keeper,
                 caches=[assembler.clear_cache, searcher.clear_cache],
-                extensions=given.extensions,
             ),
             rewording=Rewording(store, recorder, checkpoints, hydrator, keeper, languages, counter, clock),
             session_gap_ms=round(given.session_gap_s * 1000),
@@ -155,9 +148,7 @@ def _hydrator(
     return Hydrator(
         store,
         checkpoints,
-        given.languages,
-        given.counter,
-        given.clock,
+        given.measures,
         summary_max_tokens=given.budget.summary_tokens,
         ledgers=ledgers,
         rows_alone=rows_alone,
@@ -169,7 +160,7 @@ def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
     """Return what belongs to a stored turn beside its row; without a keeper it waits for nobody to read it."""
     if turn.unfiled:
         return ()
-    indexed = index_turn(turn, given.languages)
+    indexed = index_turn(turn, given.measures.languages)
     return (indexed, ask_to_read(turn)) if given.keeper_model else (indexed,)
 
 
@@ -180,15 +171,12 @@ def _compactor(store: Store, ledgers: Ledgers, given: Given) -> Compactor:
         notes = standing(ledger)
         line = (await session_lines(store.db, ledger)).get(state.session_id)
         title = line.title if line else ""
-        return current_task(notes, state.session_id, title), loops_of(notes, given.clock.now_ms())
+        return current_task(notes, state.session_id, title), loops_of(notes, given.measures.clock.now_ms())
 
     return Compactor(
         store,
+        given.measures,
         budget=given.budget,
-        languages=given.languages,
-        counter=given.counter,
-        clock=given.clock,
-        ids=given.ids,
         write_summary=given.write_summary,
         at_work=at_work,
     )

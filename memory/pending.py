@@ -12,9 +12,11 @@ from memory.context.transcript import chat_messages
 from memory.ledger.types import Add, Hand, Operation
 from memory.packets import ConversationContextPacket
 from memory.ports import Statement
-from memory.sessions.exchange import Exchange, StateChange
+from memory.sessions.exchange import Deed, Exchange, StateChange, Usage
 from memory.sessions.recorder import Recorder
 from memory.types import ConversationTurn, SessionState, ToolCall
+
+NO_DEED, NO_MODEL = Deed(), Usage()
 
 
 def said_at(sent_at_ms: int | None, now_ms: int, before_ms: int, gap_ms: int) -> int:
@@ -63,11 +65,8 @@ class PendingTurn:
         *also: Statement,
         tool_calls: Sequence[ToolCall] = (),
         authored: str | None = None,
-        action_name: str | None = None,
-        job_refs: Sequence[str] = (),
-        model: str | None = None,
-        input_tokens: int = 0,
-        output_tokens: int = 0,
+        deed: Deed = NO_DEED,
+        usage: Usage = NO_MODEL,
         change: StateChange | None = None,
         operations: Sequence[Operation] = (),
         hand: Hand = "model",
@@ -75,9 +74,9 @@ class PendingTurn:
         """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
 
         `authored` is for an answer that your program put together from what people said: the part that it says in its
-        own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
-        it, `change` (pure) what that did to the session, `operations` what that did to the notes, by which `hand`. A
-        new note that names no turn rests on this one: it goes when the turn is forgotten.
+        own name, from which alone promises and questions are read. `deed` names the act that the answer reports,
+        `usage` its cost, `change` (pure) its effect on the session, `operations` its effect on the notes, by which
+        `hand`. A new note that names no turn rests on this one: it goes when the turn is forgotten.
         Raises `Conflict` when it, or its `dedupe_key`, was stored already, `Outdated` when something of the chat was
         forgotten or edited since `begin`, `StorageUnavailable` when the disk refuses: nothing is stored.
         """
@@ -89,11 +88,11 @@ class PendingTurn:
             assistant_text=answer,
             tool_calls=tuple(tool_calls),
             authored=authored,
-            action_name=action_name,
-            job_refs=tuple(job_refs),
-            model=model,
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
+            action_name=deed.action_name,
+            job_refs=deed.job_refs,
+            model=usage.model,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
             created_at_ms=self.said_at_ms,
             user_id=self.user_id,
             third_party=self.third_party,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Protocol
+
+from bot.intake.chat_moves import ChatMoves
 
 REMINDERS: Final = "reminders"
 PEOPLE: Final = "people"
@@ -51,3 +54,11 @@ class AllChats:
 
     def tell_changed(self, _: str) -> None:
         """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Where chats are: under which id today, and which of them this process works on."""
+
+    moves: ChatMoves
+    chats: Chats

@@ -16,14 +16,13 @@ from telegram.error import ChatMigrated, TelegramError
 from bot import replies
 from bot.delivery import telegram_calls
 from bot.delivery.after_failure import Next, after_failure
-from bot.delivery.chats import Chats
+from bot.delivery.chats import Whereabouts
 from bot.delivery.local import LocalScreens
 from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target, is_media
 from bot.delivery.probe import Doubt, Probe
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.storing import until_stored
 from bot.delivery.telegram_calls import Failure, classify
-from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from bot.meters.meters import Meters
 from memory.errors import Conflict, StorageUnavailable
@@ -48,20 +47,18 @@ class Delivery:
         pace: RateLimiter,
         outbox: Outbox,
         *,
-        moves: ChatMoves,
-        chats: Chats,
+        places: Whereabouts,
         meters: Meters,
         doubt: Doubt,
     ) -> None:
         """What belongs to a chat that is not this process's is left in the outbox."""
         self._owned = db.owned
-        self._chats = chats
+        self._chats, self._moves = places.chats, places.moves
         self._meters = meters
         self._bot = bot
         self._db = db
         self._clock = clock
         self._pace = pace
-        self._moves = moves
         self._doubt = doubt
         self._pauses = doubt.pauses
         self._waiting: dict[int, deque[Part]] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import structlog
 from telegram import Bot
@@ -72,3 +73,11 @@ class ChatMoves:
     def _know(self, before: int, after: int) -> None:
         self.origins[after] = before
         self._now[before] = after
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedMoves:
+    """Moves of groups that updates speak of: where they are kept, and who says whether a stranger's report is true."""
+
+    kept: ChatMoves
+    is_so: Callable[[int, int], Awaitable[bool]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot.intake.access import Gate
-from bot.intake.chat_moves import ChatMoves
+from bot.intake.chat_moves import ReportedMoves
 from bot.intake.fields import as_object
 from bot.intake.inbox import Arrival, Inbox, NewRow
 from bot.intake.local import is_local
@@ -36,10 +36,6 @@ _ABOUT_OURS = frozenset({"tap", "reaction"})
 
 class NotTaken(Exception):
     """The update is not on our disk; Telegram has to send it again."""
-
-
-async def _nobody(_: int, __: int) -> bool:
-    return False
 
 
 Refuse = Callable[[Sequence[Envelope]], Awaitable[Collection[int]]]
@@ -78,11 +74,9 @@ class Intake:
         deliver: Callable[[Envelope], None],
         stranger: Callable[[Envelope], None],
         trouble: Callable[[], str | None] = lambda: None,
-        moves: ChatMoves | None = None,
+        moves: ReportedMoves | None = None,
         refuse: Refuse = none_refused,
-        is_move: Callable[[int, int], Awaitable[bool]] = _nobody,
     ) -> None:
-        """`is_move` is asked when somebody who is not let in says that a group has moved."""
         self._inbox = inbox
         self._gate = gate
         self._me = me
@@ -91,7 +85,6 @@ class Intake:
         self._trouble = trouble
         self._moves = moves
         self._refuse = refuse
-        self._is_move = is_move
 
     async def take_body(self, body: bytes) -> None:
         """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
@@ -223,8 +216,8 @@ class Intake:
         A stranger's word alone counts for nothing.
         """
         try:
-            if self._moves is not None and (admitted or await self._is_move(before, after)):
-                await self._moves.record(before, after)
+            if self._moves is not None and (admitted or await self._moves.is_so(before, after)):
+                await self._moves.kept.record(before, after)
         except StorageError as exc:
             raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc
 

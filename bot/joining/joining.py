@@ -17,6 +17,7 @@ from bot.features.tasks.commands import Tasks
 from bot.features.tasks.running import TaskRunning
 from bot.features.tools.logins import ToolLogins
 from bot.intake.access import Gate
+from bot.intake.chat_moves import ReportedMoves
 from bot.intake.intake import Intake, Refuse
 from bot.intake.polling import Poller
 from bot.intake.updates import Envelope
@@ -155,9 +156,8 @@ def _intake(
         deliver=deliver,
         stranger=stranger,
         trouble=trouble,
-        moves=line.moves,
+        moves=ReportedMoves(line.moves, partial(line.moves.is_so, line.bot)),
         refuse=refuse,
-        is_move=partial(line.moves.is_so, line.bot),
     )
 
 

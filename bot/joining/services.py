@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bot.delivery.chats import Whereabouts
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError
 from bot.delivery.probe import Doubt
@@ -47,8 +48,7 @@ async def build_services(
         clock,
         pace,
         stored.outbox,
-        moves=line.moves,
-        chats=stored.chats,
+        places=Whereabouts(line.moves, stored.chats),
         meters=process.meters,
         doubt=Doubt(settings.continuity_probe_ids, settings.continuity_resend_unproven, process.pauses),
     )

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from memory.clock import RandomIds
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper import queue
 from memory.keeper.asking import MODEL_LIMIT_S, Asked, Asking
@@ -26,10 +25,11 @@ from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.ledger.types import Actor, Refusal
-from memory.ports import NOBODY, Clock, Ids, Observers, Statement
+from memory.ports import NOBODY, Observers, Statement
 from memory.process.faults import point
 from memory.process.shielded import Shielded
 from memory.process.turn_taking import TurnTaking
+from memory.sessions.measures import Measures
 from memory.storage.store import Store
 from memory.types import ConversationTurn
 
@@ -71,12 +71,11 @@ class Keeper:
         self,
         store: Store,
         ledgers: Ledgers,
-        clock: Clock,
+        measures: Measures,
         model: KeepingModel | None,
         *,
         around: Surroundings | None = None,
         purse: Purse | None = None,
-        ids: Ids | None = None,
         observers: Observers = NOBODY,
         model_limit_s: float = MODEL_LIMIT_S,
     ) -> None:
@@ -88,9 +87,9 @@ class Keeper:
         self._observers = observers
         self._store = store
         self._ledgers = ledgers
-        self._clock = clock
-        self._maker = RequestMaker(store, ledgers, clock, ids or RandomIds(), around or Surroundings())
-        self._backlog = BacklogReader(store.db, clock)
+        self._clock = measures.clock
+        self._maker = RequestMaker(store, ledgers, measures.clock, measures.ids, around or Surroundings())
+        self._backlog = BacklogReader(store.db, measures.clock)
         self._reading, self._storing = TurnTaking(), TurnTaking()
         self._shielded = Shielded()
 

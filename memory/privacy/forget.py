@@ -18,15 +18,13 @@ from memory.keeper.job import Keeper
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
 from memory.ledger.views import forgotten_words, standing
-from memory.ports import Clock, Database, Statement
+from memory.ports import Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
 from memory.process.faults import point
 from memory.search.searcher import merge_index
-from memory.sessions.fold import Fold
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import BEFORE_RESTORE, CheckpointFiles
-from memory.storage.extension import Extension
 
 PAGE: Final = 50
 
@@ -35,6 +33,11 @@ log = logging.getLogger(__name__)
 
 class ScrubbedDatabase(Database, Protocol):
     """A database that can also be emptied of what was deleted."""
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files on this machine in which it lies."""
+        ...
 
     async def wal_truncate(self) -> None:
         """Move the log into the database and empty it. Raises `StorageUnavailable` when somebody holds on to it."""
@@ -105,20 +108,17 @@ def _stays(note: Note, plan: ForgetPlan) -> bool:
 class Forgetter:
     """Forgets. One call at a time per conversation; turns of other conversations go on meanwhile."""
 
-    def __init__(  # noqa: PLR0917 - the parts in their usual order; callers name them
+    def __init__(
         self,
         db: ScrubbedDatabase,
+        planner: ForgetPlanner,
+        *,
         recorder: Recorder,
         checkpoints: CheckpointFiles,
         bootstrap: Bootstrap,
-        fold: Fold,
         ledgers: Ledgers,
         keeper: Keeper,
-        clock: Clock,
-        *,
-        files: Sequence[Path] = (),
         caches: Sequence[Callable[[], None]] = (),
-        extensions: Sequence[Extension] = (),
     ) -> None:
         self._db = db
         self._recorder = recorder
@@ -126,9 +126,8 @@ class Forgetter:
         self._bootstrap = bootstrap
         self._ledgers = ledgers
         self._keeper = keeper
-        self._files = tuple(files)
         self._caches = tuple(caches)
-        self._planner = ForgetPlanner(db, fold, clock, extensions)
+        self._planner = planner
 
     async def forget(
         self,
@@ -240,7 +239,7 @@ class Forgetter:
         """Look for the forgotten words in the raw bytes of database, log and checkpoints; raises nothing of theirs."""
         folder, aside = self._checkpoints.folder, self._copies_set_aside()
         try:
-            files = [*self._files, *sorted(folder.iterdir() if folder.is_dir() else [])]
+            files = [*self._db.files, *sorted(folder.iterdir() if folder.is_dir() else [])]
         except OSError as exc:
             log.warning("the checkpoints could not be looked through: %s", exc)
             return Proof(0, None, aside)
@@ -255,7 +254,9 @@ class Forgetter:
 
     def _copies_set_aside(self) -> tuple[str, ...]:
         """Return the names of the copies of this database that a restore left beside it."""
-        found = [each.name for file in self._files[:1] for each in file.parent.glob(f"{file.name}.{BEFORE_RESTORE}*")]
+        found = [
+            each.name for file in self._db.files[:1] for each in file.parent.glob(f"{file.name}.{BEFORE_RESTORE}*")
+        ]
         return tuple(sorted(name for name in found if not name.endswith(("-wal", "-shm"))))
 
     async def _empty_log(self) -> bool:

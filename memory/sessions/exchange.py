@@ -20,6 +20,23 @@ StateChange = Callable[[SessionState], SessionState]
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """The model that answered, None for none, and the tokens that it took."""
+
+    model: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """The act that an answer reports, by its name, and the ids of the jobs that it worked on."""
+
+    action_name: str | None = None
+    job_refs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """What was said in one turn, before it is read and stored."""
 

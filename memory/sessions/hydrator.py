@@ -18,8 +18,7 @@ from memory.errors import (
     UnknownSession,
 )
 from memory.ledger.ledgers import Ledgers
-from memory.ports import Clock, Statement, TokenCounter
-from memory.search.languages import Languages
+from memory.ports import Statement
 from memory.sessions.evidence import (
     Base,
     CheckpointFate,
@@ -35,6 +34,7 @@ from memory.sessions.evidence import (
     snapshot_of,
 )
 from memory.sessions.fold import KEPT_TURNS, Fold
+from memory.sessions.measures import Measures
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.store import Store, mark_resuming
 from memory.storage.turn_rows import LoggedTurn
@@ -115,9 +115,7 @@ class Hydrator:
         self,
         store: Store,
         checkpoints: CheckpointFiles,
-        languages: Languages,
-        counter: TokenCounter,
-        clock: Clock,
+        measures: Measures,
         *,
         summary_max_tokens: int = 1000,
         derive: Derive = derive_nothing,
@@ -132,10 +130,10 @@ class Hydrator:
         self._ledgers = ledgers or Ledgers(store.db)
         self._store = store
         self._checkpoints = checkpoints
-        self._clock = clock
+        self._clock = measures.clock
         self.derive = derive
         """What belongs to a stored turn beside its row: entries of the search index. Called through `derived`."""
-        self.fold = Fold(languages, counter, summary_max_tokens)
+        self.fold = Fold(measures.languages, measures.counter, summary_max_tokens)
 
     async def derived(self, turn: ConversationTurn) -> Sequence[Statement]:
         """Return what belongs to the turn beside its row; for a long one it is made in a thread."""

@@ -12,13 +12,13 @@ from memory.ledger.fill import filled
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.packets import ConversationContextPacket
-from memory.ports import Clock, Ids, Statement, TokenCounter, unobserved
+from memory.ports import Statement, unobserved
 from memory.process.faults import point
 from memory.process.turn_taking import TurnTaking
-from memory.search.languages import Languages
 from memory.sessions.exchange import Exchange, StateChange, kept_private, refusals, turn_of
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions, once_more
+from memory.sessions.measures import Measures
 from memory.state import state_manager
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.checkpoint_writer import CheckpointWriter
@@ -43,15 +43,12 @@ log = logging.getLogger(__name__)
 class Recorder:
     """Writes turns and keeps the sessions they belong to. One writer per session at a time, many side by side."""
 
-    def __init__(  # noqa: PLR0917 - the parts in their usual order; callers name them
+    def __init__(
         self,
         store: Store,
         hydrator: Hydrator,
         checkpoints: CheckpointFiles,
-        languages: Languages,
-        counter: TokenCounter,
-        clock: Clock,
-        ids: Ids,
+        measures: Measures,
         ledgers: Ledgers,
         *,
         notice: Callable[[], None] = unobserved,
@@ -59,10 +56,7 @@ class Recorder:
     ) -> None:
         self._store = store
         self._hydrator = hydrator
-        self._languages = languages
-        self._counter = counter
-        self._clock = clock
-        self._ids = ids
+        self._measures = measures
         self._ledgers = ledgers
         self._notice = notice
         self._taking = TurnTaking()
@@ -81,8 +75,8 @@ class Recorder:
         of a private one is noted or reaches another.
         Raises `StorageUnavailable` or `Conflict` with nothing changed.
         """
-        now_ms = self._clock.now_ms()
-        state = state_manager.new_state(self._ids.new("s"), conversation_id)
+        now_ms = self._measures.clock.now_ms()
+        state = state_manager.new_state(self._measures.ids.new("s"), conversation_id)
         is_private = origin == PRIVATE
         state = state.model_copy(update={"isolated": is_private or origin == "fresh", "private": is_private})
         async with self._taking.of(conversation_id):
@@ -134,7 +128,7 @@ class Recorder:
         async with self._taking.of(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             paused = before if before != session_id else None
-            now_ms = self._clock.now_ms()
+            now_ms = self._measures.clock.now_ms()
             async with self._taking.of(paused), self._taking.of(session_id):
                 live = await self._live.load(session_id)
                 await self._write(
@@ -175,7 +169,7 @@ class Recorder:
         async with self._taking.of(exchange.session_id):
             live = await self._live.load(exchange.session_id)
             exchange = kept_private(exchange) if live.state.private else exchange
-            turn = turn_of(exchange, live.state, self._languages, self._counter)
+            turn = turn_of(exchange, live.state, self._measures.languages, self._measures.counter)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
             before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})
             state = self._hydrator.fold.advance(before, logged, live.turns)
@@ -237,7 +231,7 @@ class Recorder:
     async def _write(self, live: LiveSession, state: SessionState, *statements: Statement) -> None:
         """Commit a new state with its statements; only then is it the live one."""
         title = state_manager.session_title(state)
-        update = update_session(state, version=live.version, title=title, at_ms=self._clock.now_ms())
+        update = update_session(state, version=live.version, title=title, at_ms=self._measures.clock.now_ms())
         try:
             await self._store.db.write(*statements, update)
         except StorageUnavailable:
@@ -295,7 +289,7 @@ class Recorder:
 
     async def _snapshot(self, live: LiveSession, *, clean: bool = False) -> ConversationCheckpointSnapshot:
         state, notes = live.state, await self._ledgers.copy_of(live.state.conversation_id, live.state.session_id)
-        delta, at_ms = self._hydrator.fold.delta(state, live.turns) if clean else "", self._clock.now_ms()
+        delta, at_ms = self._hydrator.fold.delta(state, live.turns) if clean else "", self._measures.clock.now_ms()
         before = live.previous_digest
         return snapshot_of(state, live.tail, before, saved_at_ms=at_ms, clean=clean, summary_delta=delta, notes=notes)
 

@@ -21,6 +21,7 @@ from memory.packets import RetrievedItem
 from memory.ports import Statement
 from memory.privacy.notes import NotesPlanner
 from memory.search.languages import Languages
+from memory.sessions.measures import Measures
 from memory.storage.store import insert_session, update_session
 from memory.storage.turn_rows import insert_turn
 from memory.testing import (
@@ -122,11 +123,8 @@ async def note(store, *operations, hand="person", cause="tap", at_ms=NOW_MS):
 def compactor(store, write_summary=None, **overrides):
     return Compactor(
         store,
+        Measures(clock=ManualClock(NOW_MS), ids=SequentialIds(), languages=LANGUAGES, counter=COUNTER),
         budget=BUDGET,
-        languages=LANGUAGES,
-        counter=COUNTER,
-        clock=ManualClock(NOW_MS),
-        ids=SequentialIds(),
         write_summary=write_summary,
         **overrides,
     )

@@ -16,6 +16,7 @@ from memory.ledger.series import local_of
 from memory.ledger.types import Actor, Add, Change, End
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
+from memory.sessions.measures import Measures
 from memory.testing import make_exchange, open_memory
 from memory.types import ToolCall
 
@@ -536,7 +537,8 @@ async def test_a_session_that_was_started_fresh_shows_its_own_notes_alone(memory
 async def test_a_second_process_does_not_pay_for_the_same_turns(memory, model, say, answers):
     """One keeper a conversation: who comes second leaves it to the first."""
     answers.append(RIGHT)
-    other = Keeper(memory.store, memory.ledgers, memory.clock, model)
+    measures = Measures(clock=memory.clock, ids=memory.ids, languages=memory.languages, counter=memory.counter)
+    other = Keeper(memory.store, memory.ledgers, measures, model)
     model.may_answer.clear()
     await say(SURGERY)
     memory.clock.advance(ms=QUIET_MS)

@@ -25,6 +25,7 @@ from memory import (
 )
 from memory.context.budget import Budget
 from memory.context.occasion import Occasion, Prepared, Reserved
+from memory.sessions.exchange import Deed
 from memory.storage.place import places
 from memory.testing import START_MS, ManualClock, SequentialIds, WordCounter, open_memory
 
@@ -151,7 +152,7 @@ async def test_a_turn_is_stored_as_it_was_begun(memory):
     call = Add(kind="task", text="Call Ana", note_id="n_1", fields={"owner": "user"})
     stored = await turn.record(
         "Noted.",
-        action_name="note",
+        deed=Deed("note"),
         operations=[call],
         change=lambda now: now.model_copy(update={"undone": ("t_0",)}),
     )

@@ -12,6 +12,7 @@ from memory.ledger.ledgers import Ledgers
 from memory.packets import ConversationContextPacket, TierReceipt
 from memory.ports import Statement
 from memory.sessions.hydrator import Hydrator
+from memory.sessions.measures import Measures
 from memory.sessions.recorder import Recorder
 from memory.storage.store import Store, point_conversation
 from memory.storage.turn_rows import insert_turn
@@ -37,15 +38,18 @@ def exchange(session_id, number=1, **overrides):
     return make_exchange(number, session_id=session_id, **overrides)
 
 
+def measures_of(memory):
+    return Measures(clock=memory.clock, ids=memory.ids, languages=memory.languages, counter=memory.counter)
+
+
 def recorder_over(memory, *, db=None, checkpoints=None, **options):
     """Return a second recorder over the same memory, with one part replaced."""
     store = Store(db or memory.db)
     files = checkpoints or memory.checkpoints
-    hydrator = Hydrator(store, files, memory.languages, memory.counter, memory.clock)
+    measures = measures_of(memory)
+    hydrator = Hydrator(store, files, measures)
     ledgers = Ledgers(db or memory.db)
-    return Recorder(
-        store, hydrator, files, memory.languages, memory.counter, memory.clock, memory.ids, ledgers, **options
-    )
+    return Recorder(store, hydrator, files, measures, ledgers, **options)
 
 
 class RefusingDatabase:

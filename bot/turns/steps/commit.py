@@ -23,6 +23,7 @@ from bot.turns.steps.took import Took
 from bot.turns.steps.work import Made, TurnWork, besides, reply_to
 from memory.ports import Statement
 from memory.process import faults
+from memory.sessions.exchange import Deed, Usage
 from memory.types import BY_CLOCK, ConversationTurn
 
 log = structlog.get_logger(__name__)
@@ -86,11 +87,8 @@ class Commit:
                 *rows,
                 tool_calls=answer.tool_calls,
                 authored=answer.authored,
-                action_name=answer.action_name or (BY_CLOCK if clock else None),
-                job_refs=answer.job_refs,
-                model=answer.model,
-                input_tokens=answer.input_tokens,
-                output_tokens=answer.output_tokens,
+                deed=Deed(answer.action_name or (BY_CLOCK if clock else None), tuple(answer.job_refs)),
+                usage=Usage(answer.model, answer.input_tokens, answer.output_tokens),
                 change=answer.change,
                 operations=(*answer.operations, *(clock.operations if clock else ())),
                 hand=answer.hand,

@@ -10,8 +10,8 @@ from typing import Final, Protocol, TypeVar
 from memory.context.budget import Budget
 from memory.context.compaction.plan import CompactionPlan, Method, held, mark_of, plan, truncation
 from memory.context.compaction.summary_check import problems
-from memory.ports import Clock, Ids, Statement, TokenCounter
-from memory.search.languages import Languages
+from memory.ports import Statement
+from memory.sessions.measures import Measures
 from memory.sessions.summarizer import HEADER, summarize
 from memory.storage.store import Compaction, Store
 from memory.types import CompactionMark, ConversationTurn, OpenLoop, SessionState
@@ -61,22 +61,17 @@ class Compactor:
     def __init__(
         self,
         store: Store,
+        measures: Measures,
         *,
         budget: Budget,
-        languages: Languages,
-        counter: TokenCounter,
-        clock: Clock,
-        ids: Ids,
         write_summary: SummaryWriter | None = None,
         at_work: AtWork | None = None,
         limit_s: float = MODEL_LIMIT_S,
     ) -> None:
         self._store = store
         self._budget = budget
-        self._languages = languages
-        self._counter = counter
-        self._clock = clock
-        self._ids = ids
+        self._languages, self._counter = measures.languages, measures.counter
+        self._clock, self._ids = measures.clock, measures.ids
         self._write_summary = write_summary
         self._at_work = at_work
         self._limit_s = limit_s
