@@ -19,7 +19,7 @@ from memory.keeper.edited import settled
 from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingQueue, WaitingReading
-from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown
+from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown, own_text
 from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines, without
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
@@ -31,6 +31,7 @@ from memory.process.shielded import Shielded
 from memory.process.turn_taking import TurnTaking
 from memory.sessions.measures import Measures
 from memory.storage.store import Store
+from memory.text import asks_at_the_end
 from memory.types import ConversationTurn
 
 LOOK_EVERY_S: Final = 5.0
@@ -147,11 +148,11 @@ class Keeper:
             log.warning("what is unread is read later: %s", type(exc).__name__)
 
     async def unread(self, conversation_id: str) -> Unread:
-        """The turns with something to note that nobody has read yet. Raises `StorageUnavailable`."""
+        """The turns with something to note that nobody has read; no question is one. Raises `StorageUnavailable`."""
         if not self.is_on:
             return NOTHING_UNREAD
         turns = [turn for each in await self.queue.here(conversation_id) for turn in await self._unread_of(each)]
-        untold = [turn for turn in turns if not has_noted(turn)]
+        untold = [turn for turn in turns if not (has_noted(turn) or asks_at_the_end(own_text(turn)))]
         return Unread(len(turns), len(untold) if has_content(untold) else 0)
 
     async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
@@ -223,11 +224,8 @@ class Keeper:
     async def _move_on(self, line: SessionLine, waiting: WaitingReading, seq: int) -> bool:
         """Leave turns with too little to note until more is said; True where more was: then they count as read."""
         has_more = seq < waiting.last_seq
-        moved = replace(
-            line,
-            read_through_seq=seq if has_more else line.read_through_seq,
-            written_at_ms=line.written_at_ms or self._clock.now_ms(),
-        )
+        read = seq if has_more else line.read_through_seq
+        moved = replace(line, read_through_seq=read, written_at_ms=line.written_at_ms or self._clock.now_ms())
         async with self._storing.of(line.conversation_id):
             statements = [put_session_line(moved)] if moved != line else []
             await self._store.db.write(*statements, queue.end_reading(line.session_id, seq))

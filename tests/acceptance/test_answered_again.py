@@ -137,7 +137,7 @@ async def test_each_answer_again_takes_the_notes_before_along(api, bot_here, cap
     said = api.people.says(PERSON, "I have to call the vet on Friday about Rex.")
     await shows(api, "call the vet")
     api.people.edits(PERSON, said.message_id, "I have to call the groomer on Monday about Rex.")
-    offer = await shows(api, "changed a message")
+    offer = await shows(api, "changed that one")
     if between:
         await tap(api, "Answer again", on=offer)
         await shows(api, "groomer")
@@ -145,7 +145,7 @@ async def test_each_answer_again_takes_the_notes_before_along(api, bot_here, cap
     newest = "SELECT 1 FROM buttons WHERE used_at_ms IS NULL AND payload_json LIKE '%breeder%'"
     await api.until(lambda: rows(bot, newest))
     await bot.settled()
-    await tap(api, "Answer again", on=[line for line in bot_lines(api) if "changed a message" in line.text][-1])
+    await tap(api, "Answer again", on=[line for line in bot_lines(api) if "changed that one" in line.text][-1])
     await shows(api, "breeder")
     await bot.settled()
 
@@ -166,13 +166,13 @@ async def test_an_edit_is_in_the_next_prompt_without_a_tap_and_a_kill_does_not_l
     api.people.edits(PERSON, said.message_id, "The dentist is at five.")
     await bot.wait()
     await bot.start()
-    await shows(api, "changed a message")
+    await shows(api, "changed that one")
     await reply(api, "When is it?")
 
     prompt = asked(model)[-1].text
     assert f"{EDITED} The dentist is at five." in prompt
     assert "at three" not in prompt.replace("You said: The dentist is at three.", "")
-    assert sum("changed a message" in text for text in bot_texts(api)) == 1
+    assert sum("changed that one" in text for text in bot_texts(api)) == 1
 
 
 async def test_an_edit_that_says_the_same_offers_nothing(api, model, bot_here):

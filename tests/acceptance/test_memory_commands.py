@@ -129,12 +129,12 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
 
     bot.app.services.memory.keeper = Keeper()
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("(3 messages still to read)")
+    assert listed.text.endswith("(I'm still taking notes on 3 messages)")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "still to read" not in edited.text
+    assert "still taking notes" not in edited.text
     done = await tap(api, "Done", "Nothing's open")
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")

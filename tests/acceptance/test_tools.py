@@ -294,7 +294,7 @@ async def test_what_is_answered_again_is_told_what_was_taken_back(api, model, bo
     model.reply = lambda _: "Fine."
     await say(api, "and how is the weather?")
     api.people.edits(PERSON, said.message_id, "250 baguettes please")
-    offer = await shows(api, "changed a message")
+    offer = await shows(api, "changed that one")
     await tap(api, "Answer again", on=offer)
     await api.until(lambda: bot_lines(api)[-1].text == "Fine." and bot_lines(api)[-1] is not offer)
     await bot.settled()
