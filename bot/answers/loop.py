@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -36,6 +36,14 @@ def nobody_looks(_: str) -> None:
 
 def nobody_listens() -> None:
     """Tell nobody."""
+
+
+Require = Callable[[], Awaitable[None]]
+"""Called before each request. Raises `ModelError` where no more may be taken."""
+
+
+async def nothing_required() -> None:
+    """Let every request go."""
 
 
 @dataclass(slots=True)
@@ -101,9 +109,9 @@ class ModelLoop:
         """Whether it sees pictures; None until it was shown one."""
 
     async def run(
-        self, prompted: Prompted, toolbox: Toolbox, progress: Progress, most_tokens: int | None = None
+        self, prompted: Prompted, toolbox: Toolbox, progress: Progress, require: Require = nothing_required
     ) -> Outcome:
-        """Return the answer, once the model calls no tool any more. Raises `ModelError`, also at too many tokens."""
+        """Return the answer, once the model calls no tool any more. Raises `ModelError`, also what `require` raises."""
         run = Run(toolbox, progress)
         before = run.begin(toolbox.earlier)
         await toolbox.look_again()
@@ -113,14 +121,13 @@ class ModelLoop:
         if self.sees is False:
             asked = _unseen(asked)
         for _ in range(MAX_REQUESTS):
+            await require()
             asked, reply = await self._reply(asked, run)
             await self._note_searches(reply, run)
             if not reply.calls and not reply.paused:
                 return await self._outcome(run, reply, blind=bool(prompted.pictures) and not asked.pictures)
             calls = await self._called(reply, run)
             run.said += reply.shown if reply.paused else ""
-            if most_tokens is not None and progress.usage.tokens >= most_tokens:
-                raise ModelError("Tokens", "why_task_tokens", "a run of a task took all the tokens that it may")
             asked = replace(asked, rounds=(*asked.rounds, Round(reply, calls)))
             if toolbox.pictures and self.sees is not False:
                 asked = replace(asked, pictures=(*prompted.pictures, *toolbox.pictures))

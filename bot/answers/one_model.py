@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 import stamina
 
 from bot import replies
 from bot.answers.bill import Bill, total_cost
+from bot.answers.cost import spent_of
 from bot.answers.errors import ModelError
 from bot.answers.instructions import instructions
 from bot.answers.loop import ModelLoop, Progress
@@ -85,11 +86,15 @@ class OneModel:
         """Return the answer of one attempt; what its tools changed is in the answer, to be committed with the turn."""
         toolbox = self._means.tools.begin(ask)
         prompted = Prompted(instructions(ask), prompt(ask.packet, ask.text), ask.pictures)
-        timeout_s, most_tokens = self._means.timeout_s, self._means.task_tokens if ask.by_clock else None
+        timeout_s = self._means.timeout_s
+
+        async def require() -> None:
+            await self._require(ask, loop, progress, bill)
+
         try:
             async with asyncio.timeout(LONGEST_S), asyncio.timeout(timeout_s) as silence:
                 progress.alive = lambda: silence.reschedule(_from_now(timeout_s))
-                outcome = storable(await loop.run(prompted, toolbox, progress, most_tokens))
+                outcome = storable(await loop.run(prompted, toolbox, progress, require))
         finally:
             await bill.add(self.named.model, loop, progress)
         uses = tuple(bill.uses)
@@ -111,6 +116,19 @@ class OneModel:
             packet=ask.packet,
             footnotes=(*toolbox.footnotes, *blind),
         )
+
+    async def _require(self, ask: Ask, loop: ModelLoop, progress: Progress, bill: Bill) -> None:
+        """Raise `ModelError` when a run took all that it may, or the person's day has nothing left."""
+        most = self._means.task_tokens if ask.by_clock else None
+        if most is not None and progress.usage.tokens >= most:
+            raise ModelError("Tokens", "why_task_tokens", "a run of a task took all the tokens that it may")
+        if ask.left.is_unlimited:
+            return
+        taken = replace(progress.usage)
+        await loop.price(taken)
+        uses = (*bill.uses, spent_of(self.named.model, "answer", taken, self._means.prices))
+        if ask.left.share(sum(use.tokens for use in uses), total_cost(uses) or 0) >= 1:
+            raise ModelError("Budget", "why_budget", "the person's budget for today is used up")
 
 
 def _from_now(seconds: float) -> float:

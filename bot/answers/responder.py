@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.meters.spent import Spent
-from bot.people.spending import day_of
+from bot.people.spending import DayBudget, day_of
 from bot.tools.call import CallRow
 from bot.tools.tool import Place, Tool
 from memory.context.transcript import PromptMessage
@@ -90,6 +90,8 @@ class Ask:
     """What came with the message for a model that sees."""
     model: str = ""
     """The name of the model that the person chose; "" for the operator's default."""
+    left: DayBudget = field(default_factory=DayBudget)
+    """What the person may still take of models today; checked before each request for this answer."""
     by_clock: bool = False
     """True for a run of a task, which nobody typed: it costs no more than was said, and makes no task."""
     task_said: str = ""

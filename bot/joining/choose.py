@@ -18,6 +18,7 @@ from bot.meters.meters import Meters
 from bot.meters.spent import Spend, Spent, nobody_asks
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
+from bot.people.spending import ReadingPurse
 from bot.settings import OFFLINE, Settings
 from bot.settings.model_names import read_sound_model
 from bot.tasks.task import read_quiet_hours
@@ -31,6 +32,7 @@ from bot.tools.web.addresses import Reach
 from memory.context.compaction.compactor import SummaryWriter
 from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
+from memory.ports import Database
 from memory.types import ConversationTurn
 
 if TYPE_CHECKING:
@@ -187,17 +189,29 @@ def make_speaker(settings: Settings, spoken: WayOut, *, pauses: Pauses, behind: 
     return Speaker(spoken, read_sound_model(settings.continuity_speech), server, pauses=pauses, behind=behind)
 
 
-def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWriter | None:
-    """Return who writes summaries when a model is set for it; its import waits for the first summary."""
+Payer = Callable[[], tuple[ReadingPurse, Database]]
+"""Returns who books uses to people, and where; called once the database is open."""
+
+
+def summary_writer(settings: Settings, spend: Spend, payer: Payer) -> SummaryWriter | None:
+    """Return who writes summaries when a model is set for it; its import waits for the first summary.
+
+    The person who spoke last pays for it. Raises `ModelError` when they have nothing left for today.
+    """
     if settings.continuity_summary_model in {None, "", OFFLINE}:
         return None
     model = settings.models.id_of(str(settings.continuity_summary_model))
 
     async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
+        from bot.answers.errors import ModelError
         from bot.answers.summary import write_summary
 
+        (purse, db), user_id = payer(), turns[-1].user_id
+        if not await purse.may_spend(user_id):
+            raise ModelError("Budget", "why_budget", "the person's budget for today is used up")
         text, spent = await write_summary(model, turns, previous, settings.prices)
         spend(spent)
+        await db.write(*await purse.bill(user_id, spent))
         return text
 
     return write

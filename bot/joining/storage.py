@@ -97,7 +97,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         ids=ids,
         budget=settings.budget(),
         session_gap_s=settings.session_gap_ms / 1000,
-        write_summary=summary_writer(settings, used),
+        write_summary=summary_writer(settings, used, lambda: (purse_of(memory.db), memory.db)),
         around=Surroundings(zone_of, scope_of, names_of),
         keeper_model=reading_model(settings, used),
         purse_of=purse_of,

@@ -14,7 +14,7 @@ from bot import replies
 from bot.meters.spent import NANODOLLARS, Spend, Spent
 from bot.settings import Settings
 from memory.errors import StorageError
-from memory.ports import Clock, Database, Ids, Statement
+from memory.ports import Clock, Database, Ids, Row, Statement
 from memory.zones import zone_of
 
 MINUTE_MS = 60_000
@@ -58,6 +58,13 @@ class DayBudget:
     def is_unlimited(self) -> bool:
         """Say whether nothing has to be looked up."""
         return self.tokens is None and self.nanodollars is None
+
+    def less(self, tokens: int, nanodollars: int) -> DayBudget:
+        """Return what is left of it, at least one of each: whoever has nothing left isn't asked for."""
+        return DayBudget(
+            None if self.tokens is None else max(1, self.tokens - tokens),
+            None if self.nanodollars is None else max(1, self.nanodollars - nanodollars),
+        )
 
     def share(self, tokens: int, nanodollars: int) -> float:
         """Return how much of it this is, 1 for all of it; of tokens and money the one that is nearer to its end."""
@@ -128,7 +135,10 @@ class ReadingPurse:
 
     async def booked(self, user_id: int | None, tokens: int, cost_nanodollars: int | None) -> list[Statement]:
         """Return what writes tokens and cost down for today."""
-        use = Spent("", "reading", tokens, 0, cost_nanodollars=cost_nanodollars)
+        return await self.bill(user_id, Spent("", "reading", tokens, 0, cost_nanodollars=cost_nanodollars))
+
+    async def bill(self, user_id: int | None, use: Spent) -> list[Statement]:
+        """Return what writes a use down for today."""
         return booked(user_id, await self._today(user_id), [use])
 
     async def _today(self, user_id: int | None) -> str:
@@ -145,6 +155,15 @@ class Spending:
     async def used_up(self, user_id: int | None, day: str) -> bool:
         """Return whether the person's budget for the day is used up; False without a budget. `StorageUnavailable`."""
         return await self._share(user_id, day) >= 1
+
+    async def left(self, user_id: int | None, day: str) -> DayBudget | None:
+        """Return what is left of the person's budget for the day, None when nothing is. `StorageUnavailable`."""
+        if self.budget.is_unlimited or user_id is None:
+            return DayBudget()
+        rows = await self._on(user_id, day)
+        tokens, nanodollars = sum(row["tokens"] for row in rows), sum(row["cost_nanodollars"] for row in rows)
+        used_up = self.budget.share(tokens, nanodollars) >= 1
+        return None if used_up else self.budget.less(tokens, nanodollars)
 
     async def since(self, user_id: int, day: str) -> list[UsedThatDay]:
         """Return what a person took from that day on, by day and purpose. Raises `StorageUnavailable`."""
@@ -163,13 +182,16 @@ class Spending:
         """Return how much of a day's budget is used; 0 for who has none, and with uses for who was told already."""
         if self.budget.is_unlimited or user_id is None:
             return 0.0
-        rows = [row for row in await self._db.read("usage_since", user_id=user_id, day=day) if row["day"] == day]
+        rows = await self._on(user_id, day)
         if uses and any(row["purpose"] == NOTICE for row in rows):
             return 0.0
         tokens = sum(row["tokens"] for row in rows) + sum(use.tokens for use in uses)
         return self.budget.share(
             tokens, sum(row["cost_nanodollars"] for row in rows) + sum(use.cost_nanodollars or 0 for use in uses)
         )
+
+    async def _on(self, user_id: int, day: str) -> list[Row]:
+        return [row for row in await self._db.read("usage_since", user_id=user_id, day=day) if row["day"] == day]
 
 
 class UseLog:

@@ -177,6 +177,41 @@ async def test_a_limit_is_said_before_it_bites_and_holds(api, model, bot):
     assert "Your limit a day: 1,000 tokens. 100 % of it is used" in usage
 
 
+@pytest.mark.parametrize(
+    ("chosen", "limit"),
+    [
+        ("fast", {"CONTINUITY_DAILY_TOKENS_PER_USER": "5000"}),
+        ("deep", {"CONTINUITY_DAILY_COST_PER_USER": "0.02"}),
+    ],
+)
+async def test_a_limit_holds_within_an_answer_too(api, model, bot, chosen, limit):
+    """A model that calls tools on and on is asked no more once the day's tokens, or its money, are used up."""
+    one = await bot(**PRICES, **limit)
+    model.reply = lambda _: [ToolCall("search", {"query": "x"})]
+    await say(api, f"/model {chosen}")
+
+    assert replies.say("why_budget") in await say(api, "look it up")
+
+    assert 1 < len(asked(model)) < 16
+    assert rows(one, "SELECT COUNT(*) FROM usage_days WHERE tokens > 0")[0][0] >= 1
+
+
+async def test_a_summary_is_booked_like_an_answer(api, model, bot):
+    """It's paid by the person who spoke, and /usage says so."""
+    one = await bot(
+        **PRICES, CONTINUITY_SUMMARY_MODEL="fast", CONTINUITY_CONTEXT_TOKENS="1200", CONTINUITY_HISTORY_TOKENS="300"
+    )
+    model.reply = lambda _: "Well, " + "that is a long story of many words " * 20
+    for number in range(12):
+        await say(api, f"story number {number}")
+    await one.settled()
+
+    booked = rows(one, "SELECT tokens FROM usage_days WHERE purpose = 'summary'")
+    assert booked
+    assert booked[0][0] > 0
+    assert "summaries" in await say(api, "/usage")
+
+
 async def test_what_failed_is_booked_all_the_same(api, model, bot):
     """An answer that the model made and that is none was paid for."""
     one = await bot(**PRICES)

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from bot.meters.spent import Spent
+from unittest.mock import AsyncMock
+
+import pytest
+
+from bot.answers.errors import ModelError
+from bot.joining.choose import summary_writer
+from bot.meters.spent import Spent, nobody_asks
 from bot.ops.runs.status import reading_in_words
 from bot.people.spending import UseLog
+from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from memory.clock import RandomIds
 from memory.errors import StorageUnavailable
 from memory.ports import Statement
 from memory.testing import ManualClock, open_memory
+from memory.types import ConversationTurn
 
 READING = Spent("openai:small", "reading", 1_000, 200, 100, 1_500_000)
 SUMMARY = Spent("openai:small", "summary", 400, 50, 0, None)
+
+TURN = ConversationTurn(
+    turn_id="t",
+    session_id="s",
+    conversation_id="c",
+    seq=1,
+    user_id=7,
+    user_text="a",
+    assistant_text="b",
+    created_at_ms=1,
+)
 
 
 async def test_every_use_is_counted_and_stored(tmp_path):
@@ -64,3 +83,15 @@ def test_status_says_what_reading_and_summing_up_took():
         "1 summary by a model, 450 tokens"
     )
     assert reading_in_words(None) == ""
+
+
+async def test_no_summary_is_asked_for_when_nothing_is_left():
+    """The summarizer of the program writes it then."""
+    settings = Settings(_env_file=None, continuity_model="openai-chat:m", continuity_summary_model="openai-chat:m")
+    purse = AsyncMock(may_spend=AsyncMock(return_value=False))
+    write = summary_writer(settings, nobody_asks, lambda: (purse, None))
+
+    with pytest.raises(ModelError, match="budget"):
+        await write([TURN], "")
+
+    purse.may_spend.assert_awaited_once_with(7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from bot import replies
 from bot.answers.responder import Answer, Ask, NoAnswer, own_words
@@ -49,10 +50,11 @@ class Answers:
             return caring
         if not self._rate.admits(ask.user_id, ask.now_ms):
             return NoAnswer("the person has had all turns of this minute", replies.say("why_too_fast"))
-        if await self._spending.used_up(ask.user_id, ask.today):
+        left = await self._spending.left(ask.user_id, ask.today)
+        if left is None:
             return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
         key = ask.conversation_id
-        responds = self._services.responder.respond(ask, live.grow)
+        responds = self._services.responder.respond(replace(ask, left=left), live.grow)
         steps = self._services.waiting.in_steps(ask.turn_id, work.batch[0], responds)
         task = asyncio.create_task(steps, name=f"respond:{ask.turn_id}")
         self._running[key] = task
