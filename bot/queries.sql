@@ -241,15 +241,16 @@ ON CONFLICT (bot_id, chat_id) DO UPDATE SET reason = :reason, since_at_ms = :sin
 DELETE FROM unreachable_chats WHERE bot_id = :bot_id AND chat_id = :chat_id;
 
 -- name: chat_moves
--- Known at start.
-SELECT from_chat_id, to_chat_id FROM chat_moves WHERE bot_id = :bot_id;
+-- Known at start; whether the supergroup had a conversation of its own before anybody here knew.
+SELECT from_chat_id, to_chat_id, EXISTS (SELECT 1 FROM conversations WHERE conversation_id =
+    'tg:' || CAST(chat_moves.bot_id AS TEXT) || ':' || CAST(chat_moves.to_chat_id AS TEXT) || ':0') AS apart
+FROM chat_moves WHERE bot_id = :bot_id;
 
 -- name: chat_move_insert
--- Only of a group that we know, and not over a conversation that the supergroup has already.
+-- Only of a group that we know.
 INSERT INTO chat_moves (bot_id, from_chat_id, to_chat_id)
 SELECT :bot_id, :from_chat_id, :to_chat_id
-WHERE NOT EXISTS (SELECT 1 FROM conversations WHERE conversation_id = :after_id)
-    AND NOT EXISTS (SELECT 1 FROM chat_moves WHERE bot_id = :bot_id AND to_chat_id = :to_chat_id)
+WHERE NOT EXISTS (SELECT 1 FROM chat_moves WHERE bot_id = :bot_id AND to_chat_id = :to_chat_id)
     AND (EXISTS (SELECT 1 FROM conversations WHERE conversation_id = :before_id)
         OR EXISTS (SELECT 1 FROM jobs WHERE conversation_id = :before_id)
         OR EXISTS (SELECT 1 FROM outbox WHERE conversation_id = :before_id));

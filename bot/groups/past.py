@@ -9,7 +9,8 @@ from typing import Final
 
 from bot.answers.tools.which import near
 from bot.groups.members import Members
-from bot.people.choices import NAME, PersonalChoices, choices_in
+from bot.intake.updates import Me
+from bot.people.choices import NAME, PersonalChoices, choices_in, group_of
 from memory.context.finds import FLOOR
 from memory.ledger import views
 from memory.opening import ConversationMemory
@@ -21,6 +22,8 @@ MOST_NOTES: Final = 6
 MOST_FOUND: Final = 8
 NEAR_SHARE: Final = 0.3
 """As in the tool `search`: a message holds at least this share of what the closest one does of the query's words."""
+BEFORE: Final = "before it became a supergroup"
+"""What the model is told as the title of that one."""
 SPEAKER: Final = "User: "
 """Stands before what a member said in a find of the search."""
 ANSWER: Final = "\nAssistant: "
@@ -49,11 +52,11 @@ class GroupFind:
 class GroupPast:
     """Searches the memory of groups for one of their members."""
 
-    def __init__(self, memory: ConversationMemory, people: PersonalChoices, members: Members, bot_id: int) -> None:
+    def __init__(self, memory: ConversationMemory, people: PersonalChoices, members: Members, me: Me) -> None:
         self._memory = memory
         self._people = people
         self.members = members
-        self._bot_id = bot_id
+        self._me = me
 
     async def is_any_open(self) -> bool:
         """Return whether the admins of any group allow it. Raises `StorageUnavailable`."""
@@ -69,11 +72,18 @@ class GroupPast:
             if standing
         ]
 
+    def before(self, conversation_id: str) -> Group | None:
+        """Return what a supergroup was before, where that conversation is kept beside its own; None for any other."""
+        number = group_of(conversation_id)
+        was = self._me.earlier.get(number) if number is not None else None
+        return Group(was, BEFORE) if was is not None else None
+
     async def told(self, group: Group, query: str) -> Sequence[GroupFind]:
         """Return what bears on a query in a group, in all of its topics. Raises `StorageUnavailable`."""
-        prefix = f"tg:{self._bot_id}:{group.number}:"
-        rows = await self._memory.db.read("conversations_of_group", prefix=f"{prefix}%")
-        ids = [row["conversation_id"] for row in rows]
+        numbers = filter(None, (group.number, self._me.earlier.get(group.number)))
+        prefixes = [f"tg:{self._me.bot_id}:{number}:%" for number in numbers]
+        rows = [await self._memory.db.read("conversations_of_group", prefix=each) for each in prefixes]
+        ids = [row["conversation_id"] for found in rows for row in found]
         noted = [find for each in ids for find in await self._noted(each, query)]
         items = [item for each in ids for item in await self._said(each, query)]
         closest = max((item.share for item in items), default=0.0)

@@ -1,4 +1,7 @@
-"""The model's tool for groups: in a private chat, where the admins of any group allow it, and nowhere else."""
+"""The model's tool for groups: in a private chat, where the admins of any group allow it.
+
+In a supergroup it searches what was said before that became one, where that conversation is kept beside its own.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +39,18 @@ class GroupTools:
         )
 
     async def offered(self, place: Place) -> Sequence[Tool]:
-        """The tool, in private chats. Raises `StorageUnavailable`."""
-        return (self._search,) if place.private and await self._past.is_any_open() else ()
+        """The tool, where there is anything to search. Raises `StorageUnavailable`."""
+        is_there = await self._past.is_any_open() if place.private else self._past.before(place.conversation_id)
+        return (self._search,) if is_there else ()
 
     async def search(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         """What bears on the query, group by group."""
         query, title = (str(arguments.get(name) or "")[:MAX_QUERY_CHARS] for name in ("query", "group"))
-        groups = await self._past.open_to(context.place.user_id) if context.place.private else []
+        was = self._past.before(context.place.conversation_id)
+        groups = await self._past.open_to(context.place.user_id) if context.place.private else [was] if was else []
         if not groups:
             return ToolResult("No group that they are in lets its members ask for this.", foreign=False)
-        named = meant(groups, title)
+        named = meant(groups, title) if context.place.private else groups
         if not named:
             names = ", ".join(group.title for group in groups)
             return ToolResult(f"There is no such group. Those that may be asked: {names}.")

@@ -24,6 +24,8 @@ class ChatMoves:
         self._bot_id = 0
         self.origins: dict[int, int] = {}
         """The number in the conversation's key, by the number of today."""
+        self.earlier: dict[int, int] = {}
+        """The number of before, of supergroups that had a conversation of their own when their move was noted."""
         self._now: dict[int, int] = {}
         self._on_new = on_new
 
@@ -31,7 +33,7 @@ class ChatMoves:
         """Learn the earlier moves. Raises `StorageUnavailable`."""
         self._bot_id = bot_id
         for row in await self._db.read("chat_moves", bot_id=bot_id):
-            self._know(row["from_chat_id"], row["to_chat_id"])
+            self._know(row["from_chat_id"], row["to_chat_id"], is_apart=bool(row["apart"]))
 
     def today(self, chat_id: int) -> int:
         """Return the number that a chat has on Telegram now."""
@@ -53,25 +55,27 @@ class ChatMoves:
     async def record(self, before: int, after: int) -> None:
         """Note a move of a group that we know, once; of others nothing is stored (P14). Raises `StorageUnavailable`.
 
-        A supergroup in which we talked already under its own number keeps that conversation.
+        A supergroup in which we talked already under its own number goes on with that conversation; the one of before
+        is kept beside it: what rings there rings here, and it is searched from here (`bot.groups.past`).
         """
-        if before == after or after in self.origins:
+        if before == after or self._now.get(before) == after:
             return
         params = {
             "bot_id": self._bot_id,
             "from_chat_id": before,
             "to_chat_id": after,
             "before_id": conversation_key(self._bot_id, before, None),
-            "after_id": conversation_key(self._bot_id, after, None),
         }
         (result,) = await self._db.write(Statement("chat_move_insert", params))
         if result.changed:
-            self._know(before, after)
+            moves = await self._db.read("chat_moves", bot_id=self._bot_id)
+            is_apart = any(row["apart"] for row in moves if row["to_chat_id"] == after)
+            self._know(before, after, is_apart=is_apart)
             self._on_new()
-            log.info("a group became a supergroup; its conversation goes on", chat_id=before, now=after)
+            log.info("a group became a supergroup; its conversation is kept", chat_id=before, now=after, apart=is_apart)
 
-    def _know(self, before: int, after: int) -> None:
-        self.origins[after] = before
+    def _know(self, before: int, after: int, *, is_apart: bool) -> None:
+        (self.earlier if is_apart else self.origins)[after] = before
         self._now[before] = after
 
 

@@ -24,6 +24,8 @@ class Me:
     username: str
     origins: Mapping[int, int] = field(default_factory=dict, compare=False)
     """Supergroups that were groups before: the number in their conversation's key (`bot.intake.chat_moves`)."""
+    earlier: Mapping[int, int] = field(default_factory=dict, compare=False)
+    """Those that have a conversation of their own: the number of the one of before, which is kept beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,12 @@ class Envelope:
 def conversation_key(bot_id: int, chat_id: int, thread_id: int | None) -> str:
     """Return `tg:<bot_id>:<chat_id>:<thread_id or 0>`."""
     return f"tg:{bot_id}:{chat_id}:{thread_id or 0}"
+
+
+def earlier_key(me: Me, chat_id: int) -> str | None:
+    """Return the conversation of before of a supergroup that has one of its own; None for any other chat."""
+    before = me.earlier.get(chat_id)
+    return conversation_key(me.bot_id, before, None) if before is not None else None
 
 
 def is_group(conversation_id: str) -> bool:

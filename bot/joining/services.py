@@ -70,7 +70,7 @@ async def build_services(
         behind=process.behind,
     )
     files = build_room(settings, memory, line.bot, process.pauses)
-    groups = GroupPast(memory, stored.people, Members(line.bot, line.moves.today), line.me.bot_id)
+    groups = GroupPast(memory, stored.people, Members(line.bot, line.moves.today), line.me)
     of_groups = GroupTools(groups, settings.continuity_tool_output_max_chars)
     responder = process.responder or make_responder(
         settings, memory, people=stored.people, calls=calls, meters=process.meters, pauses=process.pauses

@@ -12,7 +12,7 @@ from telegram import Bot
 from telegram.error import TelegramError
 
 from bot import replies
-from bot.intake.updates import Envelope
+from bot.intake.updates import Envelope, earlier_key
 from bot.turns.feature import Action, Tap
 from bot.turns.services import Services, language_of
 from memory.errors import Conflict, StorageError, StorageUnavailable
@@ -21,9 +21,13 @@ from memory.ports import Row, Statement, unobserved
 log = structlog.get_logger(__name__)
 
 
-def why_refused(row: Row | None, envelope: Envelope, now_ms: int) -> str | None:
-    """Return the name of what is said to a tap that is not obeyed, None when it is."""
-    if row is None or row["conversation_id"] != envelope.conversation_id or row["expires_at_ms"] < now_ms:
+def why_refused(row: Row | None, envelope: Envelope, now_ms: int, earlier: str | None = None) -> str | None:
+    """Return the name of what is said to a tap that is not obeyed, None when it is.
+
+    `earlier` is the conversation of before of a supergroup, whose reminders ring there.
+    """
+    here = (envelope.conversation_id, earlier)
+    if row is None or row["conversation_id"] not in here or row["expires_at_ms"] < now_ms:
         return "tap_too_old"
     if row["user_id"] is not None and row["user_id"] != envelope.user_id:
         return "tap_not_yours"
@@ -94,7 +98,7 @@ class Buttons:
         words: dict[int, str] = {}
         met: set[tuple[str, int | None]] = set()
         for tap in taps:
-            word = why_refused(rows.get(tap.button_id), tap, now_ms)
+            word = why_refused(rows.get(tap.button_id), tap, now_ms, earlier_key(self._services.me, tap.chat_id))
             if word is None and (tap.button_id, tap.user_id) in met:
                 word = "tap_used"
             met.add((tap.button_id, tap.user_id))
@@ -114,11 +118,12 @@ class Buttons:
         """Obey a tap once; a second one, somebody else's or an old one only gets a word."""
         row = await self._services.db.read_one("button_find", button_id=envelope.button_id)
         now_ms = self._services.clock.now_ms()
-        word = why_refused(row, envelope, now_ms)
+        word = why_refused(row, envelope, now_ms, earlier_key(self._services.me, envelope.chat_id))
         if row is None or word is not None:
             await self._services.committer.done([envelope], [])
             await self._toast(envelope, replies.say(word or "tap_too_old"))
             return
+        envelope = replace(envelope, conversation_id=row["conversation_id"])
         use = Statement("button_use", {"group_id": row["group_id"], "at_ms": now_ms})
         use = replace(use, expect=await self._group_size(row))
         tap = Tap(envelope, use, orjson.loads(row["payload_json"]))

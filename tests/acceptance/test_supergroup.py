@@ -71,3 +71,42 @@ async def test_a_strangers_word_moves_no_group(api, bot_process):
     await told(api, group, "@continuity_bot still here?")
 
     assert rows(bot, "SELECT COUNT(*) FROM chat_moves") == [(0,)]
+
+
+async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bot_process):
+    """The bot was off when a group became a supergroup, and was talked to there before it knew.
+
+    Its reminder rings there, the button under it works, what was said before is found from there, after a restart too,
+    and `/forget everything` leaves nothing of either.
+    """
+    bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
+    group = api.people.opens_group("Friends", kind="group", owner=ANA)
+    await told(api, group, "@continuity_bot The codeword is zebrafish")
+    await told(api, group, "/remind@continuity_bot tomorrow at 9 water the plants")
+    await bot.kill()
+    new = api.people.upgrades_group(group, user_id=ANA)
+    api.updates.waiting.clear()  # Telegram keeps them for a day
+    change(bot, "UPDATE notes SET rings_from = '2040-01-01T09:00', rings_at_ms = 2209021200000")
+    await bot.start()
+    await told(api, new, "@continuity_bot hello there")
+    await bot.kill()
+    change(bot, "UPDATE notes SET rings_from = '2026-01-01T09:00', rings_at_ms = 1767258000000")
+    await bot.start()
+    await api.until(lambda: any(line.buttons for line in api.view(new).lines))
+    rung = next(line for line in api.view(new).lines if line.buttons)
+    assert "water the plants" in rung.text
+    api.people.presses(ANA, rung.buttons[0][0], chat_id=new, message_id=rung.message_id)
+    await api.until(lambda: api.calls_of("answerCallbackQuery"))
+    assert "too old" not in str(api.calls_of("answerCallbackQuery")[-1].params).lower()
+
+    await bot.restart()
+    found = await told(api, new, "/group@continuity_bot codeword")
+    assert "zebrafish" in found
+    await told(api, new, "@continuity_bot and now?")
+    assert "search_group" in str(model.requests[-1].body["tools"])
+    assert rows(bot, "SELECT COUNT(DISTINCT conversation_id) FROM conversation_turns") == [(2,)]
+    await told(api, new, "/forget@continuity_bot group")
+    line = next(line for line in reversed(api.view(new).lines) if line.buttons)
+    api.people.presses(ANA, line.buttons[0][0], chat_id=new, message_id=line.message_id)
+    await api.until(lambda: any("no trace" in text.lower() for text in said(api, new)))
+    assert rows(bot, "SELECT COUNT(*) FROM conversation_turns") == [(0,)]

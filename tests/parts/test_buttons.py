@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from bot.intake.updates import Envelope
+from bot.intake.updates import Envelope, Me
 from bot.turns.buttons import Buttons
 
 
@@ -34,6 +34,7 @@ async def test_the_word_after_a_tap_waits_until_this_process_may_send():
 
     db = HeldUp(order)
     services = SimpleNamespace(
+        me=Me(1, "continuity_bot"),
         memory=SimpleNamespace(db=db),
         db=db,
         clock=SimpleNamespace(now_ms=lambda: 1),

@@ -106,3 +106,13 @@ def test_a_file_that_was_forwarded_says_whose_it_was_and_from_when(kind):
     assert envelope.text.endswith("[5]\n> (forwarded from Rui (2026-09-21))")
     assert envelope.third_party
     assert not own_words(envelope.text)
+
+
+def test_somebody_who_walks_edits_nothing():
+    """A live location is edited every few seconds: the first place is the message, the others are not read."""
+    place = {"latitude": 38.7, "longitude": -9.1, "live_period": 900}
+    message = {"message_id": 5, "date": 1_800_000_000, "chat": {"id": 7, "type": "private"}, "location": place}
+    message |= {"from": {"id": 7, "is_bot": False, "first_name": "Ana"}}
+
+    assert read_update({"update_id": 1, "message": message}, ME).text.startswith("[live location")
+    assert read_update({"update_id": 2, "edited_message": message | {"edit_date": 1_800_000_009}}, ME) is None

@@ -29,7 +29,7 @@ from bot.features.forgetting.texts import (
     with_echoes,
 )
 from bot.features.memories import Memories, holding
-from bot.intake.updates import Envelope
+from bot.intake.updates import Envelope, earlier_key
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.listing import listed_last
@@ -246,6 +246,10 @@ class Forgetting:
 
         whose = await self._whose(envelope, tap.payload)
         request = request_of(tap.payload, envelope.conversation_id, whose)
+        before = earlier_key(services.me, envelope.chat_id)
+        if before and request.everything:  # first: a crash behind it lets the tap do the rest
+            at_first = replace(request, conversation_id=before)
+            await services.committer.until_stored(lambda: self._forgetter.forget(at_first))
         first = [tap.use, services.inbox.done(envelope)]
         done = await services.committer.until_stored(lambda: self._forgetter.forget(request, first=first, last=report))
         services.delivery.deliver(parts)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from bot import replies
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.groups.past import GroupFind
+from bot.groups.past import BEFORE, Group, GroupFind
 from bot.intake.updates import Envelope
 from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
@@ -29,9 +31,13 @@ class GroupCommands:
         if number is None:
             await self._services.committer.done([envelope], [OutgoingMessage(await self._asked(envelope))])
             return
+        was, words = self._past.before(envelope.conversation_id), envelope.arguments.strip()
+        if was is not None and words:
+            await self._services.committer.done([envelope], [OutgoingMessage(await self._found(envelope, [was]))])
+            return
         is_open = bool((await self._services.people.choices(number)).get(OPEN))
         leads = await self._past.members.leads(envelope.conversation_id, envelope.user_id)
-        await self._services.committer.done([envelope], [_message(is_open=is_open, leads=leads)])
+        await self._services.committer.done([envelope], [_message(is_open=is_open, leads=leads, was=was is not None)])
 
     async def _asked(self, envelope: Envelope) -> str:
         """What the groups say to these words; without any which of them may be asked."""
@@ -40,10 +46,17 @@ class GroupCommands:
             return replies.say("group_none_open")
         if not words:
             return replies.say("group_may_ask", groups=", ".join(group.title for group in groups))
+        return await self._found(envelope, groups)
+
+    async def _found(self, envelope: Envelope, groups: Sequence[Group]) -> str:
+        """What these groups have of the words behind the command, in the person's language."""
+        words = envelope.arguments.strip()
         zone = (await self._services.people.clock(envelope.conversation_id, envelope.user_id)).name
         found = [(group, await self._past.told(group, words)) for group in groups]
         line = partial(_line, now_ms=self._services.clock.now_ms(), zone=zone)
-        parts = ["\n".join([f"{group.title}:", *map(line, told)]) for group, told in found if told]
+        heads = {BEFORE: replies.say("group_before_head")}
+        shown = [(heads.get(group.title, group.title), told) for group, told in found if told]
+        parts = ["\n".join([f"{head}:", *map(line, told)]) for head, told in shown]
         return "\n\n".join(parts) or replies.say("group_nothing_found", words=replies.shorten(words, 60))
 
     async def _open(self, tap: Tap) -> bool | str:
@@ -54,7 +67,8 @@ class GroupCommands:
             await services.committer.done([envelope], [], tap.use)
             return "group_admins_only"
         choose = await services.people.choose(number, **{OPEN: is_open})
-        message = _message(is_open=is_open, leads=True, edits_message_id=envelope.message_id)
+        was = self._past.before(envelope.conversation_id) is not None
+        message = replace(_message(is_open=is_open, leads=True, was=was), edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
         return True
 
@@ -66,8 +80,9 @@ def _line(find: GroupFind, *, now_ms: int, zone: str) -> str:
     return f"• {head}: {find.text}" if head else f"• {find.text}"
 
 
-def _message(*, is_open: bool, leads: bool, edits_message_id: int | None = None) -> OutgoingMessage:
-    said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", "group_reads")
+def _message(*, is_open: bool, leads: bool, was: bool) -> OutgoingMessage:
+    before = ("group_before",) if was else ()
+    said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before, "group_reads")
     button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})
     text = "\n\n".join(map(replies.say, said))
-    return OutgoingMessage(text, buttons=((button,),) if leads else (), edits_message_id=edits_message_id)
+    return OutgoingMessage(text, buttons=((button,),) if leads else ())

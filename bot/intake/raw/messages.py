@@ -85,7 +85,8 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
     """Return the envelope of a message, None when it is not for us (`read_update`)."""
     who = as_object(message.get("from"))
     base = base_of(update_id, message, who, me, at_s=message.get("edit_date") or message.get("date"))
-    if base is None or base.user_id is None or who.get("is_bot"):
+    walks = edited and isinstance(message.get("location"), dict)  # a live location is edited every few seconds
+    if base is None or base.user_id is None or who.get("is_bot") or walks:
         return None
     text = as_text(message.get("text")) or as_text(message.get("caption"))
     base = replace(base, whole_chars=_whole_chars(message))
