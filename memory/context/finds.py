@@ -25,6 +25,8 @@ BEST: Final = 6
 """Above the floor so many finds are told, in their order."""
 LATER_SHARE: Final = 0.02
 """What a find behind them has to hold itself."""
+MORE_FROM: Final = 0.6
+"""Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
 LEAST_WORDS: Final = 3
 """Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
 SHORT_WORDS: Final = 8
@@ -57,7 +59,8 @@ def relevant(found: Sequence[RetrievedItem], message: str, *, answers: bool = Fa
     if closest < FLOOR or (not asks and len(split_words(message)) < least):
         return []
     if asks or len(message.split()) <= SHORT:
-        return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
+        most = MAX_FINDS if closest >= MORE_FROM else BEST
+        return [item for n, item in enumerate(found[:most]) if n < BEST or item.share >= LATER_SHARE]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 
 
