@@ -290,10 +290,15 @@ class Reminders:
             return listed
         now_ms = services.clock.now_ms()
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
-        operation = operation_for(note, occurrence_of(tap.payload["date"]), choice, now_ms)
+        occurrence = occurrence_of(tap.payload["date"])
+        operation = operation_for(note, occurrence, choice, now_ms)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         outcome = apply(ledger, operation, Actor("person", now_ms, envelope.button_id))
-        said = told(note, outcome.note, choice, now_ms, zone) if isinstance(outcome, Applied) else ""
+        said = (
+            told(note, outcome.note, occurrence, choice, now_ms=now_ms, zone=zone)
+            if isinstance(outcome, Applied)
+            else ""
+        )
         view = self._view if listed else View("job", _alone(said))
         return await change_listed(services, tap, operation, view, said if listed else "")
 

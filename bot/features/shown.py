@@ -13,7 +13,7 @@ from bot.answers.answer_buttons import UNDO_NOTE
 from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
 from bot.features.lists import Listing, opened, page, shown_on
 from bot.intake.updates import Envelope
-from bot.lines import note_line
+from bot.lines import bare, note_line
 from bot.turns.feature import Tap
 from bot.turns.listing import shown_now
 from bot.turns.services import Services
@@ -131,13 +131,23 @@ async def find_note(services: Services, tap: Tap, view: View | None = None) -> N
     note = ledger.by_id(tap.payload["note_id"])
     if note is not None and note.is_open:
         return note
-    gone = OutgoingMessage(replies.say("loop_gone"))
+    gone = OutgoingMessage(_ended(note))
     if view is not None:
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         gone, _ = view.message(ledger, zone, tap.payload.get("offset", 0))
         gone = replace(gone, text=f"{replies.say('loop_gone_here')}\n\n{gone.text}")
     await services.committer.done([envelope], [replace(gone, edits_message_id=envelope.message_id)], tap.use)
     return None
+
+
+def _ended(note: Note | None) -> str:
+    """How a note ended whose button was tapped since, in its words where it may be told."""
+    say = (
+        {"done": "reminder_done_text", "dropped": "loop_dropped"}.get(note.status)
+        if note and not note.is_forgotten
+        else None
+    )
+    return replies.say(say, title=bare(note.text)) if note and say else replies.say("loop_gone")
 
 
 # --- what is not read yet -------------------------------------------------------------------------------------------

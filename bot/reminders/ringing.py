@@ -186,7 +186,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
     return tomorrow_ms(from_ms, note.time_zone) if choice == "tomorrow" else from_ms + HOUR_MS
 
 
-def told(note: Note, after: Note, choice: Choice, now_ms: int, zone: str) -> str:
+def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
     """What is said after a tap: `Done: call Ana`, `I'll remind you again tomorrow at 09:00: call Ana`."""
     language = replies.spoken()
     title = bare(note.text)
@@ -198,8 +198,8 @@ def told(note: Note, after: Note, choice: Choice, now_ms: int, zone: str) -> str
         return replies.say("reminder_skipped_next", title=title, when=_day(after.rings_at_ms, now_ms, zone))
     if choice == "done":
         return replies.say("reminder_done_text", title=title)
-    put_off = [each.moved_to_ms for each in after.occurrences if each.moved_to_ms is not None]
-    when = when_text(max(put_off, default=now_ms), now_ms, zone, language)
+    put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
+    when = when_text(next(put_off, None) or now_ms, now_ms, zone, language)
     return replies.say("reminder_snoozed_text", title=title, when=when)
 
 

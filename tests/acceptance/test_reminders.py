@@ -314,7 +314,7 @@ async def test_what_was_ended_elsewhere_is_said_to_be_over(api, bot_here):
     await reply(api, "/loops")
     await tap(api, "Drop", "Nothing's open")
     ringing = next(line for line in bot_lines(api) if line.text.startswith("⏰"))
-    await tap(api, "Done", "That's no longer open", on=ringing)
+    await tap(api, "Done", "Dropped: call Ana", on=ringing)
 
     assert (await ledger_of(bot)).find(note.number).status == "dropped"
     assert bot_texts(api)

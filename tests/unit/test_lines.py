@@ -8,6 +8,7 @@ import pytest
 
 from bot import replies
 from bot.lines import note_line
+from bot.reminders.ringing import told
 from memory.ledger.lines import model_line
 from memory.ledger.types import Note, Occurrence
 from memory.testing import START_MS
@@ -224,3 +225,14 @@ def test_what_rings_on_the_day_over_the_line_comes_before_when_it_is_due():
     note = a_note("Book the spa", rings_from="2023-11-14T23:13", rings_at_ms=ring_ms, due_at_ms=START_MS + 9 * DAY_MS)
 
     assert line(note, under_ms=ring_ms) == "Book the spa (⏰ at 23:13, by Thu 23 Nov)"
+
+
+def test_what_was_put_off_says_when_it_comes_and_not_when_another_date_was_moved_to():
+    """[In an hour] under today's tablet is about today's, though Friday's was moved long ago."""
+    rang = Occurrence(original_local="2023-11-14T22:00", state="rang")
+    moved = Occurrence(original_local="2023-11-17T09:00", moved_to_ms=START_MS + 3 * DAY_MS, state="moved")
+    snoozed = rang.model_copy(update={"state": "snoozed", "moved_to_ms": START_MS + HOUR_MS})
+    note = a_note("Tablet", rings_from="2023-11-14T22:00", repeats="FREQ=DAILY", occurrences=(rang, moved))
+    after = note.model_copy(update={"occurrences": (snoozed, moved)})
+
+    assert "today at 23:13" in told(note, after, "2023-11-14T22:00", "hour", now_ms=START_MS, zone="UTC")
