@@ -3,7 +3,8 @@
     .venv/bin/python -m benchmarks.documents
 
 Twenty documents are sent, each with its first question; then every question is asked alone: at once, and once more
-after the process has been started again and the conversation was compacted. A text that a person reads on one page of
+after the process has been started again and the conversation was compacted, behind /fresh, where nothing of it may
+come, and behind the /continue that brings it back. A text that a person reads on one page of
 a file without pages counts under any.
 """
 
@@ -81,10 +82,12 @@ async def opened(folder: Path) -> tuple[ConversationMemory, object]:
     return memory, build_room(settings, memory, Links(folder / "sent"), FULL)
 
 
-async def given_for(memory: ConversationMemory, room: object, text: str, files: tuple = ()) -> str:
-    """The whole prompt for a message."""
+async def given_for(
+    memory: ConversationMemory, room: object, text: str, files: tuple = (), session_id: str | None = None
+) -> str:
+    """The whole prompt for a message; with a session that one was started fresh."""
     told = await room.finder.told(  # type: ignore[attr-defined]
-        text, files, Reach(CHAT), most_tokens=CAP // ATTACHED_SHARE, found_tokens=CAP // FOUND_SHARE
+        text, files, Reach(CHAT, session_id), most_tokens=CAP // ATTACHED_SHARE, found_tokens=CAP // FOUND_SHARE
     )
     pending = await memory.begin(
         CHAT, text, user_id=7, reserved=Reserved(files=told, files_title=TITLE if told else "")
@@ -126,6 +129,11 @@ async def run() -> dict[str, object]:
     await memory.close()
     memory, room = await opened(folder)
     after = [(p, a, holds(await given_for(memory, room, a.question), p, a)) for p, a in asked]
+    before = (await memory.session(CHAT, 7)).session_id
+    here = (await memory.fresh(CHAT, user_id=7)).session_id
+    fresh = [(p, a, holds(await given_for(memory, room, a.question, session_id=here), p, a)) for p, a in asked]
+    await memory.resume(CHAT, before)
+    back = [(p, a, holds(await given_for(memory, room, a.question), p, a)) for p, a in asked]
     await memory.close()
     if "-v" in sys.argv:
         for name, found in (("with", with_it), ("at once", at_once), ("after", after)):
@@ -138,6 +146,8 @@ async def run() -> dict[str, object]:
             ("with_the_document", with_it),
             ("asked_alone", at_once),
             ("after_restart_and_compaction", after),
+            ("behind_fresh", fresh),
+            ("behind_continue", back),
         )
     }
     return {

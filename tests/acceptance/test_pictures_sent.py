@@ -154,6 +154,27 @@ async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, b
     assert len(shown(model)) == 1
 
 
+@pytest.mark.crash
+@pytest.mark.file
+@pytest.mark.parametrize("step", ["file_describing", "file_described"])
+async def test_a_description_that_dies_is_made_once(api, model, bot_process, step):
+    """Dead before the model is asked, or behind the commit: one answer, one description, one request for it."""
+    model.reply = lambda messages: (
+        "Grey hexagonal tiles." if "Describe the picture" in str(messages[0]) else echo(messages)
+    )
+    bot = await bot_process(start=False)
+    api.people.sends_file(PERSON, photo("grey"), kind="photo", caption="Keep it.")
+    await bot.launch(CONTINUITY_FAULT=step)
+    assert await bot.wait() == -9
+    await bot.start()
+    await api.until(lambda: rows(bot, "SELECT described FROM files") == [("Grey hexagonal tiles.",)])
+    await bot.terminate()
+
+    assert bot_texts(api) == ["You said: Keep it."]
+    assert len([each for each in model.requests if each.messages[0][1].startswith("Describe the picture")]) == 1
+    assert rows(bot, "SELECT COUNT(*) FROM search_docs WHERE conversation_id LIKE 'files of %'") == [(1,)]
+
+
 async def test_the_model_looks_at_a_picture_again(api, model, bot_here):
     """`look_at` gives an old picture with the next request, and of no picture it says that there is none."""
     await bot_here()
