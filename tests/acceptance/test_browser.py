@@ -122,6 +122,52 @@ async def press_until(page, locator, key: str = "Tab", most: int = 60) -> None:
     raise AssertionError(f"the keyboard does not reach {locator}")
 
 
+async def enter(page, locator) -> None:
+    """Go to an element with the keyboard, see that the focus shows there, and press Enter on it."""
+    await locator.wait_for()
+    await press_until(page, locator)
+    shown = await locator.evaluate("element => getComputedStyle(element).outlineStyle !== 'none'")
+    assert shown, f"nobody sees that the focus is on {locator}"
+    await page.keyboard.press("Enter")
+
+
+async def test_a_newcomer_needs_no_mouse(playground):
+    """By keyboard alone: talk, kill, be answered after it, move the clock, carry on, another chat, no reset."""
+    async with open_browser() as browser:
+        you = Messenger(await open_page(browser))
+        page = you.page
+        await you.opens(playground.api.url)
+        await expect(page.locator("#text")).to_be_focused()
+        await page.keyboard.type("I need to call the landlord by Friday about the heating.")
+        await page.keyboard.press("Enter")
+        await expect(you.answers).to_have_count(1)
+
+        await enter(page, page.locator("#kill"))
+        await expect(you.bot).to_have_text("killed")
+        await you.is_back()
+        await enter(page, page.locator("#later"))
+        await press_until(page, page.locator("#text"))
+        await page.keyboard.type("hey")
+        await page.keyboard.press("Enter")
+        await expect(you.answers).to_have_count(2)
+        await enter(page, page.locator(".keys button", has_text="Carry on"))
+        await expect(page.locator(".keys", has_text="Carry on")).to_have_count(0)
+
+        await enter(page, page.locator("#chats button", has_text=re.compile(r"^\s*Flat")))
+        await press_until(page, page.locator("#who"))
+        await page.keyboard.press("ArrowDown")
+        await expect(page.locator("#who")).to_have_value(str(ANA))
+        await press_until(page, page.locator("#text"))
+        await page.keyboard.type("@continuity_bot hello")
+        await page.keyboard.press("Enter")
+        await expect(you.answers).to_have_count(2)  # which messages it reads, and the answer
+        page.on("dialog", lambda dialog: dialog.dismiss())
+        await enter(page, page.locator("#reset"))
+        await expect(you.answers).to_have_count(2)
+
+    assert page.faults == []
+
+
 async def test_an_operator_finds_the_way(served, model):
     """By keyboard alone from the login to the exact prompt of an answer; a note is corrected, then forgotten."""
     model.reply = noting("I live in Porto.", "fact", "I live in Porto.")
@@ -137,29 +183,25 @@ async def test_an_operator_finds_the_way(served, model):
         refused = await problems_of(page)
         await page.keyboard.type(TOKEN)
         await page.keyboard.press("Enter")
-        session = page.locator("td a").first
-        await session.wait_for()
-        await press_until(page, session)
-        await page.keyboard.press("Enter")
-        prompt = page.locator("a", has_text="Exact prompt").last
-        await prompt.wait_for()
-        await press_until(page, prompt)
-        await page.keyboard.press("Enter")
+        await enter(page, page.locator("td a").first)
+        await enter(page, page.locator("a", has_text="Exact prompt").last)
         await expect(page.locator(".shown").last).to_contain_text("exactly what was given")
         await expect(page.locator(".shown").last).to_contain_text("I live in Porto.")
         address = re.sub(r"[?#].*", "", page.url)
 
         await page.goto(f"{address}/memory")
-        await page.get_by_role("link", name="Correct: I live in Porto.").click()
-        await page.fill("#value", "I live in Lisbon.")
-        await page.get_by_role("button", name="Save").click()
+        await enter(page, page.get_by_role("link", name="Correct: I live in Porto."))
+        await press_until(page, page.locator("#value"))
+        await page.keyboard.press("Control+A")
+        await page.keyboard.type("I live in Lisbon.")
+        await enter(page, page.get_by_role("button", name="Save"))
         await expect(page.get_by_role("status")).to_have_text("Corrected.")
-        await page.get_by_role("link", name="Forget: I live in Lisbon.").click()
+        await enter(page, page.get_by_role("link", name="Forget: I live in Lisbon."))
         await expect(page.locator("blockquote")).to_have_text("I live in Porto.")
-        await page.get_by_role("button", name="Forget it").click()
+        await enter(page, page.get_by_role("button", name="Forget it"))
         await expect(page.get_by_role("status")).to_contain_text("no trace is left")
         await page.goto(address)
-        await page.locator("a", has_text="Exact prompt").last.click()
+        await enter(page, page.locator("a", has_text="Exact prompt").last)
         await expect(page.locator(".shown").last).to_contain_text("forgotten since")
         text = await page.inner_text("main")
 
