@@ -6,7 +6,8 @@ import asyncio
 import json
 
 import pytest
-from story import FRIEND, GROUP_WORD, PERSON, answered, bot_lines, noted, reply, rows, shows, stored_turns, tap
+from loopback.model import ToolCall
+from story import FRIEND, GROUP_WORD, PERSON, answered, bot_lines, noted, noting, reply, rows, shows, stored_turns, tap
 
 from memory.keeper.job import Unread
 
@@ -202,6 +203,24 @@ async def test_a_groups_lists_speak_as_its_members_write(api, model, bot_here):
         await bot.settled()
 
     assert "Nichts ist offen." in (await reply(api, "/loops@continuity_bot", group, FRIEND)).text
+
+
+async def test_what_is_half_done_says_so_in_a_fresh_conversation_too(api, model, bot_here):
+    """It was said just before /fresh, and no keeper had read it: the person's own list has it all the same."""
+    await bot_here()
+    said, half = "i have to translate 14 pages", "Translate 14 pages: half of them are done"
+    change = {"op": "change", "number": 1, "text": half, "turns": [2], "said": "half of the pages are done"}
+    talk = noting(said, "task", "Translate 14 pages")
+    keep = [ToolCall("keep", {"changes": [change]})]
+    model.reply = lambda messages: keep if "New turns:" in str(messages) else talk(messages)
+    await reply(api, said)
+    await reply(api, "half of the pages are done")
+    await reply(api, "/fresh")
+    await reply(api, "/loops")
+
+    assert (await shows(api, half)).text.splitlines()[-1] == f"1. {half}"
+    await reply(api, "how are you?")
+    assert half not in model.requests[-1].text
 
 
 async def test_forgetting_everything_starts_clean(api, model, bot_process):
