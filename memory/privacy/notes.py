@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 
 from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines
+from memory.keeper.session_lines import without as without_words
 from memory.ledger import store
 from memory.ledger.erasing import Erased, values_of, without
 from memory.ledger.types import Ledger, Note
@@ -72,7 +73,8 @@ class NotesPlanner:
         again = {each for note in erased.gone if note.note_id not in asked for each in note.turn_ids} - set(turn_ids)
         statements = store.rewrite(ledger, erased) if turn_ids or erased.gone else []
         statements += await self._refusals(erased, turn_ids)
-        statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms)
+        silent = {each for change in erased.traces for each in change.after.get("turn_ids", ())}
+        statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms, silent=silent)
         return NotesPlan(
             erased,
             tuple(statements),
@@ -111,15 +113,20 @@ class NotesPlanner:
         thinned: Mapping[str, Thinned],
         again: Mapping[str, Mapping[str, int]],
         now_ms: int,
+        *,
+        silent: Collection[str] = (),
     ) -> list[Statement]:
-        """Return what takes away the lines that rest on what goes, and has turns read again."""
+        """Return what takes away the lines that rest on what goes, and has turns read again.
+
+        Of a line that rests on `silent` turns, which stay without their note, the words go.
+        """
         lines = await stored_lines(self._db, conversation_id)
         statements: list[Statement] = []
         for session_id in sorted({*lines, *thinned, *again}):
             line = lines.get(session_id)
             loss, wanted = thinned.get(session_id), again.get(session_id, {})
             if line is not None:
-                new = _without(line, turn_ids, loss)
+                new = without_words(_without(line, turn_ids, loss), silent)
                 seqs = [turn.seq for turn in loss.left if turn.turn_id in wanted] if loss else wanted.values()
                 new = replace(new, read_through_seq=min([new.read_through_seq, *(seq - 1 for seq in seqs)]))
                 if new != line:

@@ -182,6 +182,9 @@ async def test_what_was_said_of_a_session_goes_with_the_note_that_it_rested_on(m
     await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
 
     assert "PIN" not in await told(memory, "Hello again")
+    kept = (await stored_lines(memory.db, HERE))["s_1"]
+    assert (kept.title, kept.standing, kept.read_through_seq) == ("", "", 1)
+    assert b"it is seven three nine" not in raw(memory)
 
 
 async def test_a_note_is_forgotten_with_its_messages_when_asked(memory, say):
