@@ -21,6 +21,11 @@ from memory.zones import zone_of
 SESSIONS_READ: Final = 50
 MAX_SESSIONS: Final = 8
 """At most this many earlier sessions are told of."""
+STANDINGS: Final = 2
+"""Of so many sessions, the latest, where they stand is told, of those before their title alone.
+
+What stood open then has moved on: of what older ones said most was over in a trial of a week.
+"""
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
@@ -61,7 +66,7 @@ class EarlierSessions:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
-        told = [lines[row.session_id] for row in others if row.session_id in lines]
+        told = [lines[row.session_id] for row in others[:STANDINGS] if row.session_id in lines]
         standings = await self._standing([line for line in told if line.standing], ledger)
         began = {row: await self._first_words(row, ledger.epoch) for row in others if not _is_read(lines, row)}
         words = {row: text for row, (turn_id, text) in began.items() if turn_id not in silent}

@@ -87,10 +87,10 @@ class ChangeCheck:
         return Kept(change, tuple(turn_ids), spoken, *due)
 
     def line(self, text: str, cited: Sequence[int]) -> tuple[str, ...] | str:
-        """The turns that a title or standing rests on; or why it is not believed. It may name any weekday and month."""
+        """The turns that a title or standing rests on; or why it is not believed."""
         known = [n for n in cited if n in self._turns]
         try:
-            return (*(self._turns[n].turn_id for n in known), *self.believed(text, known, calendar=calendar_words()))
+            return (*(self._turns[n].turn_id for n in known), *self.believed(text, known, is_line=True))
         except _Wrong as wrong:
             return wrong.reason
 
@@ -149,11 +149,12 @@ class ChangeCheck:
         due: Sequence[datetime] = (),
         *,
         owner: str = "",
-        calendar: frozenset[str] = frozenset(),
+        is_line: bool = False,
     ) -> list[str]:
         """The further turns that the numbers and names of a text rest on. Raises for one that stands nowhere.
 
-        Words of the `calendar` and of the days around need not have been said.
+        The names of the days around need not have been said; in the line of a session no word of the calendar, nor a
+        word that has its capital as a noun.
         """
         near = [self._by_turn[n] for n in cited] + ([self._by_note[note.number]] if note else [])
         far = [*(self._by_turn[n] for n in sorted(self._by_turn, reverse=True)), *self._by_note.values(), *self._beside]
@@ -175,12 +176,13 @@ class ChangeCheck:
                 raise _Wrong("number", f"the number {written} was not said; write it as the person did or leave it out")
             sums = sums if found else set()
             also += found.turn_ids if found and found not in near else ()
-        calendar |= {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
+        calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
+        calendar |= calendar_words() if is_line else set()
         for name in [*capitalised(text), *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
             found = next((each for each in (*near, *far) if has_name(each.words, name)), None)
             if found is None and self._has_nouns:
                 found = next((each for each in (*near, *far) if has_noun(each.words, name)), None)
-            if found is None and not has_name(calendar, name):
+            if found is None and not (has_name(calendar, name) or (is_line and self._has_nouns)):
                 raise _Wrong("name", f"the name {name} was not said; use the person's words")
             also += found.turn_ids if found and found not in near else ()
         return also

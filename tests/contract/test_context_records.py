@@ -461,16 +461,19 @@ STANDING = "The grout will be green. They still have to buy paint rollers. The t
 
 
 async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, desk):
-    """First words are the last resort; a sentence of it that speaks of what is over or replaced is left out."""
+    """First words are the last resort; a sentence of it that speaks of what is over or replaced is left out.
+
+    Where one stood before the latest two has moved on: its title is enough.
+    """
     for n in range(3):
         await desk.session(f"s_{n}", [f"words {n}"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
-    on = {"turn_ids": ("s_0_1",), "session_id": "s_0", "subject": "grout"}
+    on = {"turn_ids": ("s_1_1",), "session_id": "s_1", "subject": "grout"}
     await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=on))
     await note(store, Add(kind="task", text="Buy paint rollers", note_id="n_2", fields=on | {"subject": ""}))
-    line = SessionLine("s_0", "tg:1:1:0", "Tiles", STANDING, turn_ids=("s_0_1",), written_at_ms=NOW_MS)
+    line = SessionLine("s_1", "tg:1:1:0", "Tiles", STANDING, turn_ids=("s_1_1",), written_at_ms=NOW_MS)
     await store.db.write(
         put_session_line(line),
-        put_session_line(SessionLine("s_1", "tg:1:1:0", title="Boats")),
+        put_session_line(SessionLine("s_0", "tg:1:1:0", title="Boats", standing="The red one is leaking.")),
     )
     state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
     first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
@@ -480,9 +483,9 @@ async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, 
     frozen = await assembler(store).packet(marked(state, first.notes_mark), "hi", now_ms=NOW_MS)
 
     assert [line.split(" ", 5)[5] for line in first.today.splitlines()] == [
-        f"Tiles: {STANDING}", "Boats", "began with “words 2”",
+        "Boats", f"Tiles: {STANDING}", "began with “words 2”",
     ]  # fmt: skip
-    assert later.today.splitlines()[0].endswith("Tiles: The tiler comes in March.")
+    assert later.today.splitlines()[1].endswith("Tiles: The tiler comes in March.")
     assert stable_text(frozen) == stable_text(first)
 
 
