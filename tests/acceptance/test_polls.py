@@ -95,6 +95,27 @@ async def test_a_poll_in_two_chats_ends_in_both(api, model, bot_here):
     assert len({where for (where,) in rows(bot, "SELECT conversation_id FROM polls")}) == 2
 
 
+@pytest.mark.crash
+@pytest.mark.file
+@pytest.mark.parametrize("step", ["inbox_before_write", "inbox_after_write", "edit_checkpoint_gone", "edit_stored"])
+async def test_an_end_that_dies_at_any_step_is_told_once(api, model, bot_process, step):
+    """Dead at this step, started again: its turn tells the end once, and nothing is left to do."""
+    bot = await bot_process()
+    sends(api, poll())
+    await api.until(lambda: bot_lines(api))
+    await bot.terminate()
+    ends(api, poll(lilac=4, over=True))
+    await bot.launch(CONTINUITY_FAULT=step)
+    assert await bot.wait() == -9
+    await bot.start()
+    await api.until(lambda: ENDED in heard(bot)[0])
+    await reply(api, "so, what do we paint?")
+    await bot.terminate()
+
+    assert heard(bot)[0].count(ENDED) == 1
+    assert rows(bot, "SELECT COUNT(*) FROM inbox WHERE state <> 'done'") == [(0,)]
+
+
 async def test_a_forgotten_poll_stays_forgotten(api, model, bot_here):
     """What is forgotten is not brought back by its end."""
     bot = await bot_here(CONTINUITY_ALLOWED_USERS=str(PERSON))
