@@ -56,8 +56,7 @@ def _poll(given: Mapping[str, Any]) -> str:
 
 def _poll_lines(given: Mapping[str, Any]) -> list[str]:
     """The question, and each option with its votes."""
-    options = given.get("options")
-    listed = [each for each in options if isinstance(each, dict)][:MAX_OPTIONS] if isinstance(options, list) else []
+    listed = _dicts(given.get("options"))[:MAX_OPTIONS]
     lines = [f"- {_text(each.get('text'))} ({_number(each.get('voter_count')) or 0} votes)" for each in listed]
     return [_text(given.get("question")), *lines]
 
@@ -66,6 +65,38 @@ def poll_outcome(given: Mapping[str, Any]) -> str:
     """How a poll ended, option by option, marked as somebody else's words. Never raises."""
     title, *votes = _poll_lines(given)
     return foreign("\n".join(votes or ["(nobody knows how)"]), f"The poll “{title}” has ended")
+
+
+def ticked(message: Mapping[str, Any]) -> tuple[object, str]:
+    """The id of the message whose checklist was changed, and how, in words; "" for any other. Never raises."""
+    for name in ("checklist_tasks_done", "checklist_tasks_added"):
+        change = message.get(name)
+        original = change.get("checklist_message") if isinstance(change, dict) else None
+        given = original.get("checklist") if isinstance(original, dict) else None
+        if not isinstance(change, dict) or not isinstance(original, dict) or not isinstance(given, dict):
+            continue
+        named = {
+            each["id"]: _text(each.get("text"))
+            for each in _dicts(given.get("tasks"))
+            if isinstance(each.get("id"), int)
+        }
+        title = f"“{_text(given.get('title'))}”"
+        lists = [
+            (f"Ticked off in the checklist {title}", _named(change.get("marked_as_done_task_ids"), named)),
+            (f"Open again in the checklist {title}", _named(change.get("marked_as_not_done_task_ids"), named)),
+            (f"Added to the checklist {title}", [_text(each.get("text")) for each in _dicts(change.get("tasks"))]),
+        ]
+        parts = [foreign("\n".join(f"- {line}" for line in lines if line), head) for head, lines in lists]
+        return original.get("message_id"), "\n".join(filter(None, parts))
+    return None, ""
+
+
+def _named(ids: object, named: Mapping[int, str]) -> list[str]:
+    return [named.get(each, "") for each in ids if isinstance(each, int)] if isinstance(ids, list) else []
+
+
+def _dicts(given: object) -> list[Mapping[str, Any]]:
+    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
 
 
 def open_poll(message: Mapping[str, Any]) -> str:
@@ -86,8 +117,7 @@ def _sticker(given: Mapping[str, Any]) -> str:
 
 
 def _checklist(given: Mapping[str, Any]) -> str:
-    tasks = given.get("tasks")
-    listed = [each for each in tasks if isinstance(each, dict)][:MAX_OPTIONS] if isinstance(tasks, list) else []
+    listed = _dicts(given.get("tasks"))[:MAX_OPTIONS]
     lines = [f"- [{'x' if each.get('completion_date') else ' '}] {_text(each.get('text'))}" for each in listed]
     title = _text(given.get("title"))
     return foreign("\n".join([title, *lines]), "Checklist") if title or lines else ""

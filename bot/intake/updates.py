@@ -10,7 +10,7 @@ from typing import Literal
 from bot.intake.media import SentFile
 from memory.foreign import has_foreign
 
-Kind = Literal["text", "edit", "command", "tap", "media", "membership", "reaction", "poll", "task", "unreadable"]
+Kind = Literal["text", "edit", "command", "tap", "media", "membership", "reaction", "addition", "task", "unreadable"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "message_reaction", "poll")
@@ -115,11 +115,11 @@ def is_cut(piece: str) -> bool:
 def batch_text(batch: Sequence[Envelope]) -> str:
     """Return what the user said in these messages, in order; an edit replaces the message that it edits.
 
-    The end of a poll is added to it.
+    What came of a poll or a checklist is added to it.
     """
     texts: dict[tuple[int | None, bool], str] = {}
     for envelope in batch:
-        texts[envelope.message_id, envelope.kind == "poll"] = envelope.text
+        texts[envelope.message_id, envelope.kind == "addition"] = envelope.text
     pieces = list(texts.values())
     joined = pieces[:1]
     for before, piece in pairwise(pieces):

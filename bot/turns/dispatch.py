@@ -35,7 +35,7 @@ from memory.storage.ahead import apart, let_go
 log = structlog.get_logger(__name__)
 
 GONE = ("kicked", "left")
-BY_NOBODY = ("task", "poll")
+BY_NOBODY = ("task", "addition")
 """Kinds with which nobody writes to the chat."""
 POSTPONED_S = 10.0
 """How long a lane rests when the disk takes nothing at all."""
@@ -90,7 +90,7 @@ class Dispatch:
             "tap": self._taps.run,
             "reaction": reaction,
             "edit": edits.take,
-            "poll": edits.take,
+            "addition": edits.take,
         }
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""

@@ -1,4 +1,4 @@
-"""Polls that people send: how one ended is told, in its turn and by the next answer; Telegram names no chat for it."""
+"""What comes of polls and checklists later: told in their turn, of a poll by the next answer too; no chat is named."""
 
 from __future__ import annotations
 
@@ -128,3 +128,19 @@ async def test_a_forgotten_poll_stays_forgotten(api, model, bot_here):
 
     assert rows(bot, "SELECT COUNT(*) FROM polls") == [(0,)]
     assert not any("lilac" in text for text in heard(bot))
+
+
+async def test_what_is_ticked_off_in_a_checklist_is_known(api, model, bot_here):
+    """Its turn tells it from then on; nobody is answered, and the next answer sees it in the messages."""
+    bot = await bot_here(CONTINUITY_ALLOWED_USERS=str(PERSON))
+    given = {"title": "Trip", "tasks": [{"id": 1, "text": "Pack"}, {"id": 2, "text": "Go"}]}
+    sent = api.people.sends(PERSON, {"checklist": given})
+    await api.until(lambda: bot_lines(api))
+    original = {"message_id": sent.message_id, "checklist": given}
+    api.people.sends(PERSON, {"checklist_tasks_done": {"checklist_message": original, "marked_as_done_task_ids": [1]}})
+    await settled(api, bot)
+
+    assert heard(bot)[0].endswith("> Ticked off in the checklist “Trip”:\n> - Pack")
+    assert len(bot_lines(api)) == 1
+    await reply(api, "what is left?")
+    assert "Ticked off in the checklist" in str(asked(model)[-1].messages)

@@ -116,3 +116,20 @@ def test_somebody_who_walks_edits_nothing():
 
     assert read_update({"update_id": 1, "message": message}, ME).text.startswith("[live location")
     assert read_update({"update_id": 2, "edited_message": message | {"edit_date": 1_800_000_009}}, ME) is None
+
+
+def test_what_is_ticked_off_is_added_to_its_checklist():
+    """Telegram's own word of a checklist names its message; what has no such message, or no task, is not for us."""
+    tasks = [{"id": 1, "text": "Pack"}, {"id": 2, "text": "Go"}]
+    original = {"message_id": 3, "checklist": {"title": "Trip", "tasks": tasks}}
+    done = {"checklist_message": original, "marked_as_done_task_ids": [1, 9], "marked_as_not_done_task_ids": [2]}
+    envelope = read(checklist_tasks_done=done)
+
+    assert (envelope.kind, envelope.message_id) == ("addition", 3)
+    assert envelope.text == (
+        "> Ticked off in the checklist “Trip”:\n> - Pack\n> Open again in the checklist “Trip”:\n> - Go"
+    )
+    added = read(checklist_tasks_added={"checklist_message": original, "tasks": [{"id": 4, "text": "Rest"}]})
+    assert added.text == "> Added to the checklist “Trip”:\n> - Rest"
+    assert read(checklist_tasks_done={"marked_as_done_task_ids": [1]}) is None
+    assert read(checklist_tasks_done={"checklist_message": original, "marked_as_done_task_ids": [9]}) is None

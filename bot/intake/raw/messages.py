@@ -16,7 +16,7 @@ from bot.intake.fields import (
     as_text,
 )
 from bot.intake.media import FORWARDED, OWN_VOICE, SentFile, sent_file, waiting_line
-from bot.intake.other_kinds import in_words, open_poll
+from bot.intake.other_kinds import in_words, open_poll, ticked
 from bot.intake.updates import Envelope, Me, conversation_key
 from memory.context.transcript import clip
 from memory.foreign import foreign, has_foreign
@@ -104,8 +104,9 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
     album = as_name(message.get("media_group_id"))
     spelled = "" if text or file else in_words(message) or (f"[{media}]" if media and album else "")
     if not (text or file or spelled):
-        service = any(name in message for name in SERVICE_FIELDS)
-        return None if service else replace(base, kind="media", text=media or UNKNOWN_KIND)
+        return _service(base, message) or (
+            None if _is_service(message) else replace(base, kind="media", text=media or UNKNOWN_KIND)
+        )
     if media and not (file or spelled):
         text = f"[{media}] {text}"
     text = spelled or text
@@ -125,6 +126,19 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
         replies_to=_ours_replied_to(message, me),
         poll_id=open_poll(message),
     )
+
+
+def _is_service(message: Mapping[str, Any]) -> bool:
+    return any(name in message for name in SERVICE_FIELDS)
+
+
+def _service(base: Envelope, message: Mapping[str, Any]) -> Envelope | None:
+    """Return what Telegram itself writes of a checklist, as an addition to its message; None for anything else."""
+    original, words = ticked(message)
+    message_id = as_id(original)
+    if not words or message_id is None:
+        return None
+    return replace(base, kind="addition", message_id=message_id, text=words, third_party=True)
 
 
 def _file_replied_to(message: Mapping[str, Any], me: Me) -> SentFile | None:

@@ -173,7 +173,7 @@ def _read_poll(raw: Mapping[str, Any], poll: Mapping[str, Any], me: Me) -> Envel
         chat_id=chat_id,
         thread_id=thread_id,
         private=chat_id > 0,
-        kind="poll",
+        kind="addition",
         user_id=as_id(sent.get("user_id")),
         text=poll_outcome(poll),
         message_id=as_id(sent.get("message_id")),

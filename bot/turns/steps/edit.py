@@ -1,4 +1,4 @@
-"""A message that changed after it was answered: edited by its person, or a poll that has ended."""
+"""A message that changed after it was answered: edited by its person, or of which something came."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Edits:
         self._has_answer = has_answer
 
     async def take(self, head: Envelope) -> None:
-        """Finish an edit, or the end of a poll. Raises `Conflict`, `StorageUnavailable`."""
+        """Finish an edit, or what came of a poll or a checklist. Raises `Conflict`, `StorageUnavailable`."""
         if await self._gate.joins(head) or await self._joins_parked(head):
             return
-        await (self._ended(head) if head.kind == "poll" else self._edited(head))
+        await (self._grown(head) if head.kind == "addition" else self._edited(head))
 
     async def _joins_parked(self, edit: Envelope) -> bool:
         """Let an edit wait with its message for [Try again], which then answers what it says now; else return False.
@@ -53,8 +53,11 @@ class Edits:
             return False
         return True
 
-    async def _ended(self, end: Envelope) -> None:
-        """Let the turn of a poll tell how it ended; the next answer is told so. Nobody is answered."""
+    async def _grown(self, end: Envelope) -> None:
+        """Let the turn of a poll tell how it ended, and the next answer; that of a checklist what was ticked off.
+
+        Nobody is answered.
+        """
         services, turn_id = self._services, await self._turn_of(end)
         turn = await services.memory.store.turn(turn_id) if turn_id else None
         poll = {"bot_id": end.bot_id, "poll_id": end.poll_id, "conversation_id": end.conversation_id}
