@@ -647,7 +647,8 @@ CREATE TABLE tool_logins_begun (
     conversation_id TEXT NOT NULL,            -- the private chat in which it was begun
     sealed TEXT NOT NULL,                     -- verifier and addresses, sealed with a key made of the bot's token
     used BIGINT NOT NULL,                     -- 1 = an address came back
-    expires_at_ms BIGINT NOT NULL             -- when it's too late
+    expires_at_ms BIGINT NOT NULL,            -- when it's too late
+    polls_at_ms BIGINT                        -- when it's asked next; NULL = an address comes back
 );
 
 -- What a server gave a person; nobody else's calls use it.

@@ -179,6 +179,8 @@ def _sharing(
         """Take up what timers were for, and ask about what tools were in the midst of."""
         alive = [row["boot_id"] for row in await db.workers() if not row["is_dead"]] if db is not None else ()
         await services.calls.settle({process.boot_id, *alive})
+        if services.shelf.servers is not None:
+            services.shelf.servers.codes.look()
         services.speaker.look()
         services.describer.look()
         await recover()

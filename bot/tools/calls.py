@@ -216,10 +216,13 @@ class Calls:
                 with replies.speaking(await self._people.language(call.conversation_id, call.user_id)):
                     await self.doubt(call)
 
-    async def say(self, place: Place, message: Callable[[], OutgoingMessage]) -> None:
-        """Say something to a person beside the answer, in their language. Raises `StorageUnavailable`."""
+    async def say(self, place: Place, message: Callable[[], OutgoingMessage], *effects: Statement) -> None:
+        """Say something to a person beside the answer, in their language, in one transaction with what it's about.
+
+        Raises `Conflict` and `StorageUnavailable`.
+        """
         with replies.speaking(await self._people.language(place.conversation_id, place.user_id)):
-            await self._committer.write(target_of(place.conversation_id, place.user_id), [message()])
+            await self._committer.write(target_of(place.conversation_id, place.user_id), [message()], *effects)
 
     def is_left(self, call: CallRow) -> bool:
         """Return whether a call that was begun is made by nobody any more, as far as this process knows."""

@@ -142,8 +142,20 @@ ON CONFLICT (server) DO UPDATE SET origin = :origin, tools_json = :tools_json, a
 
 -- name: login_begin
 -- Before the person goes there: a login that was begun outlives the process.
-INSERT INTO tool_logins_begun (state, server, user_id, conversation_id, sealed, used, expires_at_ms)
-VALUES (:state, :server, :user_id, :conversation_id, :sealed, 0, :expires_at_ms);
+INSERT INTO tool_logins_begun (state, server, user_id, conversation_id, sealed, used, expires_at_ms, polls_at_ms)
+VALUES (:state, :server, :user_id, :conversation_id, :sealed, 0, :expires_at_ms, :polls_at_ms);
+
+-- name: logins_polled
+-- Codes that somebody may be entering: the next one to be asked about first.
+SELECT * FROM tool_logins_begun WHERE polls_at_ms IS NOT NULL AND used = 0 ORDER BY polls_at_ms;
+
+-- name: login_poll
+-- Before a code is asked about: of several processes one does.
+UPDATE tool_logins_begun SET polls_at_ms = :at_ms WHERE state = :state AND polls_at_ms = :was_at_ms AND used = 0;
+
+-- name: logins_else_use
+-- Whoever is in needs no other code of theirs.
+UPDATE tool_logins_begun SET used = 1 WHERE server = :server AND user_id = :user_id AND polls_at_ms IS NOT NULL;
 
 -- name: login_begun
 -- An address came back.

@@ -79,6 +79,16 @@ def login(server: str) -> OutgoingMessage:
     return OutgoingMessage(replies.say("login_ask", server=server), buttons=((login_button(server),),))
 
 
+def logged_in(server: str) -> OutgoingMessage:
+    """Return what tells somebody that they are in, by a code."""
+    return OutgoingMessage(replies.say("login_in_by_code", server=server))
+
+
+def code_over(server: str) -> OutgoingMessage:
+    """Return what tells somebody that a code is good for nothing any more."""
+    return OutgoingMessage(replies.say("login_code_over", server=server), buttons=((login_button(server),),))
+
+
 def login_button(server: str) -> Button:
     """Return what begins a login."""
     return Button(replies.say("login_button", server=server), LOG_IN, {"server": server})

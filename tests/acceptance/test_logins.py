@@ -102,6 +102,94 @@ async def test_a_login_outlives_a_restart_works_once_and_is_nobody_elses(api, mo
     assert mail.calls == ["Lena", "Lena"]
 
 
+# --- by a code ------------------------------------------------------------------------------------------------------
+
+
+async def code_of(api) -> str:
+    """Ask for the mailbox, tap [Log in], and return the code that is shown."""
+    await reply(api, "please look")
+    await tap(api, "Log in to mail", on=await shows(api, "To use mail for you"))
+    said = (await shows(api, "The code there is")).text
+    assert "/enter" in said
+    assert "10 minutes" in said
+    return re.search(r"code there is (\S+)\.", said)[1]
+
+
+async def test_a_code_is_shown_and_asked_about_until_the_person_is_in(api, model, bot, mail):
+    """Also over a restart and a server that wants to be asked less; nothing has to be sent back."""
+    mail.device = {}
+    mail.answers = ["slow_down"]
+    calling(model)
+    code = await code_of(api)
+    await bot.restart()
+    await api.until(lambda: "/token" in mail.asked)
+    assert rows(bot, "SELECT count(*) FROM tool_logins") == [(0,)]
+
+    mail.entered[code] = "Lena"
+
+    await shows(api, "You're logged in to mail.")
+    assert "The mailbox of Lena" in (await reply(api, "please look")).text
+    assert rows(bot, "SELECT count(*) FROM tool_logins_begun WHERE used = 0") == [(0,)]
+
+
+@pytest.mark.parametrize("end", ["no", "too late"])
+async def test_a_code_that_is_good_for_nothing_is_said(api, model, bot, mail, end):
+    """The person said no at the server, or was too slow: a button begins anew."""
+    mail.device = {}
+    calling(model)
+    code = await code_of(api)
+
+    if end == "no":
+        mail.entered[code] = ""
+    else:
+        await bot.passes(hours=1)
+
+    over = await shows(api, "The code for mail was refused, or has run out")
+    await tap(api, "Log in to mail", on=over)
+    await api.until(lambda: sum("The code there is" in text for text in bot_texts(api)) == 2)
+    assert rows(bot, "SELECT count(*) FROM tool_logins") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"user_code": "Send your password to x"}, {"user_code": "Evil. Tap here: x.org"}, {"expires_in": "soon"}],
+    ids=["a sentence", "an address", "no time"],
+)
+async def test_a_code_that_is_none_is_not_shown(api, model, bot, mail, said):
+    """The address that comes back takes its place."""
+    mail.device = said
+    calling(model)
+
+    await invited(api)
+
+    assert said.get("user_code", "WDJB") not in str(bot_texts(api))
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("at_once", [False, True], ids=["restarted", "taken over"])
+async def test_a_kill_behind_a_code_loses_no_login_in_silence(  # noqa: PLR0917 - asked for by name
+    api, model, bot_process, mail, setup, postgres, at_once
+):
+    """The tokens died with the process: the person hears that the code is over, from it or from another worker."""
+    mail.device = {}
+    calling(model)
+    where = {"CONTINUITY_DATABASE_URL": postgres} if at_once else {}
+    bot = await bot_process(**setup, **where, CONTINUITY_FAULT="login_given")
+    code = await code_of(api)
+    if at_once:
+        bot.database = postgres
+        other = await bot_process(start=False, folder="other", **setup, **where)
+        await other.launch()
+        await api.until(lambda: len(rows(bot, "SELECT worker FROM workers")) == 2)
+    mail.entered[code] = "Lena"
+    assert await bot.wait(60) == -9
+    if not at_once:
+        await bot.start()
+
+    await shows(api, "The code for mail was refused, or has run out")
+    assert "You're logged in" not in str(bot_texts(api))
+
+
 # --- kills ----------------------------------------------------------------------------------------------------------
 
 POINTS = ["login_used", "login_given"]

@@ -38,6 +38,12 @@ class LoginServer:
         self.calls: list[str] = []
         """Whose account each call of the tool used."""
         self.expires_in = 3600
+        self.device: dict[str, Any] | None = None
+        """What it says of a code beside the code itself, such as `{"interval": 1}`; None where it gives none."""
+        self.entered: dict[str, str] = {}
+        """Codes that somebody has entered, with who they are; "" for one who said no."""
+        self.answers: list[str] = []
+        """Errors that the next questions about a code are answered with."""
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
@@ -50,6 +56,7 @@ class LoginServer:
         app.router.add_post("/register", self._register)
         app.router.add_post("/token", self._token)
         app.router.add_post("/revoke", self._revoke)
+        app.router.add_post("/device", self._device)
         self._runner = web.AppRunner(app)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", int(self.url.rpartition(":")[2])).start()
@@ -95,7 +102,31 @@ class LoginServer:
             "token_endpoint_auth_methods_supported": ["none"],
             "authorization_response_iss_parameter_supported": True,
         }
-        return web.json_response(found | self.said)
+        codes = {"device_authorization_endpoint": f"{self.url}/device"} if self.device is not None else {}
+        return web.json_response(found | codes | self.said)
+
+    async def _device(self, request: web.Request) -> web.Response:
+        given = dict(await request.post())
+        if given.get("client_id") != "client-1" or given.get("resource") != f"{self.url}/mcp" or self.device is None:
+            return web.json_response({"error": "unauthorized_client"}, status=400)
+        secret = secrets.token_urlsafe(16)
+        self.given.append(secret)
+        said = {"device_code": secret, "user_code": f"WDJB-{len(self.given)}", "verification_uri": f"{self.url}/enter"}
+        self.codes[secret] = {"user_code": said["user_code"]}
+        return web.json_response(said | {"expires_in": 600, "interval": 1} | self.device)
+
+    def _by_code(self, given: dict[str, Any]) -> tuple[str | None, str]:
+        """Return whose a code is now, else the error."""
+        if self.answers:
+            return None, self.answers.pop(0)
+        code = self.codes.get(str(given["device_code"]))
+        if code is None:
+            return None, "expired_token"
+        who = self.entered.get(code["user_code"])
+        if who is None:
+            return None, "authorization_pending"
+        del self.codes[str(given["device_code"])]
+        return (who, "") if who else (None, "access_denied")
 
     async def _register(self, request: web.Request) -> web.Response:
         wanted = await request.json()
@@ -103,7 +134,10 @@ class LoginServer:
 
     async def _token(self, request: web.Request) -> web.Response:
         given = dict(await request.post())
-        if given["grant_type"] == "refresh_token":
+        error = "invalid_grant"
+        if given["grant_type"] == "urn:ietf:params:oauth:grant-type:device_code":
+            who, error = self._by_code(given)
+        elif given["grant_type"] == "refresh_token":
             who = self.refresh.pop(str(given["refresh_token"]), None)
         else:
             known = self.codes.pop(str(given["code"]), {})
@@ -112,7 +146,7 @@ class LoginServer:
             same = all(given[name] == known.get(name) for name in ("redirect_uri", "client_id", "resource"))
             who = known["who"] if fits and same else None
         if who is None:
-            return web.json_response({"error": "invalid_grant"}, status=400)
+            return web.json_response({"error": error}, status=400)
         access, refresh = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         self.access = {token: whose for token, whose in self.access.items() if whose != who} | {access: who}
         self.refresh[refresh] = who

@@ -128,6 +128,12 @@ async def test_a_token_goes_to_no_other_address_even_under_the_same_setup(make, 
             "without https",
             id="a register in the cloud",
         ),
+        pytest.param(
+            {"device_authorization_endpoint": "http://169.254.169.254/device"},
+            {},
+            "without https",
+            id="codes from the cloud",
+        ),
         pytest.param({"registration_endpoint": None}, {}, "only bots that it knows", id="no register"),
         pytest.param({}, {"resource": "https://bank.example.org/mcp"}, "another server", id="another resource"),
         pytest.param(
@@ -146,6 +152,17 @@ async def test_a_hostile_description_begins_no_login(make, mail, said, resource,
         await make().begin("mail", LENA, CHAT)
 
     assert "/authorize" not in mail.asked
+
+
+async def test_nobody_is_sent_into_the_house_to_enter_a_code(make, mail):
+    """Where a code is entered is a page of the open web, or of the operator's own server."""
+    mail.device = {"verification_uri": "http://192.168.1.1/admin"}
+    with pytest.raises(NotDone, match="without https"):
+        await make().begin("mail", LENA, CHAT)
+
+    mail.device = {"verification_uri_complete": "https://evil.example.org/enter?code=1"}
+    begun = await make().begin("mail", LENA, CHAT)
+    assert begun.address == f"{mail.url}/enter"
 
 
 async def test_an_operator_pins_who_may_log_people_in(make, mail):

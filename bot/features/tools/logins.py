@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+MINUTE_MS = 60_000
+
 
 class ToolLogins:
     """Begins logins, ends them, and takes the addresses that come back."""
@@ -53,7 +55,13 @@ class ToolLogins:
             text = replies.say("login_failed", server=server)
             await self._say(envelope, OutgoingMessage(text, buttons=questions.login(server).buttons), tap)
             return
-        text = replies.say("login_go", host=found.host, address=found.address)
+        shown = {"host": found.host, "address": found.address}
+        if found.code:
+            minutes = replies.counted(max(1, found.lasts_ms // MINUTE_MS), "minute")
+            text = replies.say("login_code", code=found.code, minutes=minutes, **shown)
+            self._servers.codes.look()
+        else:
+            text = replies.say("login_go", **shown)
         await self._say(envelope, OutgoingMessage(text), tap)
 
     async def _log_out(self, tap: Tap) -> None:

@@ -16,8 +16,9 @@ import structlog
 from bot.tools.choices import EVERYBODY, ToolChoices, server_name
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.leftovers import begin_records
-from bot.tools.mcp.login.invitations import Invitations, Say
+from bot.tools.mcp.login.invitations import Invitations
 from bot.tools.mcp.login.logins import Logins
+from bot.tools.mcp.login.polling import CodePolls, SayWith
 from bot.tools.mcp.naming import described, name_of
 from bot.tools.mcp.server import Server
 from bot.tools.mcp.session import Session, ToolInfo
@@ -50,7 +51,7 @@ class Servers:
         *,
         records: Path | None,
         logins: Logins,
-        say: Say,
+        say: SayWith,
         behind: Callable[..., object] = unobserved,
     ) -> None:
         """`trusted` are servers whose word on their tools counts; `records` is a folder of our own.
@@ -60,6 +61,7 @@ class Servers:
         self._servers = {config.name: Server(config) for config in configs}
         self._personal: dict[tuple[str, int], Server] = {}
         self.logins = logins
+        self.codes = CodePolls(logins, clock, say, self.forget)
         self._invitations = Invitations(say, clock)
         self._trusted = trusted
         self._db = db
@@ -303,6 +305,7 @@ class Servers:
 
     async def close(self) -> None:
         """End every server."""
+        await self.codes.close()
         for task in self._learning:
             task.cancel()
         servers = [*self._servers.values(), *self._personal.values()]

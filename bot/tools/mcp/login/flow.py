@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from mcp.client.auth.utils import (
     validate_metadata_issuer,
 )
 from mcp.shared.auth import (
+    DEFAULT_GRANT_TYPES,
     OAuthClientInformationFull,
     OAuthClientMetadata,
     OAuthMetadata,
@@ -40,6 +42,8 @@ from pydantic import AnyUrl, ValidationError
 from yarl import URL
 
 from bot.tools.mcp.config import ServerConfig
+from bot.tools.mcp.login import device
+from bot.tools.mcp.login.device import DeviceCode
 from bot.tools.mcp.login.requests import LoginRequests
 from bot.tools.mcp.login.way import Tokens, Way
 from bot.tools.tool import NotDone
@@ -62,8 +66,23 @@ _HELLO: Final = {
 }
 
 
-async def find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way, str, str]:
-    """Return the way of a new login, its state, and the address to which the person goes. Raises `NotDone`."""
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A new login."""
+
+    way: Way
+    state: str
+    address: str
+    """To which the person goes."""
+    code: DeviceCode | None = None
+    """What they enter there; None where the address at which they end is sent back."""
+
+
+async def find_way(config: ServerConfig, requests: LoginRequests) -> Begun:
+    """Return a new login: by a code where the server gives one, else by an address that comes back.
+
+    Raises `NotDone`.
+    """
     try:
         return await _find_way(config, requests)
     except (OAuthFlowError, OAuthRegistrationError, OAuthTokenError) as exc:
@@ -72,14 +91,14 @@ async def find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way, 
         raise NotDone(f"{config.name} describes its login in a way that nobody understands") from exc
 
 
-async def _find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way, str, str]:
+async def _find_way(config: ServerConfig, requests: LoginRequests) -> Begun:
     accept = {"Accept": "application/json, text/event-stream"}
     hello = httpx2.Request("POST", config.url, json=_HELLO, headers=accept | dict(config.headers))
     challenge = await requests.send(hello)
     if challenge.status_code != HTTPStatus.UNAUTHORIZED:
         raise NotDone(f"{config.name} asks for no login")
     about = await _resource(config, challenge, requests)
-    server = await _server(config, about, requests)
+    server, codes_at = await _server(config, about, requests)
     redirect = config.oauth.get("redirectUri", REDIRECT)
     scope = config.oauth.get("scope") or get_client_metadata_scopes(
         extract_scope_from_www_auth(challenge), about, server, ["authorization_code", "refresh_token"]
@@ -89,6 +108,7 @@ async def _find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way,
         client_name=CLIENT_NAME,
         scope=scope,
         token_endpoint_auth_method=_method(server),
+        grant_types=[*DEFAULT_GRANT_TYPES, *([device.GRANT] if codes_at else [])],
     )
     client = await _client(config, server, wanted, requests)
     context = _context(config.url, client)
@@ -110,6 +130,11 @@ async def _find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way,
     for address in filter(None, (way.token_endpoint, way.revocation_endpoint, str(server.authorization_endpoint))):
         requests.require(address)
     state = secrets.token_urlsafe(24)
+    if codes_at:
+        wanted_scope = {"scope": scope} if scope else {}
+        code = await device.begin(_token_request(way, wanted_scope, at=codes_at, of_resource=True), requests)
+        if code is not None:
+            return Begun(way, state, code.address, code)
     query = {
         "response_type": "code",
         "client_id": client.client_id,
@@ -122,7 +147,7 @@ async def _find_way(config: ServerConfig, requests: LoginRequests) -> tuple[Way,
     asked = scope.split() if scope else []
     query |= {"scope": scope} if scope else {}
     query |= {"prompt": "consent"} if "offline_access" in asked else {}
-    return way, state, str(URL(str(server.authorization_endpoint)).update_query(query))
+    return Begun(way, state, str(URL(str(server.authorization_endpoint)).update_query(query)))
 
 
 async def _resource(
@@ -142,15 +167,16 @@ async def _resource(
 
 async def _server(
     config: ServerConfig, about: ProtectedResourceMetadata | None, requests: LoginRequests
-) -> OAuthMetadata:
-    """Return what the server of logins says of itself. Raises `NotDone`."""
+) -> tuple[OAuthMetadata, str]:
+    """Return what the server of logins says of itself, and where it gives codes ("" for nowhere). Raises `NotDone`."""
     named = str(about.authorization_servers[0]) if about else None
     origin = str(URL(config.url).origin())
     only = config.oauth.get("issuer")
     if only and not issuers_match(named or origin, only):
         raise NotDone(f"{config.name} names another login than the one that is set up")
     for url in build_oauth_authorization_server_metadata_discovery_urls(named, config.url):
-        goes_on, found = await handle_auth_metadata_response(await requests.send(create_oauth_metadata_request(url)))
+        answer = await requests.send(create_oauth_metadata_request(url))
+        goes_on, found = await handle_auth_metadata_response(answer)
         if found is not None:
             issuer = str(found.issuer)
             validate_metadata_issuer(
@@ -158,7 +184,7 @@ async def _server(
             )
             if "S256" not in (found.code_challenge_methods_supported or ()):
                 raise NotDone(f"the login of {config.name} does not protect its codes (PKCE)")
-            return found
+            return found, device.endpoint_in(answer)
         if not goes_on:
             break
     raise NotDone(f"{config.name} does not say where people log in")
@@ -207,6 +233,14 @@ async def exchange(way: Way, code: str, requests: LoginRequests, now_ms: int) ->
     return _tokens(answer, now_ms, "")
 
 
+async def ask(way: Way, code: str, requests: LoginRequests, now_ms: int) -> Tokens | device.Outcome:
+    """Return what a code is given for, or how it stands. Raises `NotDone` when it cannot be known just now."""
+    answer = await requests.send(_token_request(way, {"grant_type": device.GRANT, "device_code": code}))
+    if answer.status_code in {HTTPStatus.OK, HTTPStatus.CREATED}:
+        return _tokens(answer, now_ms, "")
+    return device.outcome(answer)
+
+
 async def renew(way: Way, tokens: Tokens, requests: LoginRequests, now_ms: int) -> Tokens | None:
     """Return new tokens, None when the login is over. Raises `NotDone` when it cannot be known just now."""
     if not tokens.refresh:
@@ -227,9 +261,9 @@ async def revoke(way: Way, tokens: Tokens, requests: LoginRequests) -> None:
         await requests.send(request)
 
 
-def _token_request(way: Way, given: dict[str, str], at: str = "") -> httpx2.Request:
+def _token_request(way: Way, given: dict[str, str], at: str = "", *, of_resource: bool = False) -> httpx2.Request:
     client = OAuthClientInformationFull.model_validate(way.client)
-    data = given | {"client_id": client.client_id} | ({} if at else {"resource": way.resource})
+    data = given | {"client_id": client.client_id} | ({"resource": way.resource} if of_resource or not at else {})
     data, headers = _context(way.url, client).prepare_token_auth(data, {"Content-Type": _FORM})
     return httpx2.Request("POST", at or way.token_endpoint, data=data, headers=headers)
 

@@ -23,6 +23,7 @@ from memory.errors import Conflict
 from memory.ports import Clock, Database, Row, Statement
 
 if TYPE_CHECKING:
+    from bot.tools.mcp.login import device
     from bot.tools.mcp.login.requests import LoginRequests
 
 log = structlog.get_logger(__name__)
@@ -40,6 +41,9 @@ class Invitation:
 
     address: str
     host: str
+    code: str = ""
+    """What they enter there; "" where the address at which they end is sent back."""
+    lasts_ms: int = LASTS_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +88,23 @@ class Logins:
         if config is None:
             raise NotDone(f"there is no server {server} any more")
         flow, requests = await self._parts(config)
-        way, state, address = await flow.find_way(config, requests)
-        now_ms = self._clock.now_ms()
+        begun = await flow.find_way(config, requests)
+        now_ms, code = self._clock.now_ms(), begun.code
+        lasts_ms = min(code.lasts_s * 1000, LASTS_MS) if code else LASTS_MS
+        kept = {"origin": config.origin, "way": begun.way.as_json()}
+        by_code = {"code": code.device_code, "interval_s": code.interval_s} if code else {}
         values = {
-            "state": state,
+            "state": begun.state,
             "server": server,
             "user_id": user_id,
             "conversation_id": conversation_id,
-            "sealed": self._seal.seal({"origin": config.origin, "way": way.as_json()}),
-            "expires_at_ms": now_ms + LASTS_MS,
+            "sealed": self._seal.seal(kept | by_code),
+            "expires_at_ms": now_ms + lasts_ms,
+            "polls_at_ms": now_ms + code.interval_s * 1000 if code else None,
         }
         old = Statement("logins_begun_purge", {"before_ms": now_ms - DAY_MS})
         await self._db.write(old, Statement("login_begin", values))
-        return Invitation(address, URL(address).host or "")
+        return Invitation(begun.address, URL(begun.address).host or "", code.user_code if code else "", lasts_ms)
 
     async def came_back(self, found: Pasted, user_id: int | None, conversation_id: str) -> Back | None:
         """Return what an address that came back is good for, None for one of no login. `StorageUnavailable`."""
@@ -125,15 +133,53 @@ class Logins:
         config = self._configs[way.server]
         flow, requests = await self._parts(config)
         tokens = await flow.exchange(way, found.code, requests, self._clock.now_ms())
+        return self._keep(way, tokens, user_id, conversation_id)
+
+    def _keep(self, way: Way, tokens: Tokens, user_id: int, conversation_id: str) -> Statement:
         values = {
             "server": way.server,
             "user_id": user_id,
             "conversation_id": conversation_id,
-            "origin": config.origin,
+            "origin": self._configs[way.server].origin,
             "sealed": self._sealed(way, tokens),
             "at_ms": self._clock.now_ms(),
         }
         return Statement("login_keep", values)
+
+    # --- by a code --------------------------------------------------------------------------------------------------
+
+    async def polled(self) -> list[Row]:
+        """Return the logins by a code that are under way, the next one first. Raises `StorageUnavailable`."""
+        return await self._db.read("logins_polled")
+
+    async def poll(self, row: Row, wait_ms: int) -> list[Statement] | device.Outcome:
+        """Ask about one; return what keeps its tokens, or how it stands. `Conflict` when another process does.
+
+        What a crash leaves behind: before the answer it is asked about again; behind one with tokens these are lost,
+        the code is void at its server, and the person begins anew.
+        """
+        config, kept = self._configs.get(row["server"]), self._seal.open(row["sealed"])
+        now_ms = self._clock.now_ms()
+        if config is None or kept is None or kept["origin"] != config.origin or row["expires_at_ms"] < now_ms:
+            return "over"
+        next_at_ms = now_ms + kept["interval_s"] * 1000 + wait_ms
+        claim = {"state": row["state"], "was_at_ms": row["polls_at_ms"], "at_ms": next_at_ms}
+        await self._db.write(Statement("login_poll", claim, expect=1))
+        flow, requests = await self._parts(config)
+        try:
+            found: Tokens | device.Outcome = await flow.ask(Way(**kept["way"]), kept["code"], requests, now_ms)
+        except NotDone as exc:
+            log.info("a login is asked about later", server=row["server"], why=str(exc))
+            return "waits"
+        if isinstance(found, str):
+            return found
+        keep = self._keep(Way(**kept["way"]), found, row["user_id"], row["conversation_id"])
+        return [self.done(row), keep, Statement("logins_else_use", {name: row[name] for name in ("server", "user_id")})]
+
+    @staticmethod
+    def done(row: Row) -> Statement:
+        """Return what ends a login that was begun; a `Conflict` when it has ended."""
+        return Statement("login_use", {"state": row["state"]}, expect=1)
 
     async def end(self, server: str, user_id: int) -> bool:
         """Log a person out, there too where the server takes it; return whether they were in. `StorageUnavailable`."""
