@@ -14,7 +14,7 @@ def place_of(conversation_id: str) -> str:
 
 
 def text_gone(file_id: str, conversation_id: str) -> list[Statement]:
-    """Return what lets go of everything that was read from a file."""
+    """Return the statements that let go of everything that was read from a file."""
     return [
         Statement("file_passages_drop", {"file_id": file_id}),
         Statement("file_terms_drop", {"conversation_id": place_of(conversation_id), "file_id": file_id}),
@@ -22,7 +22,7 @@ def text_gone(file_id: str, conversation_id: str) -> list[Statement]:
 
 
 async def erase_files(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of the files that came with what is forgotten; their bytes go with the next sweep."""
+    """The statements that let go of the files that came with what is forgotten; their bytes go with the next sweep."""
     statements: list[Statement] = []
     for row in await _going(db, going):
         statements.append(Statement("erase_file", {"file_id": row["file_id"]}))

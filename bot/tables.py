@@ -87,7 +87,7 @@ async def erase_name(db: Database, going: Erasure) -> list[Statement]:
 
 
 async def erase(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of messages, a name, files with what was read from them, tasks without notes (P13)."""
+    """The statements that let go of messages, a name, files with what was read from them, tasks without notes (P13)."""
     here = {"conversation_id": going.conversation_id}
     tasks = [Statement(name, here) for name in ("erase_task_calls", "erase_tasks", "erase_task_runs")]
     others = [*await erase_name(db, going), *await erase_files(db, going), *tasks]

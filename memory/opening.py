@@ -343,14 +343,14 @@ class ConversationMemory(Parts):
         return await self.searcher.search(Query(conversation_id, text, limit=limit, now_ms=self.clock.now_ms()))
 
     async def notes(self, conversation_id: str) -> Ledger:
-        """Return what is noted in a conversation, by number; `memory.ledger.views` order it for lists.
+        """Return the notes of a conversation, by number; `memory.ledger.views` order them for lists.
 
         Raises `StorageUnavailable`.
         """
         return await self.ledgers.read(conversation_id)
 
     async def receipt(self, conversation_id: str) -> tuple[TierReceipt, ...]:
-        """Return what the model was given for the last answer of the present session, tier by tier; () for none."""
+        """Return the receipt of the present session's last answer, tier by tier; () for none."""
         session_id = await self.store.current_session_id(conversation_id)
         found = await self.store.context_snapshots(session_id, limit=1) if session_id else []
         receipts = orjson.loads(found[0]["receipts_json"]) if found else ()

@@ -157,7 +157,7 @@ def _hydrator(
 
 
 def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
-    """Return what belongs to a stored turn beside its row; without a keeper it waits for nobody to read it."""
+    """The statements that belong to a stored turn beside its row; without a keeper it waits for nobody to read it."""
     if turn.unfiled:
         return ()
     indexed = index_turn(turn, given.measures.languages)

@@ -127,5 +127,5 @@ class Database(Protocol):
         ...
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of the files. A second call does nothing."""
+        """Finish accepted work and let go of the files. A second call does nothing."""
         ...

@@ -83,7 +83,7 @@ def make_state(**overrides: Any) -> SessionState:
 
 
 def make_exchange(number: int = 1, **overrides: Any) -> Exchange:
-    """Return what was said in turn `t_<number>` of session `s_1`, unless told otherwise."""
+    """Return the exchange of turn `t_<number>` of session `s_1`, unless told otherwise."""
     fields: dict[str, Any] = {
         "turn_id": f"t_{number}",
         "session_id": "s_1",
@@ -142,7 +142,7 @@ def make_session(**overrides: Any) -> PastSession:
 
 
 def make_note(text: str = "Send the report to Anna", **overrides: Any) -> Note:
-    """Return what the user has to do, as they said it in turn `t_<number>` of session `s_1`, unless told otherwise."""
+    """Return a task of the user, as they said it in turn `t_<number>` of session `s_1`, unless told otherwise."""
     number = overrides.get("number", 1)
     fields: dict[str, Any] = {
         "note_id": f"n_{number}",

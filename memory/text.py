@@ -1,4 +1,4 @@
-"""Text without a language: what can be stored, cut to a length, parted into sentences and words. Pure."""
+"""Text without a language: made storable, cut to a length, parted into sentences and words. Pure."""
 
 from __future__ import annotations
 
@@ -100,5 +100,5 @@ def specific_words(sentence: str) -> frozenset[str]:
 
 
 def specifics(sentence: str) -> int:
-    """How many numbers and names the sentence holds: what nobody can reconstruct from the gist."""
+    """How many numbers and names the sentence holds: nobody can reconstruct them from the gist."""
     return len(_NUMBER.findall(sentence)[:4]) + 2 * len(_NAME.findall(sentence)[:4])

@@ -35,7 +35,7 @@ CARE = "care"
 
 
 UNDOES = "undo"
-"""`action_name` of a turn that took back what an earlier one changed."""
+"""`action_name` of a turn that took back the changes of an earlier one."""
 
 
 PRIVATE = "private"
@@ -60,7 +60,7 @@ class ToolCall(Contract):
     arguments: str = "{}"
     """JSON object as text."""
     result: str = ""
-    """What the tool returned, capped when it was stored."""
+    """The result of the tool, capped when it was stored."""
 
 
 class ConversationTurn(Contract):
@@ -99,7 +99,7 @@ class ConversationTurn(Contract):
 
     @property
     def spoken(self) -> str:
-        """What the assistant says in its own name: what it promises, asks and puts off is read from this alone."""
+        """The assistant's words in its own name: promises, questions and delays are read from these alone."""
         return self.assistant_text if self.authored is None else self.authored
 
     @property
@@ -109,7 +109,7 @@ class ConversationTurn(Contract):
 
 
 class Topic(Contract):
-    """What a stretch of the conversation is about, in its own words."""
+    """The subject of a stretch of the conversation, in its own words."""
 
     name: str
     weight: float
@@ -170,7 +170,7 @@ class PendingClarification(Contract):
 
 
 class CompactionMark(Contract):
-    """Where the prompt's verbatim history begins, and the summary that stands for what came before (004)."""
+    """The place where the prompt's verbatim history begins, and the summary that stands for all before it (004)."""
 
     compaction_id: str
     history_from_seq: int
@@ -179,7 +179,7 @@ class CompactionMark(Contract):
     kept_seqs: tuple[int, ...] = ()
     """Older turns kept verbatim since they hold decisions."""
     current_task: str = ""
-    """What the session was about when it was compacted (004 phase 3): its newest open matter, or its title."""
+    """The current task when the session was compacted (004 phase 3): its newest open matter, or its title."""
 
 
 class NotesMark(Contract):
@@ -194,7 +194,7 @@ class NotesMark(Contract):
     time_zone: str
     persona: str = ""
     of_session: bool = False
-    """True when only what was noted in the session belongs to it: fresh, mode off, another user of a group."""
+    """True when only notes of the session itself belong to it: fresh, mode off, another user of a group."""
     compaction_id: str = ""
     """The compaction in force then: behind the next one the notes are taken anew."""
 
@@ -209,7 +209,7 @@ class SessionState(Contract):
     @model_validator(mode="before")
     @classmethod
     def _read_up(cls, values: Any) -> Any:
-        """Leave out what only earlier versions knew, so that what they wrote is read and not set aside."""
+        """Leave out fields that only earlier versions knew, so that their rows are read and not set aside."""
         if not isinstance(values, dict) or RETIRED_STATE_FIELDS.isdisjoint(values):
             return values
         return {k: v for k, v in values.items() if k in cls.model_fields or k not in RETIRED_STATE_FIELDS}
@@ -227,7 +227,7 @@ class SessionState(Contract):
     open_loops: tuple[OpenLoop, ...] = ()
     active_job_refs: tuple[str, ...] = ()
     resolved_entities: dict[str, str] = Field(default_factory=dict)
-    """What a reference stands for, e.g. "that task" → job or loop id."""
+    """References and their meaning, e.g. "that task" → job or loop id."""
     time_zone: str = "UTC"
     """By whose clock "by Friday" is read: that of the person who wrote last."""
     language: str | None = None

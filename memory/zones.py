@@ -1,4 +1,4 @@
-"""A time zone by its name, and what stands in for one that nobody knows."""
+"""A time zone by its name, and the stand-in for one that nobody knows."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class ModelResponder:
 
 
 def _once(act: Callable[[], None]) -> Callable[[], None]:
-    """Return what does something the first time that it is called."""
+    """Return the function that does something the first time that it is called."""
     left = [act]
     return lambda: left.pop()() if left else None
 

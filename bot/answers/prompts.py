@@ -77,7 +77,7 @@ def keep(
     originals: Collection[ConversationTurn],
     now_ms: int,
 ) -> list[Statement]:
-    """Return what writes the prompt of an answer down, for the transaction of its turn.
+    """Return the statements that write the prompt of an answer down, for the transaction of its turn.
 
     `texts` are instructions and descriptions of tools, `steps` what followed calls of tools. `originals` are the
     session's turns as they are stored: one that the packet shows as it is costs only its id.
@@ -135,7 +135,7 @@ def rebuilt(kept: KeptPacket, turns: Mapping[str, ConversationTurn]) -> tuple[Co
 
 
 def purge(prompts_before_ms: int, figures_before_ms: int) -> Sequence[Statement]:
-    """Return what lets go of what is too old."""
+    """Return the statements that let go of what is too old."""
     return (
         Statement("prompts_purge", {"before_ms": prompts_before_ms}),
         Statement("prompt_texts_purge"),

@@ -186,7 +186,7 @@ def working(settings: Settings, do: Callable[[Workspace], Awaitable[_T]]) -> _T:
 
 
 def one_or_all(session: str | None, *, every: bool) -> Callable[[Workspace], Awaitable[list[str]]]:
-    """Return what finds the sessions that were named. Exits with 2 when neither one nor all were."""
+    """Return the function that finds the sessions that were named. Exits with 2 when neither one nor all were."""
     if (session is None) != every:
         raise stop_with("name one session, or say --all", 2)
 

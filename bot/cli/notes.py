@@ -33,7 +33,7 @@ def _change(session: str, do: Do[_T]) -> _T:
 
 
 def _in_conversation(session: str, do: Do[_T]) -> Callable[[Workspace], Awaitable[_T]]:
-    """Return what finds a session's conversation and works on it."""
+    """Return the function that finds a session's conversation and works on it."""
 
     async def done(workspace: Workspace) -> _T:
         from bot.ops.workspace import OpsError

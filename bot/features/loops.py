@@ -66,7 +66,7 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
 
 
 def ending(note: Note, how: Ending, now_ms: int) -> End:
-    """What ends a note; of a series [Done] ends the date that rang last or comes next."""
+    """The operation that ends a note; of a series [Done] ends the date that rang last or comes next."""
     coming = series.next_ring(note)
     if how == "done" and note.repeats and coming:
         return End(number=note.number, how=how, occurrence=series.date_to_end(note, now_ms) or coming[0])
@@ -74,7 +74,7 @@ def ending(note: Note, how: Ending, now_ms: int) -> End:
 
 
 def putting_off(note: Note, now_ms: int, zone: str) -> Operation:
-    """What puts a note off until tomorrow morning."""
+    """The operation that puts a note off until tomorrow morning."""
     return Change(number=note.number, fields={"snoozed_until_ms": tomorrow_ms(now_ms, zone)})
 
 

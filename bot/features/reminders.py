@@ -83,7 +83,7 @@ def in_time(moment: SaidTime, now_ms: int, zone: str) -> SaidTime:
 
 
 def moved_by(note: Note, moment: SaidTime) -> Operation:
-    """What gives a reminder another time: of a series the next date alone, unless a new rule was said."""
+    """The operation that gives a reminder another time: of a series the next date alone, unless a new rule was said."""
     if moment.repeats or not note.repeats:
         fields = {"rings_from": moment.minute(), "repeats": moment.repeats}
         return Change(number=note.number, fields=fields)

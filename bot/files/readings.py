@@ -167,7 +167,7 @@ class Readings:
         return found
 
     def findable(self, file: StoredFile, described: str) -> list[Statement]:
-        """What lets a picture be found by its description."""
+        """The statements that let a picture be found by its description."""
         passages, language = [Passage(0, 1, described)], self._languages.detect(described).code
         return [
             *text_gone(file.file_id, file.conversation_id),
@@ -275,7 +275,7 @@ class Readings:
         return " ".join(row["text"] for row in rows)
 
     def corrected(self, file: StoredFile, text: str) -> list[Statement]:
-        """What lets the words of the person stand for those that were heard."""
+        """The statements that let the words of the person stand for those that were heard."""
         passages = parted([(1, tidy(text))], MINUTE)
         read = replace(file, reason="corrected", pages=1, described=text[:DESCRIBED_CHARS])
         known = _known(read, self._languages.detect(text[:SAMPLE_CHARS]).code)

@@ -160,7 +160,7 @@ def typed(found: FileType) -> str:
 
 
 def failed(file: StoredFile, why: str, detail: str = "", *, keeps: bool = False, pages: int = 0) -> Statement:
-    """What notes that a file was not read, and lets go of its bytes unless it `keeps` them."""
+    """The statement that notes that a file was not read, and lets go of its bytes unless it `keeps` them."""
     state = "expired" if why == "expired" else "failed"
     digest = file.digest if keeps else ""
     reason = f"{why} {detail}".strip()
@@ -170,7 +170,7 @@ def failed(file: StoredFile, why: str, detail: str = "", *, keeps: bool = False,
 
 
 def passage_rows(file: StoredFile, passages: Sequence[Passage]) -> list[Statement]:
-    """What stores passages."""
+    """The statements that store passages."""
     return [
         Statement(
             "file_passage_put",
@@ -192,7 +192,7 @@ def passages_of(rows: Sequence[Row]) -> list[Passage]:
 
 
 def index_rows(file: StoredFile, passages: Sequence[Passage], language: str, languages: Languages) -> list[Statement]:
-    """What makes passages findable."""
+    """The statements that make passages findable."""
     rows: list[Statement] = []
     for passage in passages:
         searched = ConversationTurn(

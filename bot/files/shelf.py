@@ -233,5 +233,5 @@ class FileShelf:
 
     @staticmethod
     def gone(file: StoredFile) -> list[Statement]:
-        """What lets go of a file and all that was read from it; its bytes go with the next sweep."""
+        """The statements that let go of a file and all that was read from it; its bytes go with the next sweep."""
         return [Statement("erase_file", {"file_id": file.file_id}), *text_gone(file.file_id, file.conversation_id)]

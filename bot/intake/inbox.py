@@ -80,7 +80,7 @@ class Inbox:
         ]
 
     def insert(self, me: Me, row: NewRow, now_ms: int) -> Statement:
-        """Return what writes one update down; one that is known already changes nothing."""
+        """Return the statement that writes one update down; one that is known already changes nothing."""
         self._position += 1
         values = {
             "bot_id": me.bot_id,
@@ -98,7 +98,7 @@ class Inbox:
         return Statement("inbox_insert", values)
 
     def brought(self, envelope: Envelope) -> list[Statement]:
-        """Return what writes down the files of a message as wanted, and where its poll was sent.
+        """Return the statements that write down the files of a message as wanted, and where its poll was sent.
 
         A file that is known already stays as it is.
         """

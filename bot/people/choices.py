@@ -168,7 +168,7 @@ class PersonalChoices:
 
 
 def _language_read(conversation_id: str, user_id: int | None) -> Statement:
-    """What tells the language of a person in a chat, or of a whole group."""
+    """The query for the language of a person in a chat, or of a whole group."""
     group = group_of(conversation_id)
     if group is None:
         return Statement("person_language", {"conversation_id": conversation_id, "user_id": user_id})

@@ -134,11 +134,11 @@ class ReadingPurse:
         return not await self._spending.used_up(user_id, await self._today(user_id))
 
     async def booked(self, user_id: int | None, tokens: int, cost_nanodollars: int | None) -> list[Statement]:
-        """Return what writes tokens and cost down for today."""
+        """Return the statements that write tokens and cost down for today."""
         return await self.bill(user_id, Spent("", "reading", tokens, 0, cost_nanodollars=cost_nanodollars))
 
     async def bill(self, user_id: int | None, use: Spent) -> list[Statement]:
-        """Return what writes a use down for today."""
+        """Return the statements that write a use down for today."""
         return booked(user_id, await self._today(user_id), [use])
 
     async def _today(self, user_id: int | None) -> str:

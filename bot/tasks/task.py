@@ -50,11 +50,11 @@ class Task:
         return (found["tool"], found["arguments"]) if found else None
 
     def put(self) -> Statement:
-        """What writes it down; once more it changes nothing but how it is done."""
+        """The statement that writes it down; once more it changes nothing but how it is done."""
         return Statement("task_put", {name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def marked(self, *, failures: int = 0, paused_why: str = "", seen_digest: str | None = None) -> Statement:
-        """What writes down how it stands after a run."""
+        """The statement that writes down how it stands after a run."""
         seen = self.seen_digest if seen_digest is None else seen_digest
         values = {"note_id": self.note_id, "failures": failures, "paused_why": paused_why, "seen_digest": seen}
         return Statement("task_mark", values)
@@ -86,11 +86,11 @@ class TaskRun:
         return task_update_id(self.run_id)
 
     def put(self) -> Statement:
-        """What writes it down; a second one of the same date is a `Conflict`."""
+        """The statement that writes it down; a second one of the same date is a `Conflict`."""
         return Statement("task_run_put", {name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def end(self, state: RunState, at_ms: int, *, why: str = "", turn_id: str | None = None) -> Statement:
-        """What writes down what became of it."""
+        """The statement that writes down what became of it."""
         return _ended(self.run_id, state, why, turn_id, at_ms)
 
 
@@ -105,7 +105,7 @@ def run_of(row: Row) -> TaskRun:
 
 
 def given_up(run_id: str, at_ms: int) -> Statement:
-    """What writes down that a run was set aside, since the process died in its midst again and again."""
+    """The statement that writes down that a run was set aside, since the process died in its midst again and again."""
     return _ended(run_id, "failed", "died", None, at_ms)
 
 

@@ -60,7 +60,7 @@ class CallRow:
         return self.state in _ENDED
 
     def insert(self, at_ms: int) -> Statement:
-        """Return what writes it down; a second one with its id is a `Conflict`."""
+        """Return the statement that writes it down; a second one with its id is a `Conflict`."""
         values = {
             name: getattr(self, name)
             for name in (

@@ -265,12 +265,12 @@ class Calls:
                 continue
 
     def plan(self, call: CallRow) -> Statement:
-        """Return what writes down that the person said yes; a `Conflict` when it stands another way by now."""
+        """The statement that writes down that the person said yes; a `Conflict` when it stands another way by now."""
         values = {"call_id": call.call_id, "was": call.state, "boot_id": self._boot_id}
         return Statement("tool_call_plan", values, expect=1)
 
     def close(self, call: CallRow, state: str) -> Statement:
-        """Return what writes down that it's not done; a `Conflict` when it stands another way by now."""
+        """Return the statement that writes down that it's not done; a `Conflict` when it stands another way by now."""
         values = {"call_id": call.call_id, "was": call.state, "state": state, "at_ms": self.clock.now_ms()}
         return Statement("tool_call_close", values, expect=1)
 

@@ -81,7 +81,7 @@ class ToolChoices:
         )
 
     def choose(self, place: Place, choice: Choice, *, tool: Tool | None = None, name: str = "") -> Statement:
-        """Return what writes a choice down, about this very tool, or about a name."""
+        """Return the statement that writes a choice down, about this very tool, or about a name."""
         values = {
             "conversation_id": place.conversation_id,
             "user_id": place.user_id or 0,
@@ -95,6 +95,6 @@ class ToolChoices:
 
     @staticmethod
     def forget(place: Place, name: str) -> Statement:
-        """Return what takes a choice back: the person is asked again."""
+        """Return the statement that takes a choice back: the person is asked again."""
         where = {"conversation_id": place.conversation_id, "user_id": place.user_id or 0, "name": name}
         return Statement("tool_unchoose", where)

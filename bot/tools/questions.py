@@ -123,5 +123,5 @@ def outcome(call: CallRow) -> str:
 
 
 def edit(text: str, message_id: int | None) -> OutgoingMessage:
-    """Return what takes the place of a question; a message of its own where nobody knows which one asked."""
+    """The message that takes the place of a question; a message of its own where nobody knows which one asked."""
     return OutgoingMessage(text, edits_message_id=message_id)

@@ -88,7 +88,7 @@ class TurnCalls:
 
     @property
     def effects(self) -> tuple[Statement, ...]:
-        """What writes the questions down, committed with the turn."""
+        """The statements that write the questions down, committed with the turn."""
         return tuple(call.insert(self._asked.now_ms) for call, _ in self._questions.values())
 
     async def make(self, tool: Tool, given: Mapping[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""What the model is given about the past, and its budget."""
+"""The past as the model is given it, and its budget."""

@@ -1,4 +1,4 @@
-"""Gather what a packet is made of and build it: history, notes, earlier sessions, finds (003).
+"""Gather the pieces of a packet and build it: history, notes, earlier sessions, finds (003).
 
 Every tier is gathered by itself; one that fails is left out, logged, and named in its receipt.
 """
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class SearchPort(Protocol):
-    """What is used of `memory.search.searcher.Searcher`."""
+    """The side of `memory.search.searcher.Searcher` that a packet needs."""
 
     async def search(self, query: Query) -> list[RetrievedItem]:
         """Return older turns that bear on the query, best first."""
@@ -61,7 +61,7 @@ class SearchPort(Protocol):
 
 
 class Remembered(NamedTuple):
-    """What the ledger gives to a prompt."""
+    """The ledger's part of a prompt."""
 
     ledger: Ledger
     block: Block = NO_BLOCK
@@ -69,7 +69,7 @@ class Remembered(NamedTuple):
 
     @property
     def then(self) -> Ledger:
-        """The ledger as the block tells it: what came later is told as news."""
+        """The ledger as the block tells it: later changes are told as news."""
         return self.block.ledger or self.ledger
 
 
@@ -233,7 +233,7 @@ class Assembler:
         self._earlier.clear_cache()
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
-        """Drop what is kept of these conversations."""
+        """Drop everything kept of these conversations."""
         gone = [
             key for key, kept in self._turns.items() if any(belongs(turn.conversation_id) for turn in kept.values())
         ]

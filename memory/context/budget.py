@@ -21,7 +21,7 @@ MIN_HISTORY_TOKENS: Final = 100
 """The smallest history tier: room for the exchange that a short reply answers, abridged."""
 
 FRAME_TOKENS: Final = 500
-"""Room beside the history for what is always told: times, who writes when, headings and fences."""
+"""Room beside the history for times, who writes when, headings and fences."""
 
 MIN_TURNS: Final = 3
 """Turns that stay verbatim whatever their size (002 section 4: the last 3 raw turns)."""
@@ -36,7 +36,7 @@ NEAR_LIMIT_PERCENT: Final = 80
 """A prompt that takes more of the cap is reported (004 phase 1)."""
 
 Strategy = Literal["summarize", "truncate"]
-"""What becomes of turns that have no room (000 section 3): folded into a summary, or left out."""
+"""The fate of turns that have no room (000 section 3): folded into a summary, or left out."""
 
 MIN_TOOL_OUTPUT_CHARS: Final = 100
 """Below this hardly a sentence is left."""

@@ -83,7 +83,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextInputs:
-    """Everything that a packet is made of; what is missing stays empty."""
+    """All pieces of a packet; a missing one stays empty."""
 
     state: SessionState
     moment: Moment
@@ -102,7 +102,7 @@ class ContextInputs:
     """Sessions before the day, likewise."""
     reserved: Reserved = NOTHING_RESERVED
     message_tokens: int = 0
-    """What the new message takes."""
+    """Tokens of the new message."""
     errors: Mapping[Tier, str] = field(default_factory=dict)
     """Tiers that could not be gathered, and why."""
 
@@ -147,7 +147,7 @@ def _weighed(
     budget: Budget,
     counter: TokenCounter,
 ) -> ConversationContextPacket:
-    """Return the packet with what stands beside its tiers, so that all of it adds up to the prompt."""
+    """Return the packet with the text beside its tiers, so that all of it adds up to the prompt."""
     tiers = sum(part.used for tier, part in parts.items() if tier != "history")
     packet = packet.model_copy(
         update={
@@ -181,7 +181,7 @@ def _missing(inputs: ContextInputs, history: TierPart) -> int:
 
 
 def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: TokenCounter) -> None:
-    """Take the compaction's summary with what it was about, or the rolling one when turns are missing."""
+    """Take the compaction's summary with its subject, or the rolling one when turns are missing."""
     compaction, notes = inputs.state.compaction, inputs.block.lines.values()
     summary = compaction.summary if compaction else inputs.state.rolling_summary if missing else ""
     task = compaction.current_task if compaction and not notes else ""
@@ -200,7 +200,7 @@ def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> N
 
 
 def _retrieved(part: TierPart, inputs: ContextInputs, history: TierPart, counter: TokenCounter) -> None:
-    """Take the best items that fit; what stands verbatim in the history is not said twice."""
+    """Take the best items that fit; none that stands verbatim in the history."""
     stored = {turn.turn_id: turn for turn in inputs.history}
     shown = {turn.turn_id for turn in history.values if is_said(turn, stored[turn.turn_id])}
     packet = _bare(inputs)

@@ -1,4 +1,4 @@
-"""Earlier sessions in a line each: what the keeper wrote of them, or when they were and how they began."""
+"""Earlier sessions in a line each: the keeper's line, or their day and first words."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def beginning(turns: Sequence[ConversationTurn], silent: Collection[str], seq: i
 
 
 def title_of(line: SessionLine | None, first: ConversationTurn | None, zone: str) -> str:
-    """Return what a session is about: the keeper's title, else its day and first words; "" before there are any."""
+    """Return the title of a session: the keeper's, else its day and first words; "" before there are any."""
     if line and line.title:
         return line.title
     if first is None:

@@ -25,7 +25,7 @@ _WHOLE: Final = re.compile(
 )
 _CUT_TAG: Final = re.compile(r"<[^<>]{0,20}…?\Z")
 FENCE_CHARS: Final = 150
-"""At most so long is what a fence adds to what stands in it."""
+"""Most characters that a fence adds to its text."""
 END_CHARS: Final = len(f"\n</{_TAG}-00000000>")
 """How long the end of a fence is."""
 _ANGLES: Final = "<\u02c2\u1438\u2039\u227a\u2329\u276e\u2770\u27e8\u29fc\u3008\ufe64\uff1c\U000e003c"

@@ -24,7 +24,7 @@ nothing in the past bears on it. Fitted: `docs/explanation/search.md` says the c
 BEST: Final = 6
 """Above the floor so many finds are told, in their order."""
 LATER_SHARE: Final = 0.02
-"""What a find behind them has to hold itself."""
+"""The least share that a find behind them has to hold itself."""
 MORE_FROM: Final = 0.6
 """Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
 LEAST_WORDS: Final = 3
@@ -72,7 +72,7 @@ def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[s
 
 
 def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
-    """The open notes that the message speaks of and the prompt tells nowhere: what a block had no room for.
+    """The open notes that the message speaks of and the prompt tells nowhere: the block had no room for them.
 
     They are among those that share the rarest words with it; little words of any language are none.
     """
@@ -84,7 +84,7 @@ def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Sinc
 
 
 def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) -> Since:
-    """What is told with the message, with these notes behind it."""
+    """The news of the message, with these notes behind it."""
     lines = [model_line(note, now_ms, zone, brief=True) for note in notes]
     numbers = since.numbers | {note.number for note in notes}
     return replace(since, changed=(*since.changed, *lines), numbers=numbers)

@@ -1,4 +1,4 @@
-"""The notes in a prompt: the block that its session begins with, and what changed in the ledger since. Pure."""
+"""The notes in a prompt: the block that its session begins with, and the changes of the ledger since. Pure."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from memory.ports import TokenCounter
 from memory.types import NotesMark, SessionState
 
 LASTING_TOKENS: Final = 300
-"""What lasts and what goes on takes at most so much of the block."""
+"""Most tokens of the block for facts that last and matters that go on."""
 SINCE_TOKENS: Final = 250
-"""When what changed since takes more, the block is taken anew: it would be told again with every message."""
+"""When the changes since take more, the block is taken anew: it would be told again with every message."""
 MAX_OPEN: Final = 14
 """Open matters that are told in their words, as far as they fit; the rest are counted.
 
@@ -37,11 +37,11 @@ MAX_OPEN: Final = 14
 with ten as far as 300 tokens bear them, what somebody owed did not, and the model had to search (another trial).
 """
 MORE_TOKENS: Final = 16
-"""What the line that counts the rest takes."""
+"""Tokens of the line that counts the rest."""
 SOON_MS: Final = 14 * DAY_MS
-"""What is due within so long comes in the order of its days, before what only weighs."""
+"""Matters due within so long come in the order of their days, before those that only weigh."""
 STALE_MS: Final = 7 * 24 * 3600 * 1000
-"""What nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
+"""A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 MAX_OUTDATED: Final = 3
 """When more lines of the block say what holds no longer, it is taken anew, wherever the news of them stands."""
 MAX_MISSES: Final = 20
@@ -73,14 +73,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What the ledger did since a block was taken, each note once, in its newest form."""
+    """Changes of the ledger since a block was taken, each note once, in its newest form."""
 
     changed: tuple[str, ...] = ()
     rang: tuple[str, ...] = ()
     numbers: frozenset[int] = frozenset()
     """Notes that are told here, or whose newest form a tool's result in the messages tells."""
     outdated: int = 0
-    """Lines of the block that say what holds no longer."""
+    """Lines of the block that hold no longer."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCo
 
 
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, float, int]:
-    """What rang and waits for a word, or is due within a day, first, then what is due soon, by its day.
+    """Notes that rang and wait for a word, or are due within a day, first; then those due soon, by their day.
 
     A series is not urgent because it rings each day. What nobody spoke of for a week comes last.
     """
@@ -185,7 +185,7 @@ def since(
     told: Collection[str],
     now_ms: int,
 ) -> Since:
-    """What these changes, the latest of the ledger, did to what the block says.
+    """The effect of these changes, the latest of the ledger, on the lines of the block.
 
     `told` are turns whose calls of tools stand in the messages: what the model did in them stands there with its
     results. A line that reads as in the block is not said again.
@@ -215,14 +215,14 @@ def since(
 
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
-    """A note's line; of one that was replaced with the number of what took its place."""
+    """A note's line; of one that was replaced, with the number of the note in its place."""
     line = model_line(note, now_ms, zone, brief=True)
     newest = ledger.by_id(note.replaced_by) if note.replaced_by else None
     return f"{line} -> #{newest.number}" if newest else line
 
 
 def newest_form(note: Note, ledger: Ledger) -> Note:
-    """The note that stands for this one now: itself, or what took its place."""
+    """The note that stands for this one now: itself, or the one in its place."""
     seen = {note.note_id}
     while note.status == "replaced" and note.replaced_by and note.replaced_by not in seen:
         following = ledger.by_id(note.replaced_by)
@@ -234,6 +234,6 @@ def newest_form(note: Note, ledger: Ledger) -> Note:
 
 
 def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:
-    """What a session is about: its newest open matter, else its title (004 phase 3)."""
+    """The current task of a session: its newest open matter, else its title (004 phase 3)."""
     mine = [note for note in to_do(notes, 0) if note.session_id == session_id]
     return max(mine, key=lambda note: (note.said_at_ms, note.number)).text if mine else title

@@ -1,4 +1,4 @@
-"""The occasion of a turn: who writes, where and by which clock, and what of the prompt is taken already."""
+"""The occasion of a turn: who writes, where and by which clock, and the tokens taken of the prompt already."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """Who writes a message, and what of the past may be told for it."""
+    """The writer of a message, and the past that may be told for it."""
 
     person: str = ""
     """The name of whoever writes."""
@@ -36,7 +36,7 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """What stands in the prompt beside the packet, and takes of its cap."""
+    """Text in the prompt beside the packet, which takes of its cap."""
 
     tokens: int = 0
     """Instructions and descriptions of tools together."""
@@ -54,12 +54,12 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What a caller knows of a turn before it begins."""
+    """A turn as its caller knows it before it begins."""
 
     turn_id: str | None = None
     """The turn's id, if it was chosen already."""
     state: SessionState | None = None
-    """What `session` returned, if it was asked just now."""
+    """The answer of `session`, if it was asked just now."""
     is_new: bool = False
     """True when the message is known to be unanswered: its `dedupe_key` need not be looked up."""
     models: bool = True

@@ -1,4 +1,4 @@
-"""The packet as text: what is stable first, what changes with every turn last, both fenced as data (DESIGN section 7).
+"""The packet as text: the stable part first, the part of this turn last, both fenced as data (DESIGN section 7).
 
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the history, whose first
 message begins with the stable blocks (the notes as they stood at the session's first reply, earlier sessions, the
@@ -42,7 +42,7 @@ _USER: Final = "User: "
 
 
 def stable_text(packet: ConversationContextPacket) -> str:
-    """Return what stays the same from turn to turn: notes, earlier sessions, summary; "" if none."""
+    """Return the text that stays the same from turn to turn: notes, earlier sessions, summary; "" if none."""
     mark = packet.notes_mark
     when = f" on {brief_moment(mark.at_ms, mark.at_ms, mark.time_zone)}" if mark else ""
     known = _sections(
@@ -54,7 +54,7 @@ def stable_text(packet: ConversationContextPacket) -> str:
 
 
 def turn_text(packet: ConversationContextPacket) -> str:
-    """Return what changes with every turn, fenced: changed notes, what rang, what was found."""
+    """Return the text of this turn alone, fenced: changed notes, rings, finds."""
     body = _sections(
         (CHANGED, packet.notes_changed),
         (RANG, packet.notes_rang),
@@ -64,7 +64,7 @@ def turn_text(packet: ConversationContextPacket) -> str:
 
 
 def reference_text(packet: ConversationContextPacket) -> str:
-    """Return everything but the history and what stands behind the instructions."""
+    """Return all blocks but the history, as they stand behind the instructions."""
     return "\n\n".join(filter(None, (stable_text(packet), turn_text(packet), files_text(packet))))
 
 
@@ -94,19 +94,19 @@ def company(packet: ConversationContextPacket) -> Company | None:
 
 
 def clock_line(packet: ConversationContextPacket) -> str:
-    """Return who writes and what time it is for them, as far as it is known."""
+    """Return the writer and the time by their clock, as far as it is known."""
     who = f"From {packet.person}." if packet.person and not packet.is_group else ""
     when = f"It is {packet.local_time}." if packet.local_time else ""
     return f"[{' '.join(filter(None, (who, when)))}]" if who or when else ""
 
 
 def files_text(packet: ConversationContextPacket) -> str:
-    """What files that were sent here say to the message, fenced: somebody else wrote it; "" for nothing."""
+    """Passages of files that bear on the message, fenced: somebody else wrote them; "" for none."""
     return fence(packet.files, packet.files_title)
 
 
 def notices_text(packet: ConversationContextPacket) -> str:
-    """What the program tells the model before a message, fenced: it may repeat a note; "" for nothing."""
+    """Lines that the program puts before a message, fenced: they may repeat a note; "" for none."""
     return fence("\n".join(packet.notices), NOTICES_TITLE)
 
 
@@ -119,7 +119,7 @@ def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
 
 
 def _names_tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
-    """Return what names and fences of a group's members add to their words."""
+    """Return the tokens that names and fences of a group's members add to their words."""
     if not packet.is_group:
         return 0
     frame = counter.count(fence("x", MEMBER_TITLE))
@@ -134,7 +134,7 @@ def left_out(packet: ConversationContextPacket) -> int:
 
 
 def retrieved_line(item: RetrievedItem, packet: ConversationContextPacket) -> str:
-    """Return what was found: when it was said, the note that rests on it, and the words, in a group with their speaker.
+    """Return a find as a line: its time, the note that rests on it, and the words, in a group with their speaker.
 
     `- Mon 23 Nov 19:20 (#12 task: Call Ana): User: I'll call Ana …`
     """

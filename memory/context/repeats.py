@@ -22,7 +22,7 @@ _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")
 
 @dataclass(frozen=True, slots=True)
 class NoteWords:
-    """What the notes of a prompt hold: how their words begin, and their numbers."""
+    """The words of a prompt's notes, by how they begin, and their numbers."""
 
     keys: frozenset[str]
     numbers: frozenset[str]

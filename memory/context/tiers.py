@@ -1,4 +1,4 @@
-"""The tiers on their way into the packet: what each takes and leaves out, and which turns stand verbatim. Pure."""
+"""The tiers on their way into the packet: their items, the items left out, and the turns that stand verbatim. Pure."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class TierPart:
 
     @property
     def used(self) -> int:
-        """Tokens of what was taken."""
+        """Tokens of the items taken."""
         return sum(tokens for _, tokens in self.items)
 
     @property
     def values(self) -> list[Any]:
-        """What was taken."""
+        """The items taken."""
         return [value for value, _ in self.items]
 
     def drop(self) -> None:
-        """Leave out what is least precious."""
+        """Leave out the least precious item."""
         self._leave_out(self.items.pop()[1])
 
     def offer(self, value: Any, tokens: int) -> bool:
-        """Take the item if it fits into what is left of the tier's budget."""
+        """Take the item if it fits into the rest of the tier's budget."""
         if self.used + tokens > self.budget:
             self._leave_out(tokens)
             return False
@@ -61,7 +61,7 @@ class TierPart:
             self.offer(text, cost)
 
     def receipt(self, missing_turns: int) -> TierReceipt:
-        """What it took and what it had to leave out."""
+        """The receipt of the tier: items and tokens taken, items left out."""
         return TierReceipt(
             tier=self.tier,
             budget_tokens=self.budget,
@@ -105,7 +105,7 @@ def fill_history(
 def shown_whole(
     state: SessionState, turns: Sequence[ConversationTurn], budget: Budget, counter: TokenCounter
 ) -> list[ConversationTurn]:
-    """Return the turns that the prompt says word by word: what is found in them need not be said again."""
+    """Return the turns that the prompt says word by word: a find in them need not be said again."""
     part = TierPart("history", budget.history_tokens)
     fill_history(part, state, turns, budget, counter)
     stored = {turn.turn_id: turn for turn in turns}
@@ -113,7 +113,7 @@ def shown_whole(
 
 
 def is_said(shown: ConversationTurn, stored: ConversationTurn) -> bool:
-    """Whether a turn is shown in all its words; what its tools returned may be shortened."""
+    """Whether a turn is shown in all its words; results of its tools may be shortened."""
     return (shown.user_text, shown.assistant_text) == (stored.user_text, stored.assistant_text)
 
 

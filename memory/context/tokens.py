@@ -36,7 +36,7 @@ CACHED_WORDS = 16_384
 SAMPLE_CHARS = 20_000
 """Of a text with more than twice as many characters the beginning and the end are counted and stand for the rest."""
 PIECE_CHARS = 64
-"""What is written without a space is merged in pieces of about this many characters."""
+"""Text without a space is merged in pieces of about this many characters."""
 MERGED_CHARS = 600
 """At most this many characters of words that are more than one token are merged for one text; the rest of them is
 estimated from these, so that no text takes more than some milliseconds. Common words are one token: most texts have
@@ -53,7 +53,7 @@ def rough_count(text: str) -> int:
 
 
 def load_counter() -> CountTokens:
-    """Return what counts the tokens of a text, without touching the network.
+    """Return the function that counts the tokens of a text, without touching the network.
 
     Raises `OSError`, `ValueError` or `ImportError` when there is no way.
     """
@@ -87,7 +87,7 @@ def _count(words: Iterable[str], is_token: Callable[[str], bool], merged: Callab
 
 
 def _pieces(word: str) -> Iterator[str]:
-    """Cut what is very long, since the work grows with the square of the length."""
+    """Cut very long pieces, since the work grows with the square of the length."""
     for start in range(0, len(word), PIECE_CHARS):
         yield word[start : start + PIECE_CHARS]
 
@@ -157,7 +157,7 @@ class MappedRanks:
         self._entries = memoryview(file).cast("Q")
 
     def rank(self, token: bytes) -> int:
-        """Return the rank, `NO_TOKEN` for what is none (wrongly found once in a hundred million times)."""
+        """Return the rank, `NO_TOKEN` for bytes that are none (wrongly found once in a hundred million times)."""
         fingerprint = _fingerprint(token)
         slot, entries = fingerprint % _SLOTS, self._entries
         while entry := entries[slot]:
@@ -206,7 +206,7 @@ def _write(file: BinaryIO) -> None:
 
 
 def published() -> Iterator[tuple[bytes, int]]:
-    """Yield what the package carries, in OpenAI's own format: a token in base64 and its rank per line."""
+    """Yield the ranks of the package in OpenAI's own format: a token in base64 and its rank per line."""
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         raise FileNotFoundError(f"the package {_PACKAGE} is not installed")

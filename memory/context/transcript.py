@@ -1,4 +1,4 @@
-"""Turns as messages that any model library understands; what others wrote in them stands in fences.
+"""Turns as messages that any model library understands; words of others in them stand in fences.
 
 A turn and its tool calls are one piece: whatever is cut, a call and its return go or stay together (003 FR-001).
 """
@@ -28,7 +28,7 @@ NO_REPLY: Final = "(no reply)"
 """Stands for an answer that never came."""
 
 MESSAGE_TOKENS: Final = 4
-"""What a message costs beside its text (role and separators)."""
+"""Tokens of a message beside its text (role and separators)."""
 
 NOBODY: Final[Mapping[int, str]] = MappingProxyType({})
 _WIDEST_TOKEN_CHARS: Final = 64
@@ -132,19 +132,19 @@ class Company:
     names: Mapping[int, str] = field(default_factory=dict)
 
     def said(self, turn: ConversationTurn) -> str:
-        """Return what a turn's person said, under their name, fenced."""
+        """Return the words of a turn's person, under their name, fenced."""
         name = self.names.get(turn.user_id or 0, "")
         return fence(f"{' '.join(name.split()) or SOMEBODY}: {turn.user_text or NO_TEXT}", MEMBER_TITLE)
 
     def returned(self, turn: ConversationTurn) -> tuple[ToolCall, ...]:
-        """Return a turn's calls; what came back repeats somebody's words, and is fenced once."""
+        """Return a turn's calls; their results repeat somebody's words, and are fenced once."""
         return tuple(
             call.model_copy(update={"result": fence_once(call.result, RESULT_TITLE)}) for call in turn.tool_calls
         )
 
 
 def spoken(name: str, text: str) -> str:
-    """Return what somebody of several says, with their name before it; "" = there is only one."""
+    """Return the words of somebody of several, with their name before them; "" = there is only one."""
     return f"{name}: {text}" if name else text
 
 
@@ -176,7 +176,7 @@ def turn_marks(
     edited: Collection[str] = (),
     taken_back: Collection[int] = (),
 ) -> list[str]:
-    """Return what stands before each turn: `[Mon 2026-11-23 19:20] `, of the next ones of a day `[19:24] `.
+    """Return the mark before each turn: `[Mon 2026-11-23 19:20] `, of the next ones of a day `[19:24] `.
 
     A turn behind a gap is told as such, also without `times`, and so is one that was `edited` after its answer. A turn
     that was `taken_back` (its seq) is no gap. Marks do not change when a turn is added behind them.
@@ -203,13 +203,13 @@ def local_moment(at_ms: int, time_zone: str) -> tuple[str, str]:
 
 
 def local_time(now_ms: int, time_zone: str, *, known: bool) -> str:
-    """Return what time it is: `Sun 2026-11-22 14:05 (Europe/Lisbon)`; a clock that nobody chose is called so."""
+    """Return the local time: `Sun 2026-11-22 14:05 (Europe/Lisbon)`; a clock that nobody chose is called so."""
     day, minute = local_moment(now_ms, time_zone)
     return f"{day} {minute} ({time_zone})" if known else f"{day} {minute} ({time_zone}; their time zone is not known)"
 
 
 def user_message(text: str) -> str:
-    """Return what a person wrote as the model gets it: what others wrote in it is fenced, stretch by stretch."""
+    """Return a person's message as the model gets it: words of others in it are fenced, stretch by stretch."""
     if not has_foreign(text):
         return text or NO_TEXT
     shown = (fence(part, FOREIGN_TITLE) if is_foreign else part.strip("\n") for is_foreign, part in parts(text))
@@ -232,7 +232,7 @@ def clip_to_tokens(text: str, max_tokens: int, counter: TokenCounter, cut: Calla
 
 
 def turn_tokens(turn: ConversationTurn, counter: TokenCounter) -> int:
-    """Return what the turn costs in a prompt: the stored counts, counted again only where none was stored."""
+    """Return the tokens of a turn in a prompt: the stored counts, counted again only where none was stored."""
     fenced = has_foreign(turn.user_text)
     user = 0 if fenced else turn.user_tokens
     user = user or counter.count(user_message(turn.user_text))

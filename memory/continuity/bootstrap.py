@@ -50,7 +50,7 @@ async def utc(_: str, __: int | None) -> str:
 
 
 class BootstrapPreview(Contract):
-    """What the user is shown, and what the caller shall do with it."""
+    """The lines that the user is shown, and the way in which the caller shall go on."""
 
     offer: Offer
     mode: Mode
@@ -106,12 +106,12 @@ class Bootstrap:
         return BootstrapOwner(conversation_id=session["conversation_id"], user_id=session["user_id"], persona=persona)
 
     async def preference(self, owner: BootstrapOwner) -> Preference:
-        """Return what the user chose for this persona; the default when nothing was."""
+        """Return the user's choice for this persona; the default when there is none."""
         row = await self._db.read_one("continuity_preference", owner_key=owner.preference_key)
         return rows.preference_from(row, self._default_mode)
 
     def preferring(self, owner: BootstrapOwner, preference: Preference) -> Statement:
-        """Return what stores a choice, for the caller's own transaction."""
+        """Return the statement that stores a choice, for the caller's own transaction."""
         return rows.save_preference(owner, preference, self._clock.now_ms())
 
     async def prefer(self, owner: BootstrapOwner, preference: Preference, *, also: Sequence[Statement] = ()) -> None:
@@ -126,7 +126,7 @@ class Bootstrap:
         asked_for: bool = False,
         dropped: Collection[str] = (),
     ) -> BootstrapPreview:
-        """Return what can be carried forward and whether to ask, use or say nothing (`GET /continuity/preview`).
+        """Return the lines to carry forward, and whether to ask, use or say nothing (`GET /continuity/preview`).
 
         Mode off and a fresh start generate nothing unless the user asked for it (/continue). A stale bootstrap is made
         again first, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
@@ -175,7 +175,7 @@ class Bootstrap:
         return choice
 
     async def choice(self, session_id: str) -> SessionChoice | None:
-        """Return what was chosen for a session, or None."""
+        """Return the choice made for a session, or None."""
         return rows.choice_from(await self._db.read_one("continuity_choice", session_id=session_id))
 
     async def refresh(self, owner: BootstrapOwner) -> Stages:

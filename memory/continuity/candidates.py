@@ -45,7 +45,7 @@ _KIND: Final[dict[Kind, ArcKind]] = {
 
 
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
-    """What may be carried, best first, at most `CANDIDATES_MAX`: nothing that is put off or long over."""
+    """Matters that may be carried, best first, at most `CANDIDATES_MAX`: none that is put off or long over."""
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
     fitting = [note for note in inputs.notes if _fits(note, inputs)]
     if persona.role == "roleplay":  # it picks up its scene; the world outside comes behind that

@@ -20,7 +20,7 @@ _FIELD_MAX_CHARS = 200
 
 
 def internal_packet(relationship: RelationshipState, selection: Selection) -> str:
-    """Return what is injected: relationship, core context always, active arcs unless empty, the guardrails last.
+    """Return the injected text: relationship, core context always, active arcs unless empty, the guardrails last.
 
     Words of people stand in fenced blocks of data, on lines of their own that begin with "- "; angle brackets inside
     are replaced, so nothing in them can close the block, open a heading or come after the guardrails.
@@ -46,7 +46,7 @@ def fit(relationship: RelationshipState, selection: Selection, counter: TokenCou
 
 
 def preview(selection: Selection) -> str:
-    """Return what the user is asked, or "" when there is nothing to carry forward."""
+    """Return the question to the user, or "" when there is nothing to carry forward."""
     if not selection.core:
         return ""
     bullets = (f"• {one_line(arc.summary, SUMMARY_MAX_CHARS)}" for arc in selection.arcs)

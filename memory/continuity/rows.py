@@ -37,7 +37,7 @@ def session_from(row: Row) -> PastSession:
 
 
 def dropped_from(row: Row) -> DroppedArc:
-    """Return what is left of an arc that the user dropped."""
+    """Return the remains of an arc that the user dropped."""
     return DroppedArc(arc_id=row["arc_id"], sources=_IDS.validate_json(row["sources_json"]))
 
 
@@ -59,14 +59,14 @@ def cached_from(row: Row | None) -> CachedBootstrap | None:
 
 
 def preference_from(row: Row | None, default: Mode) -> Preference:
-    """Return what the user chose, the bot's `default` when nothing was."""
+    """Return the user's choice, the bot's `default` when there is none."""
     if row is None:
         return Preference(mode=default, is_chosen=False)
     return Preference(mode=row["mode"], skip_preview=bool(row["skip_preview"]))
 
 
 def choice_from(row: Row | None) -> SessionChoice | None:
-    """Return what was chosen for a session, or None."""
+    """Return the choice made for a session, or None."""
     return None if row is None else SessionChoice.model_validate(dict(row))
 
 

@@ -102,7 +102,7 @@ class Asking:
 
 
 def _examined(answer: KeeperAnswer, request: KeeperRequest, by: Actor) -> tuple[Judged, tuple[str, ...]]:
-    """What of an answer may be done, and what its keeper hears of the rest; some ten milliseconds."""
+    """The changes of an answer that may be done, and the keeper's lines about the rest; some ten milliseconds."""
     judgement = judged(answer, request, by)
     return judgement, spoken_reasons(judgement, answer, request)
 

@@ -31,7 +31,7 @@ class BacklogReader:
             await self._db.write(*statements)
 
     def _opened(self, conversation_id: str, row: Row, begins: int) -> list[Statement]:
-        """What has a session read from a turn on."""
+        """The statements that have a session read from a turn on."""
         found: list[Statement] = []
         if begins > 1:
             line = SessionLine(row["session_id"], conversation_id, read_through_seq=begins - 1)

@@ -55,7 +55,7 @@ def _is_slip(old: str, new: str) -> bool:
 
 
 def doubted(ledger: Ledger, turn_id: str) -> list[Operation]:
-    """What marks the notes that rest on an edited message."""
+    """The operations that mark the notes that rest on an edited message."""
     certain = (note.number for note in _resting(ledger, turn_id) if not note.doubtful)
     return [Change(number=number, fields={"doubtful": True}) for number in certain]
 
@@ -88,7 +88,7 @@ def undoable(changes: Sequence[NoteChange], since: Sequence[NoteChange]) -> list
 
 
 def withdrawn(ledger: Ledger, turn_id: str) -> list[Operation]:
-    """What is done once it is answered again: what rests on it alone goes, what others bear out holds again."""
+    """The operations once it is answered again: notes on it alone go, notes that others bear out hold again."""
     found: list[Operation] = []
     for note in _resting(ledger, turn_id):
         if set(note.turn_ids) == {turn_id} and note.source in {"keeper", "offline", "model"}:

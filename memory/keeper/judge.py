@@ -47,7 +47,7 @@ class Judged:
 
 
 def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judged | None = None) -> Judged:
-    """What of an answer may be done; `before` is what the answer before it came to, which this one mends."""
+    """The changes of an answer that may be done; `before` is the judgement of the answer that this one mends."""
     check = ChangeCheck(request, answer.worked_on)
     ledger = before.ledger if before else request.ledger
     wanted = list(before.wanted) if before else []
@@ -109,7 +109,7 @@ def no_place(change: ProposedChange, operation: Operation, refusal: Refusal) -> 
 
 
 def spoken_reasons(judgement: Judged, answer: KeeperAnswer, request: KeeperRequest) -> tuple[str, ...]:
-    """What a keeper hears of what is not taken, one line each; () when all is."""
+    """The reasons that a keeper hears for changes not taken, one line each; () when all are."""
     reasons = [f"{_named(each.change)}: {each.reason}" for each in judgement.refused]
     check, cited = ChangeCheck(request, answer.worked_on), answer.standing_turns or _new(request)
     for name, text in (("title", answer.title), ("standing", answer.standing)):

@@ -55,12 +55,12 @@ class ReadingOutcome:
 
 
 def ask_to_read(turn: ConversationTurn) -> Statement:
-    """What belongs to the transaction of a turn: it is read when the session falls quiet."""
+    """The statement that belongs to the transaction of a turn: it is read when the session falls quiet."""
     return waits(turn.session_id, turn.conversation_id, turn.user_id, turn.seq, turn.created_at_ms + QUIET_MS)
 
 
 def waits(session_id: str, conversation_id: str, user_id: int | None, last_seq: int, due_at_ms: int) -> Statement:
-    """What has a session read through this turn from this time on."""
+    """The statement that has a session read through this turn from this time on."""
     params = {
         "session_id": session_id,
         "conversation_id": conversation_id,
@@ -72,7 +72,7 @@ def waits(session_id: str, conversation_id: str, user_id: int | None, last_seq: 
 
 
 def read_again(session_id: str) -> Statement:
-    """What has a session read again at once, where its line says from which turn on."""
+    """The statement that has a session read again at once, where its line says from which turn on."""
     return Statement("read_again", {"session_id": session_id})
 
 
@@ -102,12 +102,12 @@ def revoke(conversation_id: str) -> Statement:
 
 
 def postpone(session_id: str, due_at_ms: int) -> Statement:
-    """What lets a session be read later."""
+    """The statement that lets a session be read later."""
     return Statement("postpone_reading", {"session_id": session_id, "due_at_ms": due_at_ms})
 
 
 def renew(session_id: str) -> Statement:
-    """What begins to count attempts again, for the turns that are left."""
+    """The statement that begins to count attempts again, for the turns that are left."""
     return Statement("renew_reading", {"session_id": session_id})
 
 

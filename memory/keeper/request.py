@@ -59,7 +59,7 @@ _SHORTEST: Final = 3
 
 
 def own_text(turn: ConversationTurn) -> str:
-    """What the person of a turn said in their own words: nothing that they forwarded or quoted."""
+    """The person's own words of a turn: nothing that they forwarded or quoted."""
     if not has_foreign(turn.user_text):
         return "" if turn.third_party else turn.user_text
     return "\n".join(text for is_foreign, text in parts(turn.user_text) if not is_foreign)
@@ -170,7 +170,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def request_text(request: KeeperRequest) -> str:
-    """What a keeper reads, to be put into a fence: the clock, `Notes:`, `Read before:` and `New turns:`."""
+    """The text that a keeper reads, to be put into a fence: the clock, `Notes:`, `Read before:` and `New turns:`."""
     first_new = len(request.before) + 1
     lines = {n: _turn(n, turn, request, is_new=n >= first_new) for n, turn in request.numbered.items()}
     sections = (
@@ -201,7 +201,7 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
 
 
 def _said(turn: ConversationTurn, most: int) -> str:
-    """What the person sent, on one line, with what others wrote in it marked as theirs."""
+    """The person's message on one line, with words of others marked as theirs."""
     if not has_foreign(turn.user_text):
         said = cut(turn.user_text, most)
         return f"{SOMEBODY_ELSE} {said}]" if turn.third_party else said
@@ -210,7 +210,7 @@ def _said(turn: ConversationTurn, most: int) -> str:
 
 
 def _called(call: ToolCall, shown: Collection[int]) -> str:
-    """What the assistant noted at once, so that it is not noted again: by its number where the note stands above.
+    """The notes that the assistant made at once, so that none is made again: by its number where the note stands above.
 
     Of a tool that brought words from elsewhere only that it was used: they are nobody's here.
     """

@@ -38,7 +38,7 @@ def without(line: SessionLine, turn_ids: Collection[str]) -> SessionLine:
 
 
 def put_session_line(line: SessionLine) -> Statement:
-    """What writes a line over the one with its `version`; `Conflict` when somebody else wrote since."""
+    """The statement that writes a line over the one with its `version`; `Conflict` when somebody else wrote since."""
     values = {
         "session_id": line.session_id,
         "conversation_id": line.conversation_id,

@@ -26,7 +26,7 @@ class Purse(Protocol):
         ...
 
     async def booked(self, user_id: int | None, tokens: int, cost_nanodollars: int | None) -> Sequence[Statement]:
-        """Return what writes tokens and cost (None = not known) down, to be committed with the notes."""
+        """Return the statements that write tokens and cost (None = not known) down, to be committed with the notes."""
         ...
 
 

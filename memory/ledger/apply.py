@@ -159,7 +159,7 @@ def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]:
-    """What a ring becomes when the day of its note moves: it moves along, and rings no more where there is no day.
+    """The fields of a ring when the day of its note moves: it moves along, and rings no more where there is no day.
 
     A series has days of its own. What rang for the day before is over with that day.
     """

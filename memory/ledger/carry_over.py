@@ -282,7 +282,7 @@ def _reminder(row: Row, turns: _Turns, rang: Sequence[Row], *, is_over: bool = F
 
 
 def session_lines_of(conversation_id: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """What sessions are called and where they stand, as far as a model worded it: rows of `session_lines`."""
+    """Titles and standings of sessions, as far as a model worded them: rows of `session_lines`."""
     lines = []
     for row in rows:
         notes = _json(row["notes_json"]) or {}

@@ -237,22 +237,22 @@ class Ledgers:
         raise AssertionError("the loop returns or raises")
 
     async def since(self, conversation_id: str, version: int) -> list[NoteChange]:
-        """What was done since a version of the ledger, in its order."""
+        """The changes since a version of the ledger, in order."""
         rows = await self._db.read("note_changes_since", conversation_id=conversation_id, version=version)
         return [store.read_change(row) for row in rows]
 
     async def after(self, conversation_id: str, at_ms: int) -> list[NoteChange]:
-        """What was done after a moment, in its order."""
+        """The changes after a moment, in order."""
         rows = await self._db.read("note_changes_after", conversation_id=conversation_id, at_ms=at_ms)
         return [store.read_change(row) for row in rows]
 
     async def caused_by(self, conversation_id: str, cause: str) -> list[NoteChange]:
-        """What came with one turn, tap or reading."""
+        """The changes of one turn, tap or reading."""
         rows = await self._db.read("note_changes_by_cause", conversation_id=conversation_id, cause=cause)
         return [store.read_change(row) for row in rows]
 
     async def history(self, note_id: str) -> list[NoteChange]:
-        """What was done to one note, from its beginning."""
+        """The changes of one note, from its beginning."""
         return [store.read_change(row) for row in await self._db.read("note_changes_of", note_id=note_id)]
 
     async def differs(self, conversation_id: str) -> bool:
@@ -262,7 +262,7 @@ class Ledgers:
         return found is not None and (not found.is_sound or found.ledger.notes != told.notes)
 
     async def copy_of(self, conversation_id: str, session_id: str) -> NotesCopy:
-        """What a checkpoint keeps of a session's notes. Raises `StorageUnavailable`."""
+        """The copy of a session's notes for its checkpoint. Raises `StorageUnavailable`."""
         ledger = await self.read(conversation_id)
         notes, others = notes_of_session(ledger, session_id), notes_of_others(ledger, session_id)
         changes: list[NoteChange] = []

@@ -214,7 +214,7 @@ def date_to_end(note: Note, now_ms: int) -> str:
 
 
 def carried(note: Note, new: Note) -> tuple[Occurrence, ...]:
-    """What a series that is set again keeps of its dates: those that rang before, and later days that were left out."""
+    """The dates that a series keeps when it is set again: those that rang before, and later days that were left out."""
     if not (note.repeats and new.repeats):
         return ()
     rang = [each for each in note.occurrences if each.state in OVER and each.original_local < new.rings_from]

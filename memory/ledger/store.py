@@ -68,7 +68,7 @@ def statements(before: Ledger, after: Ledger, changes: Sequence[NoteChange]) -> 
 
 
 def put_note(note: Note, before: Note | None) -> list[Statement]:
-    """What writes a note as it stands, with its dates where they changed."""
+    """The statements that write a note as it stands, with its dates where they changed."""
     dates: list[Statement] = []
     if note.occurrences != (before.occurrences if before else ()):
         here = {"note_id": note.note_id}
@@ -99,20 +99,20 @@ def refusal_row(
 
 
 def erase_notes(note_ids: Sequence[str]) -> list[Statement]:
-    """What takes notes away with their dates and everything that was done to them (P13)."""
+    """The statements that take notes away with their dates and everything that was done to them (P13)."""
     names = ("erase_note_changes", "occurrences_clear", "erase_note")
     return [Statement(name, {"note_id": note_id}) for note_id in note_ids for name in names]
 
 
 def erase_everything(conversation_id: str) -> list[Statement]:
-    """What takes a whole ledger away (P13)."""
+    """The statements that take a whole ledger away (P13)."""
     names = ("erase_all_occurrences", "erase_all_notes", "erase_all_note_changes", "erase_note_refusals",
              "erase_session_lines", "keeper_lease_revoke", "erase_ledger")  # fmt: skip
     return [Statement(name, {"conversation_id": conversation_id}) for name in names]
 
 
 def rewrite(before: Ledger, erased: Erased) -> list[Statement]:
-    """What takes away what was erased, under a new epoch; `Conflict` when the ledger moved meanwhile."""
+    """The statements that take away what was erased, under a new epoch; `Conflict` when the ledger moved meanwhile."""
     after = erased.ledger
     renew = {
         "conversation_id": after.conversation_id,
@@ -168,7 +168,7 @@ def unforgotten(ledger: Ledger) -> Statement:
 
 
 def begin(ledger: Ledger, left: Mapping[str, int] | None = None) -> Statement:
-    """What opens a conversation's ledger; `Conflict` where it is open already."""
+    """The statement that opens a conversation's ledger; `Conflict` where it is open already."""
     values = {
         "conversation_id": ledger.conversation_id,
         "version": ledger.version,

@@ -133,7 +133,7 @@ def is_snoozed(note: Note, now_ms: int) -> bool:
 
 
 def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """What waits for somebody to act, as /loops lists it: by its time, then what has none; scenes of stories last."""
+    """Notes that wait for somebody to act, as /loops lists them: by time, then the others; scenes of stories last."""
     found = [note for note in standing(notes) if is_to_do(note, now_ms)]
     return sorted(found, key=lambda note: _by_time(note, now_ms))
 
@@ -218,13 +218,13 @@ def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, bool, int, float, int
 
 
 def to_ring(notes: Iterable[Note]) -> list[Note]:
-    """What rings still, the earliest first."""
+    """Notes that ring still, the earliest first."""
     found = [note for note in standing(notes) if note.rings_at_ms is not None]
     return sorted(found, key=lambda note: (note.rings_at_ms or 0, note.number))
 
 
 def ringing(notes: Iterable[Note]) -> list[Note]:
-    """What /reminders lists: what rang and was not called done, then what rings still, the earliest first."""
+    """The list of /reminders: notes that rang and are not done, then those that ring still, the earliest first."""
     stand = standing(notes)
     rang = [note for note in stand if note.rings_at_ms is None and waits_for_word(note)]
     return [*rang, *to_ring(stand)]
@@ -236,7 +236,7 @@ def waits_for_word(note: Note) -> bool:
 
 
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
-    """What is remembered, as /memory shows it: by heading, best first; what is to do stands on /loops alone.
+    """Notes as /memory shows them: by heading, best first; matters to do stand on /loops alone.
 
     A story stands whole: its scene is where it goes on, too.
     """
@@ -310,17 +310,17 @@ def open_loop(note: Note, now_ms: int) -> OpenLoop:
 
 
 def loops_of(notes: Iterable[Note], now_ms: int) -> tuple[OpenLoop, ...]:
-    """What is open, as `SessionState` and packet hold it (002 section 3.3)."""
+    """Open matters as `SessionState` and packet hold them (002 section 3.3)."""
     return tuple(open_loop(note, now_ms) for note in to_do(notes, now_ms))
 
 
 def job_refs_of(notes: Iterable[Note]) -> tuple[str, ...]:
-    """What the assistant does later, by note id (002 section 3.3)."""
+    """Note ids of the assistant's own work for later (002 section 3.3)."""
     return tuple(note.note_id for note in to_ring(notes))
 
 
 def entities_of(notes: Iterable[Note], now_ms: int) -> dict[str, str]:
-    """What a reference stands for: `#12` → the note's id (002 section 3.3)."""
+    """References and their notes: `#12` → the note's id (002 section 3.3)."""
     return {f"#{note.number}": note.note_id for note in to_do(notes, now_ms)}
 
 

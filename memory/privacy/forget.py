@@ -198,7 +198,7 @@ class Forgetter:
         return plan
 
     async def foresee(self, request: ForgetRequest) -> Foreseen:
-        """Return what `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
+        """Return the counts that `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
         ledger = await self._ledgers.read(request.conversation_id)
         plan = await self._planner.plan(request, ledger)
         forgotten = set(forgotten_words(ledger))

@@ -61,7 +61,7 @@ class NotesPlanner:
         *,
         staying: Collection[str] = (),
     ) -> NotesPlan:
-        """Return what goes with these notes and turns; the other turns of what goes are to be read again.
+        """Return all that goes with these notes and turns; other turns of notes that go are to be read again.
 
         Notes that are `staying` keep their own words. The turns of what was asked for are not read again: what they say
         is not to be noted once more.
@@ -116,7 +116,7 @@ class NotesPlanner:
         *,
         silent: Collection[str] = (),
     ) -> list[Statement]:
-        """Return what takes away the lines that rest on what goes, and has turns read again.
+        """Return the statements that take away the lines that rest on what goes, and have turns read again.
 
         Of a line that rests on `silent` turns, which stay without their note, the words go.
         """
@@ -138,7 +138,7 @@ class NotesPlanner:
         return statements
 
     async def _ask(self, session_id: str, loss: Thinned | None, now_ms: int) -> list[Statement]:
-        """Return what has a session read again at once."""
+        """Return the statements that have a session read again at once."""
         last = loss.left[-1] if loss else None
         row = None if last else await self._db.read_one("get_session", session_id=session_id)
         if last is None and row is None:

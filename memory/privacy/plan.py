@@ -122,7 +122,7 @@ class ForgetPlanner:
         ]
 
     async def plan(self, request: ForgetRequest, ledger: Ledger) -> ForgetPlan:
-        """Return what goes, of the conversation whose ledger this is. Raises `StorageUnavailable`."""
+        """Return the rows that go, of the conversation with this ledger. Raises `StorageUnavailable`."""
         plan = ForgetPlan()
         asked = asked_for(ledger, request.note_ids, request.user_id)
         named = {*request.turn_ids, *(each for note in asked if request.messages_too for each in note.turn_ids)}

@@ -17,7 +17,7 @@ class Shielded:
         """What is under way, whoever still waits for it."""
 
     async def run(self, work: Coroutine[Any, Any, _T], *, name: str | None = None) -> _T:
-        """Return what comes of the work. A caller that is cancelled leaves it to itself; its error is nobody's then."""
+        """Return the result of the work. A caller that is cancelled leaves it to itself; its error is nobody's then."""
         task = asyncio.create_task(work, name=name)
         self.tasks.add(task)
         task.add_done_callback(self._ended)

@@ -78,7 +78,7 @@ class Matches:
 def term_weights(
     counts: Sequence[int], turns: int, framing: Collection[int] = (), weights: Weights = WEIGHTS
 ) -> list[float]:
-    """Return what each term is worth by how many of the conversation's `turns` have it: the rarer, the more."""
+    """Return the weight of each term by the share of the conversation's `turns` with it: the rarer, the more."""
     return [
         log(1 + (max(turns, docs) - docs + 0.5) / (docs + 0.5)) * (weights.framing if term in framing else 1.0)
         for term, docs in enumerate(counts)
@@ -264,7 +264,7 @@ def _adjacent(message: SearchedMessage, other: SearchedMessage, distance: int) -
 
 
 def _person_signs(question: Question, weights: Weights) -> Callable[[int, int | None], float]:
-    """Return what tells, by its side and who wrote it, what speaks for or against a message."""
+    """Return the function that tells, by its side and who wrote it, what speaks for or against a message."""
     behind = -(weights.assistant if question.role else weights.open_question_assistant)
     asked = question.user_ids
     if asked and len(asked) < question.people:
@@ -275,7 +275,7 @@ def _person_signs(question: Question, weights: Weights) -> Callable[[int, int | 
 
 
 def _time_signs(question: Question, now_ms: int, weights: Weights) -> Callable[[int], tuple[float, float]]:
-    """Return what tells of a point in time how well it fits the days that are asked for, and how recent it is."""
+    """The function that tells of a point in time how well it fits the days that are asked for, and how recent it is."""
 
     @lru_cache(maxsize=2)  # both sides of a turn were said at one time
     def signs(at_ms: int) -> tuple[float, float]:

@@ -130,7 +130,7 @@ class Searcher:
         return [self._item(one, texts[ref]) for one in best if (ref := (one.message.source, one.message.ref)) in texts]
 
     async def order(self, query: Query) -> list[Scored]:
-        """Return what `search` would show, each turn by its best side, without reading the texts."""
+        """Return the turns that `search` would show, each by its best side, without reading the texts."""
         return await self._db.read_chain(await self._reads(query))
 
     async def _reads(self, query: Query) -> Reads[list[Scored]]:
@@ -163,7 +163,7 @@ class Searcher:
         return list(chosen.values())
 
     async def _fit(self, query: Query, text: str, code: str) -> Fit:
-        """Return what is close to the query in meaning; nothing without the extra, or once the model has failed."""
+        """Return the turns close to the query in meaning; none without the extra, or once the model has failed."""
         if self._semantic is None:
             return NO_FIT
         try:
@@ -193,7 +193,7 @@ class Searcher:
         return messages, matches
 
     def _matches(self, conversation_id: str, question: Question, sessions: str | None) -> Reads[Matches]:
-        """Return what has the question's terms, weighed.
+        """Return the texts with the question's terms, weighed.
 
         A term that the conversation does not have in the question's language is looked for in the other spellings:
         each look-up reads every segment of the index, and few questions need it.
@@ -231,7 +231,7 @@ class Searcher:
         )
 
     def _shown(self, scored: Scored, texts: Texts) -> str:
-        """Return what is shown of a found turn: the passage that matches, and of the other side what belongs to it."""
+        """Return the excerpt of a found turn: the passage that matches, and the other side's words that belong to it."""
         shown = []
         for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
             if not text:

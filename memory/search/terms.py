@@ -197,7 +197,7 @@ def read_question(
     now_ms: int,
     names: Mapping[str, int | None] | None = None,
 ) -> Question:
-    """Return what a question asks for.
+    """Return a question as terms, days and people.
 
     `names` are the people who may be asked about: first name → user id, None for the assistant; a name is no search
     term, it says whose words are wanted.

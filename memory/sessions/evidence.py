@@ -102,7 +102,7 @@ def other_history(evidence: Evidence, copies: dict[int, LoggedTurn]) -> str | No
 
 
 def decide(evidence: Evidence) -> Plan:
-    """Return what to start from: the checkpoint, the row's state or nothing, whichever knows the most.
+    """Return the base to start from: the checkpoint, the row's state or nothing, whichever knows the most.
 
     The highest (last_seq, edits) wins; at a tie the checkpoint, since it carries a digest of itself.
     """
@@ -218,7 +218,7 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
 
 
 def copy_in(checkpoint: ConversationCheckpointSnapshot | None) -> NotesCopy:
-    """Return what a checkpoint keeps of its session's notes."""
+    """Return the copy of its session's notes in a checkpoint."""
     if checkpoint is None:
         return NO_NOTES
     here = checkpoint

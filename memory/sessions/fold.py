@@ -52,7 +52,7 @@ class Fold:
             return state
 
     def delta(self, state: SessionState, turns: Sequence[ConversationTurn]) -> str:
-        """Return what the turns add that the rolling summary does not cover yet, "" for nothing. Never raises."""
+        """Return the summary of turns that the rolling one does not cover yet, "" for none. Never raises."""
         fresh = [turn for turn in turns if turn.seq > state.summarized_through_seq]
         if not fresh:
             return ""

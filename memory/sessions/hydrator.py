@@ -136,7 +136,7 @@ class Hydrator:
         self.fold = Fold(measures.languages, measures.counter, summary_max_tokens)
 
     async def derived(self, turn: ConversationTurn) -> Sequence[Statement]:
-        """Return what belongs to the turn beside its row; for a long one it is made in a thread."""
+        """Return the statements that belong to the turn beside its row; for a long one it is made in a thread."""
         if len(turn.user_text) + len(turn.assistant_text) <= LONG_CHARS:
             return self.derive(turn)
         return await asyncio.to_thread(self.derive, turn)

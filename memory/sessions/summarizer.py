@@ -144,7 +144,7 @@ def read_lines(summary: str) -> list[Line]:
 
 
 def _gist(said: Sequence[Spoken], count: int) -> list[Spoken]:
-    """The gist in its order: what the person stated, where room is left what they were told, then what they asked."""
+    """The gist in its order: the person's statements, where room is left the answers, then their questions."""
     tiers: tuple[list[Spoken], ...] = ([], [], [])
     for each in said:
         mine = each.speaker == PERSON
@@ -207,7 +207,7 @@ def is_kept(said: Spoken) -> bool:
 
 
 def important(turn: ConversationTurn, languages: Languages) -> bool:
-    """Whether the turn holds what a summary keeps, or did something: such turns outlive small talk (004)."""
+    """Whether the turn holds numbers or names, or did something: such turns outlive small talk (004)."""
     return bool(turn.tool_calls) or any(is_kept(each) for each in spoken(turn, languages))
 
 

@@ -1,1 +1,1 @@
-"""What a session is about: topics, open loops, references, summaries. Pure."""
+"""The state of a session: topics, open loops, references, summaries. Pure."""

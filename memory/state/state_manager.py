@@ -19,7 +19,7 @@ _READ_FROM_TURNS = (
 
 @dataclass(frozen=True, slots=True)
 class TurnSigns:
-    """What a turn is, before it is stored."""
+    """Signs of a turn, before it is stored."""
 
     intent: str
     """question, answer (to what the assistant asked last), command, or chat."""
@@ -32,7 +32,7 @@ def new_state(session_id: str, conversation_id: str) -> SessionState:
 
 
 def read_turn(state: SessionState, user_text: str, assistant_text: str, *, acted: bool = False) -> TurnSigns:
-    """What a turn is, without a word being understood: who asks, and whether something was done."""
+    """The signs of a turn, without a word being understood: who asks, and whether something was done."""
     if user_text.startswith("/"):
         intent = "command"
     elif asks_at_the_end(user_text):

@@ -59,7 +59,7 @@ def handed(db: Database, name: str, params: Mapping[str, Any]) -> list[Row] | No
 
 
 def let_go() -> None:
-    """Forget what is at hand: something is written."""
+    """Drop the rows at hand: something is written."""
     if ahead := _at_hand.get():
         ahead.let_go()
 

@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 def answered(reads: Reads[_T], ask: Callable[[Statement], list[Row]]) -> _T:
-    """Return what the reads come to. Raises what they raise, and what `ask` does."""
+    """Return the result of the reads. Raises as they and `ask` do."""
     try:
         statement = next(reads)
         while True:
@@ -30,7 +30,7 @@ def each(statements: Sequence[Statement]) -> Reads[list[list[Row]]]:
 
 
 async def answered_in_turn(reads: Reads[_T], ask: Callable[[Statement], Awaitable[list[Row]]]) -> _T:
-    """Return what the reads come to, asking from the event loop. Raises what they raise, and what `ask` does."""
+    """Return the result of the reads, asking from the event loop. Raises as they and `ask` do."""
     try:
         statement = next(reads)
         while True:

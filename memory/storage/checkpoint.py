@@ -30,7 +30,7 @@ from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
 
 FORMAT = "continuity-checkpoint"
 BEFORE_RESTORE = "before-restore-"
-"""How the names begin under which `restore` sets aside what was there."""
+"""The beginning of the names under which `restore` sets aside earlier files."""
 SUFFIX = ".json"
 TEMPORARY = ".tmp"
 NAME_MAX_BYTES = 200
@@ -54,7 +54,7 @@ def pack(snapshot: ConversationCheckpointSnapshot) -> bytes:
 
 
 def unpack(data: bytes, path: Path, *, verify: bool = True) -> ConversationCheckpointSnapshot:
-    """Return the snapshot in a file's bytes. Raises `CheckpointDamaged` with what was found and what was expected.
+    """Return the snapshot in a file's bytes. Raises `CheckpointDamaged` with both digests, the found and the expected.
 
     `verify=False` leaves the digest out: only for tests that show what it is good for.
     """
@@ -214,7 +214,7 @@ class CheckpointFiles:
         return found
 
     def remove_set_aside(self, conversation_id: str) -> None:
-        """Delete what a restore set aside of a conversation, also of sessions that no row knows any more (P13)."""
+        """Delete a conversation's files that a restore set aside, also of sessions that no row knows any more (P13)."""
         said = orjson.dumps({"conversation_id": conversation_id})[1:-1]
         for folder in self._set_aside():
             _delete(folder, lambda each: said in Path(each.path).read_bytes())
@@ -233,7 +233,7 @@ class CheckpointFiles:
         return sorted(entry.name for entry in self._entries() if ".corrupt-" in entry.name)
 
     def sweep(self) -> int:
-        """Remove what a crash left half-written, return how many files that were; call it at start, before any save."""
+        """Remove files that a crash left half-written, return how many; call it at start, before any save."""
         leftovers = [entry.path for entry in self._entries() if entry.name.endswith(TEMPORARY)]
         for leftover in leftovers:
             Path(leftover).unlink(missing_ok=True)

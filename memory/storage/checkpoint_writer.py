@@ -51,12 +51,12 @@ class CheckpointWriter:
         return True
 
     async def drop(self, session_id: str) -> None:
-        """Take back what waits for a session, and wait for what is being written."""
+        """Take back the write that waits for a session, and wait for the one under way."""
         self.take_back(session_id)
         await self.settle()
 
     def take_back(self, session_id: str) -> None:
-        """Take back what waits for a session."""
+        """Take back the write that waits for a session."""
         self._due.pop(session_id, None)
 
     async def settle(self) -> None:

@@ -1,4 +1,4 @@
-"""How a database is just now: what it refuses, and what no waiting mends. Whoever confirms anything asks here first."""
+"""The condition of a database: calls that it refuses, damage that no waiting mends. Whoever confirms asks here first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Condition:
             self._recovered.set()
 
     async def recovered(self) -> None:
-        """Return the next time that the last of what was refused is done."""
+        """Return the next time that the last of the refused calls is done."""
         self._recovered.clear()
         await self._recovered.wait()
 

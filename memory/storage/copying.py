@@ -19,7 +19,7 @@ from memory.storage.sqlite.digests import Digests
 
 BATCH: Final = 1000
 LEFT_OUT: Final = frozenset({"schema_migrations", "commit_marks", "workers", "leases", "copy_progress"})
-"""What belongs to a database itself, not to what people said."""
+"""Tables that belong to a database itself, not to people's words."""
 PROGRESS: Final = "CREATE TABLE IF NOT EXISTS copy_progress (table_name TEXT PRIMARY KEY, after_json TEXT NOT NULL)"
 MARK: Final = "INSERT INTO schema_migrations (number, name, applied_at_ms) VALUES (:number, 'copying', 0)"
 UNMARK: Final = "DELETE FROM schema_migrations WHERE number = :number"
@@ -29,13 +29,13 @@ NOTE: Final = (
 )
 DIGEST_BYTES: Final = 16
 ROW_DIGEST: Final = "row_digest"
-"""A column that each database fills in its own way: what is copied gets it again."""
+"""A column that each database fills in its own way: a copied row gets it again."""
 
 Told = Callable[[int, int], None]
 
 
 class CopyChanged(StorageError):
-    """The source is not what was copied of it: the copy was emptied; run the same command again, it begins again."""
+    """The source and its copy differ: the copy was emptied; run the same command again, it begins again."""
 
 
 @dataclass(frozen=True, slots=True)

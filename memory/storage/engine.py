@@ -22,7 +22,7 @@ NO_DRIVER = (
 
 
 class OpenDatabase(Database, Protocol):
-    """A database of a memory: what the port promises, and what its operators ask."""
+    """A database of a memory: the port's promises, and the questions of its operators."""
 
     condition: Condition
 
@@ -59,7 +59,7 @@ class OpenDatabase(Database, Protocol):
         ...
 
     async def wal_truncate(self) -> None:
-        """Let what was deleted go from the files, as far as it is ours to do (P13). Raises `StorageUnavailable`."""
+        """Let deleted text go from the files, as far as it is ours to do (P13). Raises `StorageUnavailable`."""
         ...
 
     async def backup_to(self, target: Path, told: Callable[[int, int], None] = unobserved) -> None:
@@ -67,7 +67,7 @@ class OpenDatabase(Database, Protocol):
         ...
 
     async def integrity(self) -> tuple[str, ...]:
-        """Return what the database's own check finds; () when it is sound."""
+        """Return the findings of the database's own check; () when it is sound."""
         ...
 
     async def altered_rows(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class OpenDatabase(Database, Protocol):
         ...
 
     async def settings(self) -> dict[str, Any]:
-        """Return what it really runs with, for `doctor`."""
+        """Return the settings that it really runs with, for `doctor`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a program brings along that keeps tables of its own in the memory's database."""
+"""Tables of a program of its own in the memory's database, with all that belongs to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory.storage.sqlite.digests import MEMORY_DIGESTS, Digests
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What of a conversation is about to go (P13), told before anything has gone."""
+    """The part of a conversation that is about to go (P13), told before anything has gone."""
 
     conversation_id: str
     everything: bool
@@ -24,10 +24,10 @@ class Erasure:
 
 
 Erase = Callable[[Database, Erasure], Awaitable[Sequence[Statement]]]
-"""Return what lets go of the copies in one's own tables; it is committed with the rest. Reads only."""
+"""Return the statements that let go of the copies in one's own tables; committed with the rest. Reads only."""
 
 Count = Callable[[Database, Erasure], Awaitable[Mapping[str, int]]]
-"""Return how much of what people themselves brought goes with it, by what it is called. Reads only."""
+"""Return how many things that people brought go with it, by name. Reads only."""
 
 TurnsOfNotes = Callable[[Database, Collection[str]], Awaitable[Sequence[str]]]
 """Return the turns that came of these notes by themselves, and go with them. Reads only."""
@@ -44,7 +44,7 @@ class Extension:
     erase: Erase | None = None
     """Asked whenever something is forgotten."""
     count: Count | None = None
-    """Asked with it: what people are told of."""
+    """Asked with it: the counts that people are told."""
     turns_of_notes: TurnsOfNotes | None = None
     """Asked before it, about the notes that go."""
     digests: Digests = field(default_factory=dict)
@@ -52,6 +52,6 @@ class Extension:
 
 
 def digests_with(extensions: Sequence[Extension]) -> Digests:
-    """Return what the memory's tables and those of its extensions tell of their digests."""
+    """Return the digests of the memory's tables and of those of its extensions."""
     every = (MEMORY_DIGESTS, *(each.digests for each in extensions))
     return {name: digested for digests in every for name, digested in digests.items()}

@@ -43,7 +43,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class SchemaStatus:
-    """Where a database stands: the newest migration of the memory that it has (0 = none), and what it still needs."""
+    """The schema of a database: the newest migration of the memory that it has (0 = none), and those still needed."""
 
     current: int
     newest: int
@@ -133,7 +133,7 @@ def migrate(
     now_ms: int | None = None,
     told: Callable[[int, int], None] = unobserved,
 ) -> tuple[str, ...]:
-    """Apply what is pending, creating the database (0600) if need be; return the names of what was applied.
+    """Apply pending migrations, creating the database (0600) if need be; return their names.
 
     `folders` and `digests` are the memory's, then those of its extensions. `told` hears before each step how many of
     how many are done. A crash leaves each migration either whole and recorded or absent. Two processes may call it at

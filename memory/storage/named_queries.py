@@ -20,7 +20,7 @@ def of_dialect(file: Path, dialect: str) -> bool:
 
 
 def load_queries(files: Sequence[Path], dialect: str = "sqlite") -> dict[str, str]:
-    """Return query name → SQL text of all files that are for this database; what must differ replaces what is portable.
+    """Return query name → SQL text of all files for this database; a text for it alone replaces the portable one.
 
     A block begins with `-- name: insert_turn`, its next line is a comment that says why the query exists, the rest
     is SQL with `:name` parameters. Raises `ValueError` for a name that comes twice or a query without a reason.

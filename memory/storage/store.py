@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One session as lists show it; `version` is what `update_session` must name."""
+    """One session as lists show it; `update_session` must name its `version`."""
 
     session_id: str
     conversation_id: str
@@ -99,7 +99,7 @@ def set_session_status(session_id: str, status: SessionStatus) -> Statement:
 
 
 def pause_session(session_id: str, at_ms: int) -> list[Statement]:
-    """Let a session step back for another; what was said in it is read at once."""
+    """Let a session step back for another; its turns are read at once."""
     hasten = Statement("hasten_reading", {"session_id": session_id, "at_ms": at_ms})
     return [set_session_status(session_id, "paused"), hasten]
 
@@ -122,7 +122,7 @@ def adopt_conversation(conversation_id: str, session_id: str, last_turn_at_ms: i
 
 
 def snapshot_row(packet: ConversationContextPacket, turn_id: str) -> Statement:
-    """Return the record of what the model was given for a turn and what was cut (003 FR-006)."""
+    """Return the record of a turn's packet and of the cuts in it (003 FR-006)."""
     used: dict[Tier, int] = {receipt.tier: receipt.used_tokens for receipt in packet.receipts}
     cut: dict[Tier, int] = {receipt.tier: receipt.cut_items for receipt in packet.receipts}
     params = {
@@ -230,7 +230,7 @@ class Store:
         return checked(row).turn if row else None
 
     async def turn_answering(self, dedupe_key: str) -> ConversationTurn | None:
-        """Return the turn that answers what this key names, None when nothing did yet."""
+        """Return the turn that answers the message of this key, None when none did yet."""
         row = await self.db.read_one("turn_answering", dedupe_key=dedupe_key)
         return checked(row).turn if row else None
 
@@ -240,7 +240,7 @@ class Store:
         return (row["turns"], row["last_seq"]) if row else (0, 0)
 
     async def active_jobs(self, conversation_id: str) -> list[JobProgress]:
-        """Return what the assistant still has to do in a conversation (002 section 5.4)."""
+        """Return the assistant's open work in a conversation (002 section 5.4)."""
         rows = await self.db.read("active_jobs", conversation_id=conversation_id)
         return [JobProgress.model_validate(dict(row)) for row in rows]
 

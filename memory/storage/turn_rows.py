@@ -119,7 +119,7 @@ def json_list(text: Any) -> list[Any]:
 
 
 def read_turn_row(row: Row) -> LoggedTurn:
-    """Return the turn in a row. Never raises: what cannot be read is left at its default, and the digest tells."""
+    """Return the turn in a row. Never raises: an unreadable column is left at its default, and the digest tells."""
     fields: dict[str, Any] = {
         "turn_id": row["turn_id"],
         "session_id": row["session_id"],

@@ -27,7 +27,7 @@ class ForgetTool:
 
     @property
     def buttons(self) -> Rows:
-        """What deletes the messages behind what was forgotten."""
+        """The buttons that delete the messages behind what was forgotten."""
         return forget_buttons(self._forgotten, self._gone, self._details)
 
     async def forget(self, numbers: Any, text: str) -> str:

@@ -101,7 +101,7 @@ def _back(payload: dict[str, Any]) -> Button:
 
 
 def shown_message(told: Sequence[str], edits_message_id: int | None = None) -> OutgoingMessage:
-    """Return what says that this is carried forward."""
+    """Return the message that says that this is carried forward."""
     return OutgoingMessage("\n".join((replies.say("carrying"), *told)), edits_message_id=edits_message_id)
 
 

@@ -68,7 +68,7 @@ async def ended_polls(services: Services, conversation_id: str, session_id: str 
 
 
 def polls_told(ask: Ask) -> list[Statement]:
-    """Return what notes that the ends of these polls were told, for the transaction of the turn."""
+    """Return the statements that note that the ends of these polls were told, for the transaction of the turn."""
     return [
         Statement("poll_gone", {name: getattr(poll, name) for name in ("bot_id", "poll_id", "conversation_id")})
         for poll in ask.polls

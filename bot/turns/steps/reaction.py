@@ -13,7 +13,7 @@ async def keep_reaction(db: Database, committer: Committer, reaction: Envelope) 
 
 
 async def _kept(db: Database, reaction: Envelope) -> list[Statement]:
-    """What keeps a reaction, or lets go of one that was taken back; nothing under what is no answer.
+    """The statements that keep a reaction, or let go of one that was taken back; nothing under what is no answer.
 
     Raises `StorageUnavailable`.
     """

@@ -21,7 +21,7 @@ class Took:
     model: Stopwatch = field(default_factory=Stopwatch)
 
     def figures(self, turn_id: str, answer: Answer, now_ms: int) -> Statement:
-        """Return what writes down what the turn took, for charts."""
+        """Return the statement that writes down what the turn took, for charts."""
         values = {
             "turn_id": turn_id,
             "model": answer.model,

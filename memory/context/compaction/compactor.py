@@ -29,7 +29,7 @@ Hurry = Callable[[], Awaitable[None]]
 """Returns when somebody waits for the session, and no model is to be waited for any longer."""
 
 AtWork = Callable[[SessionState], Awaitable[tuple[str, Sequence[OpenLoop]]]]
-"""What a session is about now (004: its current task), and what is open in it."""
+"""The subject of a session now (004: its current task), and its open matters."""
 
 
 async def nobody_waits() -> None:
@@ -139,7 +139,7 @@ class Compactor:
         return bool(newest) and held(turns, newest[0].undone_at_ms)
 
     async def _about(self, state: SessionState) -> tuple[str, Sequence[OpenLoop]]:
-        """Return what the session is about and what is open in it; nothing when it cannot be told now."""
+        """Return the subject of the session and its open matters; nothing when they cannot be read now."""
         try:
             return await self._at_work(state) if self._at_work else ("", ())
         except Exception as error:  # noqa: BLE001 - the compaction does not depend on it
@@ -201,7 +201,7 @@ def with_mark(state: SessionState, mark: CompactionMark | None) -> SessionState:
 def _insert(
     due: CompactionPlan, mark: CompactionMark, method: Method, previous: CompactionMark | None, now_ms: int
 ) -> Statement:
-    """Return the record of a compaction: what went in, what came out, tokens before and after, why."""
+    """Return the record of a compaction: turns that went in, the summary, tokens before and after, the reason."""
     params = {
         "compaction_id": mark.compaction_id,
         "session_id": due.session_id,

@@ -23,13 +23,13 @@ _KEPT_PERCENT: Final = 25
 _FLOOR_PERCENT: Final = 75
 """Thirty turns stay when they take at most this share of the history, so that the next turn is not compacted again."""
 _SHRINK_PERCENT: Final = 60
-"""A summary may take at most this share of what it replaces, so that every compaction makes the prompt smaller."""
+"""A summary takes at most this share of the turns that it replaces: every compaction makes the prompt smaller."""
 _MIN_SUMMARY_TOKENS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """What a compaction would do: which turns go into the summary and which stay verbatim."""
+    """A compaction before it is done: turns that go into the summary, turns that stay verbatim."""
 
     session_id: str
     reason: str
@@ -66,7 +66,7 @@ class _Priced:
 
 
 def _priced(turns: Sequence[ConversationTurn], counter: TokenCounter) -> list[_Priced]:
-    """Return the turns with what they cost where they are shown."""
+    """Return the turns with their cost in tokens where they are shown."""
     window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in turns]
     if len(window) > MIN_TURNS and window[0].turn.seq == 1 and window[0].tokens > FIRST_TURN_TOKENS:
         window[0] = replace(window[0], tokens=FIRST_TURN_TOKENS, shortened=True)
@@ -92,7 +92,7 @@ def plan(
     counter: TokenCounter,
     languages: Languages,
 ) -> CompactionPlan | None:
-    """Return what to compact before the next model call, or None while the history fits (004 trigger).
+    """Return the turns to compact before the next model call, or None while the history fits (004 trigger).
 
     It cuts back to about 60 % of the history budget in one step, so that the prompt's beginning stays the same for many
     turns. The last `recency_window` messages stay, more while they are small, fewer when they are large, never fewer
@@ -203,7 +203,7 @@ def _goal(budget: Budget, percent: int) -> tuple[int, int]:
 
 
 def _previous(state: SessionState, first_seq: int) -> str:
-    """Return the summary that stands for what the window does not show; nothing when it shows everything."""
+    """Return the summary that stands for turns outside the window; nothing when it shows all."""
     if state.compaction:
         return state.compaction.summary
     return state.rolling_summary if first_seq > 1 else ""

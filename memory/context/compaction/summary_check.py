@@ -1,4 +1,4 @@
-"""Whether a summary that a model wrote may be trusted: what matters is still there and nothing was made up. Pure."""
+"""Whether a summary that a model wrote may be trusted: nothing important is missing, nothing made up. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOP_SHARE: Final = 0.5
 def problems(
     summary: str, turns: Sequence[ConversationTurn], previous: str, loops: Iterable[OpenLoop], languages: Languages
 ) -> list[str]:
-    """Return what is wrong with the summary, nothing when it may be used (DESIGN section 7).
+    """Return the faults of the summary, none when it may be used (DESIGN section 7).
 
     Numbers, names and dates of the sentences that a summary has to keep must be in it, and so must the open loops of
     these turns; a number or name that neither the turns nor the previous summary hold was made up.

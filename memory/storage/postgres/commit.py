@@ -135,7 +135,7 @@ async def _undo(connection: Connection, why: BaseException) -> None:
 
 
 async def _result(statement: Statement, cursor: _Cursor) -> Result:
-    """Return what one statement of the transaction did. Raises `Conflict` when it is not what was expected."""
+    """Return the result of one statement of the transaction. Raises `Conflict` when it is not the expected one."""
     rows = list(await cursor.fetchall()) if cursor.description else []
     changed = 0 if (cursor.statusmessage or "").startswith("SELECT") else max(cursor.rowcount, 0)
     count = len(rows) if cursor.description else changed

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL: how it is opened, what a query and a value look like there, what its errors mean."""
+"""A connection to PostgreSQL: how it is opened, the form of queries and values there, the meaning of its errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ADVICE = {
     "42501": "access is denied; the user needs all rights on its own schema",
     "55": "another session holds its lock; try again",
 }
-"""SQLSTATE, or its class → what to do about a server that does not take a call just now."""
+"""SQLSTATE, or its class → advice about a server that does not take a call just now."""
 ROLLED_BACK: Final = ("40001", "40P01")
 GONE: Final = ("08", "57")
 UNIQUE: Final = "23505"
@@ -60,7 +60,7 @@ def placeholders(text: str) -> str:
 
 
 def translate(exc: BaseException, place: str, name: str) -> StorageError:
-    """Return our error for a driver's: what happened, where, what to do now. Never raises, never tells a password."""
+    """Return our error for a driver's: event, place, advice. Never raises, never tells a password."""
     state = getattr(exc, "sqlstate", None) or ""
     said = str(exc).partition("\n")[0]
     if state == UNIQUE:
@@ -84,7 +84,7 @@ def _is_about_a_value(exc: BaseException, state: str) -> bool:
 
 
 def is_gone(exc: BaseException) -> bool:
-    """Return whether the connection is to blame, not what was asked of it."""
+    """Return whether the connection is to blame, not the query."""
     if isinstance(exc, (PoolTimeout, OSError)):
         return True
     state = getattr(exc, "sqlstate", None)
@@ -110,7 +110,7 @@ def adapted() -> psycopg.adapt.AdaptersMap:
 
 
 def connect_string(address: str) -> str:
-    """Return the address with what every connection of ours is opened with."""
+    """Return the address with the options of every connection of ours."""
     try:
         return make_conninfo(
             address, connect_timeout=CONNECT_TIMEOUT_S, application_name="continuity", keepalives_idle=5

@@ -180,7 +180,7 @@ class PostgresDatabase:
         return self.condition.trouble(besides=besides)
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of the connections. A second call does nothing."""
+        """Finish accepted work and let go of the connections. A second call does nothing."""
         if self._pool.closed:
             return
         await self._pool.finish()
@@ -190,7 +190,7 @@ class PostgresDatabase:
         await self._pool.close()
 
     async def wal_truncate(self) -> None:
-        """Do nothing: what was deleted goes from the server's files by its own vacuum and recycled log (P13)."""
+        """Do nothing: deleted rows go from the server's files by its own vacuum and recycled log (P13)."""
 
     async def backup_to(self, target: Path, told: Callable[[int, int], None] = unobserved) -> None:  # noqa: ARG002 - the port has it
         """Raise `StorageError`: a server is copied by its own tool."""
@@ -213,5 +213,5 @@ class PostgresDatabase:
         return int(row["bytes"]) if row else 0
 
     async def settings(self) -> dict[str, Any]:
-        """Return what the server really runs with, for `doctor`."""
+        """Return the settings that the server really runs with, for `doctor`."""
         return await asyncio.to_thread(look_at, self.address)

@@ -94,7 +94,7 @@ class Pool:
             raise
 
     async def done(self, name: str, work: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Return what comes of the work, begun again when the connection broke or others were in the way.
+        """Return the result of the work, begun again when the connection broke or others were in the way.
 
         A caller that is cancelled leaves it to itself. Raises `StorageError`: what the work raises, and the driver's
         errors as ours. A driver's error, or `Severed`, out of the work means that nothing was stored.
@@ -107,7 +107,7 @@ class Pool:
             return await work(connection)
 
     async def finish(self) -> None:
-        """Take nothing more, and wait a while for what was accepted."""
+        """Take nothing more, and wait a while for accepted work."""
         self.closed = True
         if self._working.tasks:
             await asyncio.wait(set(self._working.tasks), timeout=WAIT_FOR_CONNECTION_S)

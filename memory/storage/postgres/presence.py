@@ -1,4 +1,4 @@
-"""This process among those that work on one PostgreSQL: the row that fences its writes, and what the others tell."""
+"""This process among those that work on one PostgreSQL: the row that fences its writes, and news of the others."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Presence:
         return Statement("workers_seen", params)
 
     def fence(self) -> Statement | None:
-        """Return what every write checks; twice a second it is also the word that this process is alive."""
+        """Return the check of every write; twice a second it is also the word that this process is alive."""
         if self.worker is None:
             return None
         now_s = time.monotonic()
@@ -129,7 +129,7 @@ class Presence:
             await asyncio.sleep(RENEW_S)
 
     async def _listen(self) -> None:
-        """Hear what others tell, over a connection whose lock shows that this process is there."""
+        """Hear news of others, over a connection whose lock shows that this process is there."""
         while True:
             with contextlib.suppress(*FOREIGN):
                 await self._hear()

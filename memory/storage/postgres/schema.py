@@ -1,4 +1,4 @@
-"""What changes the schema of a PostgreSQL database, and what keeps a second process out of one."""
+"""The schema of a PostgreSQL database and its migrations, and the lock that keeps a second process out."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ HELD = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 
 
 
 class ServerLock:
-    """What keeps other processes out of a database that one has to itself; it goes with its connection.
+    """The lock on a database that one process has to itself; it goes with its connection.
 
     A `shared` one keeps out only those that want to be alone.
     """

@@ -40,7 +40,7 @@ class _Call:
 
     @property
     def name(self) -> str:
-        """The names of its statements, each once: what the same call has the next time."""
+        """The names of its statements, each once: the same call has the same next time."""
         return " ".join(dict.fromkeys(statement.name for statement in self.statements))
 
 
@@ -143,13 +143,13 @@ class GroupCommit:
         return await self._thread.call(work)
 
     async def finish(self) -> None:
-        """Wait until what was accepted is stored, at most two seconds."""
+        """Wait until accepted calls are stored, at most two seconds."""
         accepted = [call.future for call in (*self._group, *self._waiting) if not call.future.done()]
         if accepted:
             await asyncio.wait(accepted, timeout=CLOSE_PATIENCE_S)
 
     def stop(self) -> None:
-        """Close the connection and end the thread; what is not stored then is not stored."""
+        """Close the connection and end the thread; a call that is not stored then is lost."""
         self._thread.stop()
 
     def _start_group(self) -> None:

@@ -1,4 +1,4 @@
-"""Connections to an SQLite file, with the settings that a commit's promise needs, and what the driver's errors mean."""
+"""Connections to an SQLite file, with the settings that a commit's promise needs; the driver's errors in our words."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ ADVICE = {
     sqlite3.SQLITE_CORRUPT: "it is damaged; stop, keep a copy and restore a backup",
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database; restore a backup or name another file",
 }
-"""Primary SQLite result code, or an extended one → what to do about a database that cannot be used just now."""
+"""Primary SQLite result code, or an extended one → advice about a database that cannot be used just now."""
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 OF_VALUES = {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT}
-"""Primary result codes that are about what was to be stored."""
+"""Primary result codes that are about the values to be stored."""
 
 FOREIGN = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
 """What the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
@@ -56,7 +56,7 @@ def as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def translate(exc: BaseException, path: Path, name: str) -> StorageError:
-    """Return our error for a driver's: what happened, to which file, what to do now. Never raises."""
+    """Return our error for a driver's: event, file, advice. Never raises."""
     code = getattr(exc, "sqlite_errorcode", 0)
     if code in UNIQUE_CODES:
         return Conflict(f"'{name}' met a row that exists already ({exc}); nothing of this transaction was stored")
@@ -108,7 +108,7 @@ def require_file(path: Path) -> None:
 
 
 def secure(connection: sqlite3.Connection, path: Path) -> None:
-    """Switch a writing connection to what a commit's promise needs and read it back. Raises `UnsafeSettings`."""
+    """Switch a writing connection to the settings that a commit's promise needs and read them back. `UnsafeSettings`."""
     connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute("PRAGMA foreign_keys=ON")

@@ -222,7 +222,7 @@ class SqliteDatabase:
             )
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of the files. A second call does nothing.
+        """Finish accepted work and let go of the files. A second call does nothing.
 
         Work that cannot be finished within two seconds (another process holds the lock) is not waited for.
         """
@@ -264,7 +264,7 @@ class SqliteDatabase:
             raise translate(exc, self.path if code in DAMAGE else target, "backup") from exc
 
     async def integrity(self) -> tuple[str, ...]:
-        """Return what SQLite's own check finds; () when the file is sound. It does not see altered text: digests do."""
+        """Return the findings of SQLite's own check; () for a sound file. It does not see altered text: digests do."""
         try:
             rows = await self._reader.execute_fetchall("PRAGMA integrity_check")
         except sqlite3.Error as exc:
@@ -290,7 +290,7 @@ class SqliteDatabase:
         return self.path.stat().st_size
 
     async def settings(self) -> dict[str, Any]:
-        """Return what the writing connection really runs with, for `doctor`; the reader's when opened read-only."""
+        """Return the settings of the writing connection, for `doctor`; the reader's when opened read-only."""
         names = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "page_count", "freelist_count")
         found: dict[str, Any] = {"sqlite_version": sqlite3.sqlite_version}
         for name in names:
@@ -329,7 +329,7 @@ def _absolute(path: Path | str) -> Path:
 
 
 def _copy(source: Path, target: Path, told: Callable[[int, int], None]) -> None:
-    """Copy page by page within one read transaction: what is committed meanwhile neither shows nor starts it again."""
+    """Copy page by page within one read transaction: a commit meanwhile neither shows nor starts it again."""
     if target.exists():
         raise StorageError(f"backup {target} exists already; name another file")
     partial = target.with_name(target.name + ".partial")

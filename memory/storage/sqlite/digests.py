@@ -1,4 +1,4 @@
-"""What a table tells its storage about the digests of its rows: which columns count, which rows are still read."""
+"""Digests of rows as each table declares them to its storage: the columns that count, the rows that are still read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Digested:
 
 
 Digests = Mapping[str, Digested]
-"""Name of a table → what it tells. A table that is not named has no digests, whichever columns it has."""
+"""Name of a table → its declaration. A table that is not named has no digests, whichever columns it has."""
 
 WHOLE: Final = Digested()
 

@@ -54,7 +54,7 @@ class Guarded:
 
     @property
     def where_it_is(self) -> str:
-        """SQL for what a row is called."""
+        """SQL for the name of a row."""
         return " || '/' || ".join(f"COALESCE({each}, '')" for each in self.key)
 
 
@@ -173,7 +173,7 @@ def watch(connection: sqlite3.Connection, digests: Digests, *, trusting: bool = 
 
 
 def look(connection: sqlite3.Connection, digests: Digests) -> list[str]:
-    """Return what every altered row that is still read is called; the connection is one that watches."""
+    """Return the names of altered rows that are still read; the connection is one that watches."""
     found = []
     for table in guarded(connection, digests):
         rows = connection.execute(

@@ -83,7 +83,7 @@ class SchemaFile:
 
     @contextlib.contextmanager
     def _transaction(self, what: str) -> Iterator[None]:
-        """Commit what is done inside, or undo it. Raises `StorageError`."""
+        """Commit the work inside, or undo it. Raises `StorageError`."""
         try:
             if not self._is_keeping:
                 keep(self._connection, self._digests)
@@ -120,7 +120,7 @@ Objects = dict[tuple[str, str], str]
 
 
 def objects_in(path: Path) -> Objects:
-    """Return what the schema of a file at rest has; nothing beside it is read. Raises `StorageError`."""
+    """Return the objects in the schema of a file at rest; nothing beside it is read. Raises `StorageError`."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             return _objects(connection)
@@ -129,7 +129,7 @@ def objects_in(path: Path) -> Objects:
 
 
 def objects_of(scripts: Sequence[str]) -> Objects:
-    """Return what these scripts make."""
+    """Return the objects that these scripts make."""
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for script in scripts:
             for statement in split_script(script):
