@@ -20,7 +20,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from memory import ConversationMemory, ToolCall, Usage
+from memory import ConversationMemory, ModelTokens, ToolCall
 
 
 async def reply(agent: Agent[None, str], memory: ConversationMemory, conversation_id: str, text: str) -> str:
@@ -31,7 +31,7 @@ async def reply(agent: Agent[None, str], memory: ConversationMemory, conversatio
     await turn.record(
         result.output,
         tool_calls=calls_in(result.new_messages()),
-        usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
+        usage=ModelTokens(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
     )
     return result.output
 

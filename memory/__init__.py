@@ -10,7 +10,7 @@ from importlib import import_module
 _HOMES = {
     "memory.opening": ("ConversationMemory", "OpeningReport"),
     "memory.pending": ("PendingTurn",),
-    "memory.sessions.exchange": ("Deed", "Usage"),
+    "memory.sessions.exchange": ("Deed", "ModelTokens"),
     "memory.context.budget": ("Budget",),
     "memory.context.compaction.compactor": ("SummaryWriter",),
     "memory.context.occasion": ("Occasion", "Prepared", "Reserved"),
@@ -76,6 +76,7 @@ __all__ = [
     "Ledger",
     "Locked",
     "Merge",
+    "ModelTokens",
     "Move",
     "Note",
     "NoteChange",
@@ -102,7 +103,6 @@ __all__ = [
     "UnknownSession",
     "UnsafeSettings",
     "Unstorable",
-    "Usage",
 ]
 
 

@@ -37,7 +37,7 @@ from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.embeddings import Embedder
-from memory.sessions.exchange import Deed, Usage
+from memory.sessions.exchange import Deed, ModelTokens
 from memory.storage.extension import Erasure, Extension
 from memory.types import ConversationTurn, OpenLoop, SessionState, ToolCall
 
@@ -66,6 +66,7 @@ __all__ = [
     "Ledger",
     "Locked",
     "Merge",
+    "ModelTokens",
     "Move",
     "Note",
     "NoteChange",
@@ -92,5 +93,4 @@ __all__ = [
     "UnknownSession",
     "UnsafeSettings",
     "Unstorable",
-    "Usage",
 ]

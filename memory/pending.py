@@ -12,11 +12,11 @@ from memory.context.transcript import chat_messages
 from memory.ledger.types import Add, Hand, Operation
 from memory.packets import ConversationContextPacket
 from memory.ports import Statement
-from memory.sessions.exchange import Deed, Exchange, StateChange, Usage
+from memory.sessions.exchange import Deed, Exchange, ModelTokens, StateChange
 from memory.sessions.recorder import Recorder
 from memory.types import ConversationTurn, SessionState, ToolCall
 
-NO_DEED, NO_MODEL = Deed(), Usage()
+NO_DEED, NO_MODEL = Deed(), ModelTokens()
 
 
 def said_at(sent_at_ms: int | None, now_ms: int, before_ms: int, gap_ms: int) -> int:
@@ -66,7 +66,7 @@ class PendingTurn:
         tool_calls: Sequence[ToolCall] = (),
         authored: str | None = None,
         deed: Deed = NO_DEED,
-        usage: Usage = NO_MODEL,
+        usage: ModelTokens = NO_MODEL,
         change: StateChange | None = None,
         operations: Sequence[Operation] = (),
         hand: Hand = "model",

@@ -20,7 +20,7 @@ StateChange = Callable[[SessionState], SessionState]
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ModelTokens:
     """The model that answered, None for none, and the tokens that it took."""
 
     model: str | None = None

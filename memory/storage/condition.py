@@ -1,4 +1,4 @@
-"""The condition of a database: calls that it refuses, damage that no waiting mends. Whoever confirms asks here first."""
+"""The condition of a database: calls it refuses, damage that no waiting mends. Whoever confirms asks here first."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ ROOT = PACKAGE.parent
 NAMES = """
 Actor Add Applied Budget Change CheckpointError Clock Conflict ContinuityError ConversationContextPacket
 ConversationMemory ConversationTurn Deed Embedder End Erasure Extension ForgetCounts ForgetRequest Forgotten Ids Ledger
-Locked Merge Move Note NoteChange Occasion OpenLoop OpeningReport PendingTurn Prepared Proof Refusal Reopen
+Locked Merge ModelTokens Move Note NoteChange Occasion OpenLoop OpeningReport PendingTurn Prepared Proof Refusal Reopen
 Reserved RetrievedItem SchemaMismatch Scope SessionState Statement StorageError StorageUnavailable SummaryWriter
-TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable Usage
+TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
 """
 METHODS = """
 begin change close edited evict export forget fresh make_room notes open reads_of_turn receipt rest resume run search

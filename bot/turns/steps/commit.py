@@ -23,7 +23,7 @@ from bot.turns.steps.took import Took
 from bot.turns.steps.work import Made, TurnWork, besides, reply_to
 from memory.ports import Statement
 from memory.process import faults
-from memory.sessions.exchange import Deed, Usage
+from memory.sessions.exchange import Deed, ModelTokens
 from memory.types import BY_CLOCK, ConversationTurn
 
 log = structlog.get_logger(__name__)
@@ -88,7 +88,7 @@ class Commit:
                 tool_calls=answer.tool_calls,
                 authored=answer.authored,
                 deed=Deed(answer.action_name or (BY_CLOCK if clock else None), tuple(answer.job_refs)),
-                usage=Usage(answer.model, answer.input_tokens, answer.output_tokens),
+                usage=ModelTokens(answer.model, answer.input_tokens, answer.output_tokens),
                 change=answer.change,
                 operations=(*answer.operations, *(clock.operations if clock else ())),
                 hand=answer.hand,

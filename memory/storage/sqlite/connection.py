@@ -108,7 +108,7 @@ def require_file(path: Path) -> None:
 
 
 def secure(connection: sqlite3.Connection, path: Path) -> None:
-    """Switch a writing connection to the settings that a commit's promise needs and read them back. `UnsafeSettings`."""
+    """Switch a writing connection to the settings of a commit's promise and read them back. Raises `UnsafeSettings`."""
     connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute("PRAGMA foreign_keys=ON")
