@@ -100,19 +100,19 @@ class App:
 
     @property
     def joined(self) -> Joined:
-        """What this bot is made of. Raises RuntimeError before the start has joined it."""
+        """The parts of this bot. Raises RuntimeError before the start has joined them."""
         if self._joined is None:
             raise RuntimeError("the bot has not been started")
         return self._joined
 
     @property
     def services(self) -> Services:
-        """What the features work with."""
+        """The services of the features."""
         return self.joined.services
 
     @property
     def continuity_gate(self) -> ContinuityGate:
-        """What asks before a conversation is carried forward."""
+        """The gate that asks before a conversation is carried forward."""
         return self.joined.continuity_gate
 
     # --- start ------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class App:
             await self._http.start()
 
     async def _keep(self) -> None:
-        """Do what has to be done once over all processes: hear Telegram, deliver reminders, read what was said."""
+        """Do the work that is done once over all processes: hear Telegram, deliver reminders, read what was said."""
         try:
             is_polled = await choose_way(self.settings, self.joined.bot, self._process.pauses)
         except StartError as exc:
@@ -187,7 +187,7 @@ class App:
         log.info("keeps what is done once", boot_id=self._process.boot_id)
 
     async def _after_start(self) -> None:
-        """Do what need not hold up the start."""
+        """Do the work that need not hold up the start."""
         joined = self.joined
         loads = [
             self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages"),
@@ -224,7 +224,7 @@ class App:
         return self.joined.sharing.alone(conversation_id)
 
     def workspace(self) -> Workspace:
-        """Return what the operator's commands read with, over this bot's own connection."""
+        """Return the workspace of the operator's commands, over this bot's own connection."""
         return Workspace(self.settings, self.joined.memory)
 
     async def settled(self) -> None:

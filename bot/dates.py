@@ -68,7 +68,7 @@ def tells_day(text: str, at_ms: int, zone: str, language: str) -> bool:
 
 
 def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
-    """What stands over the lines of one day: `Overdue`, `Today`, `Tomorrow`, `Fri 27 Nov`, `Some day` for none."""
+    """The heading over the lines of one day: `Overdue`, `Today`, `Tomorrow`, `Fri 27 Nov`, `Some day` for none."""
     if at_ms is None:
         return _say(language, "dates.head_none")
     days = days_from(at_ms, now_ms, zone)

@@ -1,4 +1,4 @@
-"""What the bot says to people, in the language of whoever is spoken to; the sentences are `languages/*.toml`."""
+"""Sentences for people, in the language of whoever is spoken to; the sentences are `languages/*.toml`."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def shorten(text: str, max_chars: int = 120) -> str:
 
 
 def command_menu(code: str) -> dict[str, str]:
-    """Return what each command does, in a language."""
+    """Return the description of each command, in a language."""
     table = sentences(code)
     return {name: table[f"commands.{name}"] for name in commands()}
 

@@ -1,4 +1,4 @@
-"""What the bot says, a data file per language: sentences by key, and the forms of what is counted."""
+"""The bot's sentences, a data file per language: sentences by key, and the forms of what is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one answer took, over every attempt and every model that was asked for it."""
+"""Cost of one answer, over every attempt and every model that was asked for it."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ class Bill:
 
 
 def total_cost(uses: Iterable[Spent]) -> int | None:
-    """Return what uses cost together, as far as prices are known; None when none is."""
+    """Return the sum of the uses' costs, as far as prices are known; None when none is."""
     known = [use.cost_nanodollars for use in uses if use.cost_nanodollars is not None]
     return sum(known) if known else None

@@ -1,4 +1,4 @@
-"""What a use of a model cost: by the operator's prices, else by the public price list."""
+"""Cost of one use of a model: by the operator's prices, else by the public price list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEARCH_NANODOLLARS = NANODOLLARS // 100
 
 @dataclass(slots=True)
 class Usage:
-    """What requests took together."""
+    """Tokens of several requests together."""
 
     input_tokens: int = 0
     """All that went in, with what the provider had in its cache or put there."""
@@ -46,7 +46,7 @@ class Usage:
         self.cost = other.cost if self.cost is None else self.cost + (other.cost or 0)
 
     def less(self, other: Usage) -> Usage:
-        """Return what is left without a part of it, its cost unknown."""
+        """Return the rest without a part of it, its cost unknown."""
         return Usage(
             self.input_tokens - other.input_tokens,
             self.output_tokens - other.output_tokens,
@@ -57,7 +57,7 @@ class Usage:
 
 
 def spent_of(model: str, purpose: Purpose, usage: Usage, prices: Prices) -> Spent:
-    """Return what a run took. Its cost is unknown, not zero, for a model that no list knows."""
+    """Return the tokens and cost of a run. The cost is unknown, not zero, for a model that no list knows."""
     return Spent(
         model=model,
         purpose=purpose,

@@ -18,7 +18,7 @@ _ORDER: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("memories", {"notes_lasting": "", "notes_changed": ""}),
     ("summary", {"rolling_session_summary": ""}),
 )
-"""What goes first, by its tier."""
+"""The order of cuts, by tier."""
 
 
 def fitted(ask: Ask, context_tokens: int | None) -> Ask:

@@ -1,4 +1,4 @@
-"""What a model is told before everything else: who it is, how notes and tools work, what the person can do. Pure."""
+"""A model's instructions, before all else: who it is, how notes and tools work, what the person can do. Pure."""
 
 from __future__ import annotations
 

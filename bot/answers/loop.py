@@ -71,7 +71,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Run:
-    """What was done for one answer so far."""
+    """The work done for one answer so far."""
 
     toolbox: Toolbox
     progress: Progress
@@ -144,7 +144,7 @@ class ModelLoop:
         return Outcome(text, tuple(run.made), tuple(run.steps), blind=blind)
 
     async def _note_searches(self, reply: GrowingReply, run: Run) -> None:
-        """Keep what the provider searched like a call of a tool: its words are somebody else's."""
+        """Keep the provider's own search like a call of a tool: its words are somebody else's."""
         for search in reply.searches:
             given = json.dumps({"query": search.query}, ensure_ascii=False)
             call = _named(GrowingCall(search.search_id, WEB_SEARCH, given), run.made)

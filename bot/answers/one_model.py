@@ -31,7 +31,7 @@ LONGEST_S = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What every model works with."""
+    """The parts that every model works with."""
 
     tools: Tools
     meters: Meters
@@ -40,7 +40,7 @@ class Means:
     prices: Prices = field(default_factory=lambda: NO_PRICES)
     pauses: Pauses = FULL
     task_tokens: int | None = None
-    """What a run of a task may take; None = no limit."""
+    """Tokens that a run of a task may take; None = no limit."""
     searches: bool = False
     """The web is searched by the model's own provider, where it can."""
 
@@ -158,7 +158,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def apology(error: Exception) -> str | None:
-    """Return what to tell the person about a failure of the model; None when it is a defect of ours."""
+    """Return the sentence about a failure of the model; None when it is a defect of ours."""
     if isinstance(error, ModelError):
         return replies.say(error.why)
     if isinstance(error, TimeoutError):

@@ -1,4 +1,4 @@
-"""What goes to a model, and what comes back when it has answered: the same for every model."""
+"""The request to a model, and its answer: the same for every model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Outcome:
     text: str
     tool_calls: tuple[ToolCall, ...]
     steps: tuple[PromptMessage, ...] = ()
-    """What went to the model after the prompt: its calls of tools and their returns, in order."""
+    """The messages after the prompt: the model's calls of tools and their returns, in order."""
     blind: bool = False
     """There were pictures that the model cannot see."""
 

@@ -22,9 +22,9 @@ class WholePrompt:
     """Everything that a model is given for one answer."""
 
     instructions: str
-    """What we wrote: persona, rules, date."""
+    """Our own text: persona, rules, date."""
     bootstrap: str
-    """What is carried forward, behind the instructions; "" for nothing."""
+    """The context carried forward, behind the instructions; "" for none."""
     tools: str
     """Names, descriptions and arguments of the tools as JSON; "" without tools."""
     messages: tuple[PromptMessage, ...]
@@ -109,7 +109,7 @@ def packed(
 
 
 def unpacked(text: str) -> KeptPacket:
-    """Return what `packed` made. Raises ValueError for anything else."""
+    """Return the prompt that `packed` packed. Raises ValueError for anything else."""
     try:
         found = orjson.loads(text)
         return KeptPacket(found["fields"], tuple(found["history"]), tuple(map(_step, found.get("steps", ()))))

@@ -62,20 +62,20 @@ class Ask:
     now_ms: int
     private: bool = True
     group: str = ""
-    """What the group is called; "" in private."""
+    """The name of the group; "" in private."""
     third_party: bool = False
     unsure: bool = False
     """True when it was spoken, and whoever wrote it down doubts that it heard right."""
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""
     ledger: Ledger = field(default_factory=lambda: Ledger(""))
-    """What is noted in the conversation, as it stands before this turn."""
+    """The notes of the conversation, as they stand before this turn."""
     scope: Scope = EVERYTHING
     """Which of it may reach the model."""
     cared_for: bool = False
     """True in a session in which the person spoke of ending their life and was answered with where help is."""
     tools: tuple[Tool, ...] = ()
-    """What the model can do beyond the notes, for this person in this chat."""
+    """Tools beyond the notes, for this person in this chat."""
     earlier: tuple[CallRow, ...] = ()
     """Calls of further tools that were made for this turn before: by an attempt that was broken off, or by a tap."""
     repeats: tuple[str, ...] = ()
@@ -87,15 +87,15 @@ class Ask:
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
     pictures: tuple[Picture, ...] = ()
-    """What came with the message for a model that sees."""
+    """Pictures of the message, for a model that sees."""
     model: str = ""
     """The name of the model that the person chose; "" for the operator's default."""
     left: DayBudget = field(default_factory=DayBudget)
-    """What the person may still take of models today; checked before each request for this answer."""
+    """The person's rest of today's budget; checked before each request for this answer."""
     by_clock: bool = False
     """True for a run of a task, which nobody typed: it costs no more than was said, and makes no task."""
     task_said: str = ""
-    """What the person said themselves as they asked for that task."""
+    """The person's own words as they asked for that task."""
 
     @property
     def today(self) -> str:
@@ -104,7 +104,7 @@ class Ask:
 
     @property
     def own_words(self) -> str:
-        """What the person said themselves, word for word: an address in it is theirs."""
+        """The person's own words, one by one: an address in them is theirs."""
         return self.task_said if self.by_clock else self.text
 
     @property
@@ -128,25 +128,25 @@ class Answer:
     """None when no model was used, or nobody knows its price."""
     action_name: str | None = None
     authored: str | None = None
-    """What the bot says in its own name in an answer that it put together itself; None for a model's."""
+    """The bot's words in its own name in an answer that it put together itself; None for a model's."""
     job_refs: tuple[str, ...] = ()
     effects: tuple[Statement, ...] = field(default=())
     change: Callable[[SessionState], SessionState] | None = None
     operations: tuple[Operation, ...] = ()
-    """What it did to the notes; applied to the ledger as it stands at the commit."""
+    """Its changes of the notes; applied to the ledger as it stands at the commit."""
     hand: Hand = "model"
     """Who did that."""
     buttons: tuple[tuple[Button, ...], ...] = ()
     messages: tuple[OutgoingMessage, ...] = ()
-    """What is said behind it: questions about tools."""
+    """Messages behind it: questions about tools."""
     uses: tuple[Spent, ...] = ()
-    """What was taken of models for it, attempts that failed included."""
+    """Uses of models for it, failed attempts included."""
     packet: ConversationContextPacket | None = None
     """The past as the model was given it, where that is less than was asked with."""
     footnotes: tuple[str, ...] = ()
     """Small lines under it on the screen; they are no part of what was said."""
     steps: tuple[PromptMessage, ...] = ()
-    """What the model was given after the prompt: its calls of tools and their returns, in order."""
+    """The model's calls of tools after the prompt and their returns, in order."""
 
 
 QUOTED_MATTER: Final = "…"
@@ -177,11 +177,11 @@ class Responder(Protocol):
         ...
 
     def preface(self, persona: str) -> str:
-        """Return what stands before the packet in every prompt, so that it can be counted against the cap."""
+        """Return the text before the packet in every prompt, so that it can be counted against the cap."""
         ...
 
     def instructions(self, ask: Ask) -> str:
-        """Return what we wrote that stands before the bootstrap and the messages; "" without a prompt."""
+        """Return our text before the bootstrap and the messages; "" without a prompt."""
         ...
 
     def tools(self, further: tuple[Tool, ...] = ()) -> str:

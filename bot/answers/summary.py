@@ -1,4 +1,4 @@
-"""What a model writes down behind the replies: a summary, which code checks (004), and what a picture shows."""
+"""Texts that a model writes behind the replies: summaries, which code checks (004), and descriptions of pictures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def describe(model: str, data: bytes, language: str, prices: Prices = NO_P
 
 
 async def _said(model: str, asked: WireRequest, purpose: Purpose, prices: Prices) -> tuple[str, Spent]:
-    """What a model answers to one request, and what it took. Raises `ModelError`, ImportError."""
+    """The answer of a model to one request, and its tokens. Raises `ModelError`, ImportError."""
     wire, usage = await wire_to(model, listed=model not in prices), Usage()
     try:
         reply = await reply_to(asked, wire, usage)

@@ -1,1 +1,1 @@
-"""What the bot says goes out: outbox, pace, previews, the commit that both hang on."""
+"""Messages go out: outbox, pace, previews, the commit that both hang on."""

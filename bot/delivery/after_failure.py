@@ -1,4 +1,4 @@
-"""What follows a call that failed: again, a probe, or nothing more (P5). Pure."""
+"""The step after a call that failed: again, a probe, or nothing more (P5). Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def backoff_s(attempts: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What to do with a part after a call that failed."""
+    """The step for a part after a call that failed."""
 
     action: Literal["again", "probe", "give_up", "done"]
     wait_s: float = 0.0

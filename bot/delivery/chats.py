@@ -9,7 +9,7 @@ from bot.intake.chat_moves import ChatMoves
 
 REMINDERS: Final = "reminders"
 PEOPLE: Final = "people"
-"""What is told: notes may ring at another time; people or chats were met."""
+"""Kinds of news: notes may ring at another time; people or chats were met."""
 
 
 class Chats(Protocol):

@@ -44,7 +44,7 @@ def formatted(text: str) -> tuple[str, list[Any]] | None:
 
 
 def parsed(text: str) -> tuple[str, list[Any]] | None:
-    """Return what `formatted` does, by the parser."""
+    """Return the same as `formatted`, by the parser."""
     try:
         literal = _escaped(text)
         plain, entities = _converter()(literal) if literal is not None else ("", [])
@@ -144,7 +144,7 @@ def _at(*places: int) -> Inserts:
 
 
 def _inserts(source: bytes, events: Sequence[Event]) -> Inserts:
-    """Return what has to be put where, so that the next reading shows more of the text."""
+    """Return the pieces and places to insert, so that the next reading shows more of the text."""
     inserts: Inserts = {}
     for payload, place in events:
         start, end = place["start"], place["end"]

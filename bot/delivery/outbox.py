@@ -248,11 +248,11 @@ class Outbox:
         )
 
     async def unsent(self, bot_id: int) -> list[Part]:
-        """Return what an earlier process left queued or sending, in order."""
+        """Return the parts that an earlier process left queued or sending, in order."""
         return [part_from(row) for row in await self._db.read("outbox_unsent", bot_id=bot_id)]
 
     async def of_leases(self, bot_id: int, worker: int, names: str) -> list[Part]:
-        """Return what is unsent in chats that a worker holds, in order."""
+        """Return the unsent parts in chats that a worker holds, in order."""
         rows = await self._db.read("outbox_of_leases", bot_id=bot_id, worker=worker, names=names)
         return [part_from(row) for row in rows]
 

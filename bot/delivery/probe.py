@@ -49,7 +49,7 @@ def proven_unsent(part: Part, top: int | None, reach: int, known: Collection[int
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is done about a part of which it is not known whether it was sent."""
+    """The way to treat a part that was perhaps sent."""
 
     probe_ids: int
     """So many message ids are tried to prove that it was."""
@@ -139,7 +139,7 @@ class Probe:
         return True
 
     async def _asked(self, chat_id: int, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what Telegram answers, however often it has to be asked. Raises what waiting does not mend."""
+        """Return Telegram's answer, however often it has to be asked. Raises errors that waiting does not mend."""
         while True:
             try:
                 return await ask()

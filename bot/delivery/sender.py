@@ -51,7 +51,7 @@ class Delivery:
         meters: Meters,
         doubt: Doubt,
     ) -> None:
-        """What belongs to a chat that is not this process's is left in the outbox."""
+        """Parts for a chat of another process are left in the outbox."""
         self._owned = db.owned
         self._chats, self._moves = places.chats, places.moves
         self._meters = meters

@@ -28,7 +28,7 @@ async def until_stored(
     passes: Callable[[Exception], bool] = is_refusal,
     patience_s: float | None = None,
 ) -> _T:
-    """Return what `work` returns, as soon as it isn't refused with what `passes`; None is patience without end.
+    """Return the result of `work`, as soon as it isn't refused with an error that `passes`; None = endless patience.
 
     Raises the last refusal when patience is at its end, and at once whatever doesn't pass.
     """

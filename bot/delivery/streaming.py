@@ -39,7 +39,7 @@ def mode_for(setting: Mode, *, private: bool) -> Mode:
 
 
 def shown_text(text: str) -> str:
-    """Return what a growing answer looks like: its end, when it is too long for one message."""
+    """Return a growing answer as it is shown: its end, when it is too long for one message."""
     text = text.strip()
     return text if len(text) <= MAX_SHOWN_CHARS else "… " + text[-MAX_SHOWN_CHARS:]
 

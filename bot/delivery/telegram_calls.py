@@ -28,7 +28,7 @@ VOICE_CAPTION = "\N{SPEAKER WITH THREE SOUND WAVES}"
 
 
 class Failure(Enum):
-    """What an error of a call says about the message."""
+    """The meaning of a call's error for the message."""
 
     MAYBE_SENT = "maybe sent"
     NOT_SENT = "surely not sent"
@@ -64,7 +64,7 @@ _BLOCKED = (
 
 
 def classify(error: TelegramError) -> Failure:  # noqa: PLR0911 - a table of cases
-    """Return what an error means for the part that was being sent (DESIGN section 6)."""
+    """Return the meaning of an error for the part that was being sent (DESIGN section 6)."""
     if isinstance(error, RetryAfter):
         return Failure.WAIT
     if isinstance(error, Forbidden):

@@ -1,1 +1,1 @@
-"""What a person can do: each module offers commands and the actions of its buttons."""
+"""The features for people: each module offers commands and the actions of its buttons."""

@@ -115,6 +115,6 @@ class Answering:
         self._lanes.submit(tap.envelope, answer)
 
     async def _meant(self, tap: Tap) -> dict[str, Any] | None:
-        """Return what the button stands for now, None when it was used."""
+        """Return the meaning of the button now, None when it was used."""
         row = await self._services.db.read_one("button_find", button_id=tap.envelope.button_id)
         return None if row is None or row["used_at_ms"] is not None else orjson.loads(row["payload_json"])

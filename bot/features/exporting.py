@@ -93,7 +93,7 @@ class Exporting:
         await self._services.committer.done([envelope], [OutgoingMessage(text)] if text else [])
 
     async def _exported(self, envelope: Envelope) -> str:
-        """Return what is left to be said, "" when the document says it all."""
+        """Return the rest to be said, "" when the document says it all."""
         if not envelope.private or envelope.user_id is None:
             return replies.say("export_group")
         services = self._services

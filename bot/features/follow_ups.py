@@ -25,7 +25,7 @@ DAY_MS: Final = 86_400_000
 ASK_FROM_HOUR, ASK_UNTIL_HOUR = 9, 20
 """Nobody is asked at night."""
 ASK_WITHIN_MS: Final = 3 * DAY_MS
-"""What had its day longer ago is not asked about any more."""
+"""Notes whose day was longer ago are not asked about any more."""
 PAUSE_MS: Final = 20 * 3_600_000
 """At most one question in so long a time."""
 LOOK_EVERY_MS: Final = 600_000

@@ -71,7 +71,7 @@ def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = No
 
 
 def by_story(notes: Sequence[Note]) -> list[Group]:
-    """What is made up under its stories; those without a name under one heading."""
+    """Made-up notes under their stories; those without a name under one heading."""
     stories: dict[str, list[Note]] = {}
     for note in notes:
         stories.setdefault(story_of(note), []).append(note)

@@ -91,7 +91,7 @@ class OpenMatter:
 
 
 async def read_open(memory: ConversationMemory, conversation_id: str) -> list[OpenMatter]:
-    """What is open in a conversation, in the order of /loops. Raises `StorageUnavailable`."""
+    """Open matters of a conversation, in the order of /loops. Raises `StorageUnavailable`."""
     now_ms = memory.clock.now_ms()
     ledger = await memory.ledgers.read(conversation_id)
     return [

@@ -47,7 +47,7 @@ def _head(name: Heading, *, private: bool) -> str:
 
 
 def found_list(words: str, found: Sequence[Note], now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """What has to do with some words, or that nothing has."""
+    """Notes about some words, or the sentence that there are none."""
     quoted = replies.shorten(words, WORDS_CHARS)
     if not found:
         return OutgoingMessage(replies.say("memory_not_found", words=quoted))

@@ -56,7 +56,7 @@ class Summed:
 
 
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
-    """What a session was about for the person in it: where it stands, what goes on, what they told, what ended."""
+    """A session for the person in it: its title, how things stand, open matters, facts, ended matters."""
     turns = replies.counted(session.turns, "message")
     here = [note for note in ledger if note.session_id == session.session_id]
     stories = [note for note in standing(here) if is_story(note)]

@@ -47,7 +47,7 @@ def read_receipts(receipts_json: str) -> list[TierReceipt]:
 
 
 def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
-    """Return what the model was given for one answer: tier by tier, then what stands beside them; it adds up."""
+    """Return the receipt of one answer: tier by tier, then the text beside them; it adds up."""
     total = snapshot["total_tokens"]
     receipts = read_receipts(snapshot["receipts_json"])
     beside = {
@@ -71,7 +71,7 @@ def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
 
 
 def compaction_text(compaction: Compaction, now_ms: int) -> str:
-    """Return what the last compaction did."""
+    """Return the line about the last compaction."""
     return replies.say(
         "compacted",
         first=compaction.from_seq,

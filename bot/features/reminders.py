@@ -44,7 +44,7 @@ RINGS: When = attrgetter("rings_at_ms")
 
 
 def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """What rings, by day, behind what rang and waits for a word; or that nothing does."""
+    """Notes that ring, by day, behind those that rang and wait for a word; or the sentence that none does."""
     found = ringing(ledger)
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
@@ -62,7 +62,7 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
 
 
 def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
-    """What is said of a reminder that was set; with the clock that was taken when nobody chose it."""
+    """The sentence about a reminder that was set; with the clock that was taken when nobody chose it."""
     language, title = replies.spoken(), bare(note.text)
     when = when_text(note.rings_at_ms or now_ms, now_ms, zone.name, language)
     if note.repeats:
@@ -282,7 +282,7 @@ class Reminders:
         return await open_line(self._services, tap, self._view)
 
     async def _tapped(self, tap: Tap) -> bool:
-        """Do what a button says to one date of a reminder, and show what stands then."""
+        """Carry out a button on one date of a reminder, and show the list as it is then."""
         services, envelope, choice = self._services, tap.envelope, tap.payload["choice"]
         listed = bool(tap.payload.get("listed"))
         note = await find_note(services, tap, self._view if listed else None)
@@ -315,5 +315,5 @@ def _alone(said: str) -> Made:
 
 
 def _cause(envelope: Envelope) -> str:
-    """What a change by a command is told apart by: the same command again is the same change."""
+    """The key of a change by a command: the same command again is the same change."""
     return f"c_{envelope.bot_id}_{envelope.update_id}"

@@ -119,7 +119,7 @@ class Sessions:
         )
 
     async def _clock(self, envelope: Envelope) -> tuple[int, str]:
-        """Return what time it is, and by which clock this person counts days."""
+        """Return the time in milliseconds, and the clock by which this person counts days."""
         return self._services.clock.now_ms(), (
             await self._services.people.clock(envelope.conversation_id, envelope.user_id)
         ).name

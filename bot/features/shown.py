@@ -27,7 +27,7 @@ from memory.types import ListedItem
 FLUSH_S = 10.0
 Kind = Literal["loop", "job", "memory"]
 Made = Callable[[Ledger, str], "Listing | OutgoingMessage"]
-"""What a ledger shows of itself by a clock: a list, or the sentence that there is none."""
+"""A view of the ledger by a clock: a list, or the sentence that there is none."""
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ class View:
         return (made, []) if isinstance(made, OutgoingMessage) else (page(made, offset), shown_on(made, offset))
 
     def items(self, notes: Sequence[Note]) -> list[ListedItem]:
-        """What is kept of the list: which notes, not their words, which may be forgotten."""
+        """The list as it is kept: ids of notes, not their words, which may be forgotten."""
         return [ListedItem(kind=self.kind, ref=note.note_id, text="") for note in notes]
 
 
@@ -154,7 +154,7 @@ def _ended(note: Note | None) -> str:
 
 
 async def unread_of(services: Services, conversation_id: str) -> Unread:
-    """What the keeper has not read yet; nothing when none keeps notes here. Never raises."""
+    """Turns that the keeper has not read yet; none when none keeps notes here. Never raises."""
     keeper = getattr(services.memory, "keeper", None)
     if keeper is None or not keeper.is_on:
         return NOTHING_UNREAD

@@ -22,7 +22,7 @@ LINES: Final = 8
 
 
 def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: str) -> str:
-    """What is said when these changes are taken back: each note once, by what became of it and as it stands now.
+    """The sentence when these changes are taken back: each note once, by what became of it and as it stands now.
 
     `As it was: Call Ana (tomorrow at 09:00)`, `Here again: …`, `Gone: …`, and what was changed since and is left.
     """

@@ -1,4 +1,4 @@
-"""What a person takes with them of their files: what is known of each, and the text that was read from it."""
+"""A person's files in their export: fields of each, and the text that was read from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memory.ports import Database
 
 
 async def exported(db: Database, conversation_id: str, user_id: int | None) -> list[dict[str, Any]]:
-    """Return what is known of a conversation's files and what was read from them; of one person's alone with an id."""
+    """Return the fields and read texts of a conversation's files; of one person's alone with an id."""
     found: list[dict[str, Any]] = []
     for row in await db.read("files_of", conversation_id=conversation_id, most=1_000_000):
         file = read_row(row)

@@ -39,7 +39,7 @@ class NotFetched(Exception):
 
 
 class FileLinks(Protocol):
-    """What is used of `telegram.Bot`."""
+    """The side of `telegram.Bot` that is used here."""
 
     async def get_file(self, file_id: str) -> object:
         """Return where the file is, in `file_path`."""

@@ -1,4 +1,4 @@
-"""What files say to a message: a document that comes with it, passages of those before, pages that a tool asks for."""
+"""Passages of files for a message: of a document with it, of those before, of pages that a tool asks for."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FileFinder:
     async def told(
         self, text: str, attached: Sequence[StoredFile], reach: Reach, *, most_tokens: int, found_tokens: int
     ) -> str:
-        """What the model is told for a message: the files that it brings or names, then what bears on it in others.
+        """Files for the model with a message: those that it brings or names, then passages of others that bear on it.
 
         Not fenced yet; "" for nothing. Raises `StorageUnavailable`.
         """
@@ -191,7 +191,7 @@ class FileFinder:
 
 
 def _told(file: StoredFile, passages: Sequence[Passage]) -> str:
-    """What was found in a file, for the model."""
+    """Finds in a file, for the model."""
     if file.is_picture:
         day = f"{datetime.fromtimestamp(file.received_at_ms / 1000, UTC):%a %Y-%m-%d}"
         return f"{file.called()}, sent on {day}, shows: {passages[0].text}"

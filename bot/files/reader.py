@@ -22,7 +22,7 @@ READ_S: Final = 60.0
 """So long a file may take to be read; a book of a thousand pages takes half of it."""
 PICTURE_S: Final = 20.0
 LONGEST_SIDE: Final = 1568
-"""What providers look at; a larger picture costs more and shows no more."""
+"""The size that providers look at; a larger picture costs more and shows no more."""
 LINE_BYTES: Final = 16 * 1024 * 1024
 AT_ONCE: Final = 2
 """So many files are read side by side: each may take a gigabyte."""
@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Reading:
-    """What was read of a file."""
+    """Text read from a file."""
 
     pages: list[tuple[int, str]] = field(default_factory=list)
     """Number and text of each page, as far as it was read."""
@@ -104,7 +104,7 @@ class Reader:
         return found
 
     async def _lines(self, reader: str, path: Path, most_s: float, *more: str) -> AsyncIterator[dict[str, Any]]:
-        """What the child says, line by line; it is gone when this ends, however it ends."""
+        """Lines of the child, which is gone when this ends, however it ends."""
         asked = (reader, str(path), str(int(most_s) + 1), *more)
         child = await children.start(*self._command, *asked, env={"PYTHONSAFEPATH": "1"}, limit=LINE_BYTES)
         out = child.stdout

@@ -270,7 +270,7 @@ class Readings:
         return read
 
     async def spoken(self, file: StoredFile) -> str:
-        """What is said in a recording that was listened to. Raises `StorageUnavailable`."""
+        """The words of a recording that was listened to. Raises `StorageUnavailable`."""
         rows = await self._db.read("file_passages_first", file_id=file.file_id, most=1_000_000)
         return " ".join(row["text"] for row in rows)
 

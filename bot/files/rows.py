@@ -124,7 +124,7 @@ class StoredFile:
         return numbered_line(self.kind, self.number or 0, self.name, self.said())
 
     def said(self) -> str:
-        """What is known of it, for the model: `PDF, 12 pages; no text on pages 3, 5-7`."""
+        """The file in a line, for the model: `PDF, 12 pages; no text on pages 3, 5-7`."""
         if not self.is_read:
             return f"not read: {_WORDS.get(self.why, 'it could not be read')}"
         if self.is_own_voice:

@@ -117,7 +117,7 @@ class FileShelf:
 
     @staticmethod
     def reads_of_turn(conversation_id: str) -> list[Statement]:
-        """What every turn asks the database for, for `memory.storage.ahead`."""
+        """Reads of every turn, for `memory.storage.ahead`."""
         return [Statement("files_of", {"conversation_id": conversation_id, "most": MOST_LISTED})]
 
     async def all(self, conversation_id: str) -> list[StoredFile]:
@@ -126,7 +126,7 @@ class FileShelf:
         return [read_row(row) for row in rows]
 
     async def kept_bytes(self, user_id: int | None) -> int:
-        """What a person's files take. Raises `StorageUnavailable`."""
+        """Bytes of a person's files. Raises `StorageUnavailable`."""
         return int((await self._db.read("file_bytes_of", user_id=user_id))[0]["bytes"])
 
     async def bring(self, text: str, place: FilePlace) -> Brought:
@@ -165,7 +165,7 @@ class FileShelf:
         return await self.of_message(place.conversation_id, named.message_id)
 
     async def _line(self, named: NamedFile, file: StoredFile, place: FilePlace) -> str:
-        """What stands in a message for its file: of what the person said, the words too.
+        """The line in a message for its file: of speech, the words too.
 
         Of a recording that is only replied to, they are told as what was said before.
         """

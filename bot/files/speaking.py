@@ -37,7 +37,7 @@ SPOKEN_S: Final = 60.0
 """So long the server may take on top of its silence: speech takes a while to be made."""
 VOICE_OF_ALL: Final = "alloy"
 _SOUNDS: Final = (b"OggS", b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2")
-"""What Telegram takes for a voice message: Ogg with Opus, or MP3."""
+"""Formats that Telegram takes for a voice message: Ogg with Opus, or MP3."""
 
 log = structlog.get_logger(__name__)
 

@@ -105,7 +105,7 @@ class Blobs(ABC):
 
     @abstractmethod
     async def keep(self, incoming: Incoming, *rows: Statement) -> None:
-        """Keep what came under its digest, then store the rows that say so. Raises `StorageUnavailable`, `Conflict`.
+        """Keep the bytes under their digest, then store the rows that say so. Raises `StorageUnavailable`, `Conflict`.
 
         A crash in between leaves bytes that nothing names; the next sweep takes them.
         """

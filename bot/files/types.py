@@ -17,14 +17,14 @@ TEXT_SHARE: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class FileType:
-    """What a file is: how it is read, and what people call it."""
+    """The kind of a file: how it is read, and its name for people."""
 
     reader: str
     """pdf, docx, xlsx, pptx, epub, html, text, picture, sound; "" for none."""
     media_type: str
     label: str
     unit: str = ""
-    """What its pages are called; "" where it has none."""
+    """The name of its pages; "" where it has none."""
 
 
 PDF: Final = FileType("pdf", "application/pdf", "PDF", "page")

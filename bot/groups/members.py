@@ -16,7 +16,7 @@ ADMINS: Final = frozenset({"creator", "administrator"})
 
 
 class MemberLookup(Protocol):
-    """What is used of `telegram.Bot`."""
+    """The side of `telegram.Bot` that is used here."""
 
     async def get_chat_member(self, chat_id: int, user_id: int) -> object:
         """Return a member of a chat, with a `status`."""

@@ -44,12 +44,12 @@ class Served(Protocol):
 
     @property
     def services(self) -> Services:
-        """What the features work with."""
+        """The services of the features."""
         ...
 
     @property
     def continuity_gate(self) -> ContinuityGate:
-        """What asks before a conversation is carried forward."""
+        """The gate that asks before a conversation is carried forward."""
         ...
 
     def health(self) -> HealthReport:
@@ -80,5 +80,5 @@ class Served(Protocol):
         ...
 
     def workspace(self) -> Workspace:
-        """Return what the operator's commands read with, over this bot's own connection."""
+        """Return the workspace of the operator's commands, over this bot's own connection."""
         ...

@@ -1,4 +1,4 @@
-"""What the commands work with: the memory, opened for looking beside a running bot or with the bot's lock held."""
+"""The workspace of the commands: the memory, opened for looking beside a running bot or with the bot's lock held."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def untold(_: int, __: int) -> None:
 
 
 async def one_by_one(names: Sequence[str], work: Callable[[str], Awaitable[_T]], told: Told) -> list[_T]:
-    """Return what the work returned for each, one after another; `told` hears how far it is."""
+    """Return the result of the work for each, one after another; `told` hears how far it is."""
     found: list[_T] = []
     for number, name in enumerate(names):
         told(number, len(names))

@@ -1,1 +1,1 @@
-"""What is kept per person: choices, persona, spending."""
+"""Rows per person: choices, persona, spending."""

@@ -1,4 +1,4 @@
-"""What people chose for themselves: time zone and whatever else `people.settings_json` holds."""
+"""People's own choices: time zone and whatever else `people.settings_json` holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIME_ZONE = "time_zone"
 NAME = "name"
 """As somebody, or a group, was called when they wrote last."""
 CALLED = "called"
-"""What somebody said that they are called."""
+"""The name that somebody gave themselves."""
 LANGUAGE = "language"
 """The code of the language that somebody wants to be spoken to in; "" for the one that they write."""
 MODEL = "model"
@@ -53,7 +53,7 @@ class PersonalChoices:
 
     @staticmethod
     def reads_of_turn(conversation_id: str, user_id: int | None) -> list[Statement]:
-        """Return what is asked of the database for each answer, so that it can be read ahead."""
+        """Return the reads of each answer, so that they can be made ahead."""
         if user_id is None:
             return []
         whose, group = {"user_id": user_id}, group_of(conversation_id)

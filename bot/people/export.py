@@ -1,4 +1,4 @@
-"""What is kept about a person beside conversations: their choices and the tokens they used."""
+"""Rows about a person beside conversations: their choices and the tokens they used."""
 
 from __future__ import annotations
 

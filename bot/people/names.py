@@ -1,4 +1,4 @@
-"""What people and groups are called, for whoever looks at their chats from outside."""
+"""Names of people and groups, for whoever looks at their chats from outside."""
 
 from __future__ import annotations
 

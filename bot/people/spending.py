@@ -1,4 +1,4 @@
-"""What each person may take of the model: turns a minute, tokens and money a day."""
+"""Limits of each person: turns a minute, tokens and money a day."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _added(user_id: int | None, day: str, purpose: str, uses: Sequence[Spent] = 
 
 @dataclass(frozen=True, slots=True)
 class DayBudget:
-    """What one person may use up in a day; None = no limit."""
+    """The limits of one person for a day; None = no limit."""
 
     tokens: int | None = None
     nanodollars: int | None = None
@@ -74,7 +74,7 @@ class DayBudget:
 
 @dataclass(frozen=True, slots=True)
 class UsedThatDay:
-    """What a person took on a day for one purpose."""
+    """Tokens of a person on a day for one purpose."""
 
     day: str
     purpose: str
@@ -85,7 +85,7 @@ class UsedThatDay:
 
 
 def day_budget(settings: Settings) -> DayBudget:
-    """Return what the settings allow each person."""
+    """Return each person's limits by the settings."""
     dollars = settings.continuity_daily_cost_per_user
     nanodollars = None if dollars is None else max(1, round(dollars * NANODOLLARS))
     return DayBudget(settings.continuity_daily_tokens_per_user, nanodollars)
@@ -157,7 +157,7 @@ class Spending:
         return await self._share(user_id, day) >= 1
 
     async def left(self, user_id: int | None, day: str) -> DayBudget | None:
-        """Return what is left of the person's budget for the day, None when nothing is. `StorageUnavailable`."""
+        """Return the rest of the person's budget for the day, None when there is none. `StorageUnavailable`."""
         if self.budget.is_unlimited or user_id is None:
             return DayBudget()
         rows = await self._on(user_id, day)
@@ -166,7 +166,7 @@ class Spending:
         return None if used_up else self.budget.less(tokens, nanodollars)
 
     async def since(self, user_id: int, day: str) -> list[UsedThatDay]:
-        """Return what a person took from that day on, by day and purpose. Raises `StorageUnavailable`."""
+        """Return a person's tokens from that day on, by day and purpose. Raises `StorageUnavailable`."""
         rows = await self._db.read("usage_since", user_id=user_id, day=day)
         return [UsedThatDay(**dict(row)) for row in rows if row["purpose"] != NOTICE]
 

@@ -72,7 +72,7 @@ class Playground:
         self._pages = PlaygroundPages(self.api, self._keeper, clock, self.reset)
 
     def _settings(self) -> dict[str, str]:
-        """Return what is Telegram's or a file, replaced by the playground's own."""
+        """Return settings for Telegram and files, replaced by the playground's own."""
         return {
             "TELEGRAM_BOT_TOKEN": self.api.token,
             "TELEGRAM_WEBHOOK_URL": "",

@@ -52,7 +52,7 @@ class BotEvents:
 
 
 def told(state: str, note: str, *, is_first: bool) -> str:
-    """What a state is in a chat; "" for what nobody has to know.
+    """The line about a state in a chat; "" for one that nobody has to know.
 
     >>> told("killed", "killed -9", is_first=False)
     'the bot was killed -9'

@@ -34,7 +34,7 @@ HOUR_MS = 3_600_000
 MAX_SKIP_HOURS = 24 * 60
 MAX_NAME_CHARS = 200
 _PICTURES = {"image/jpeg", "image/png", "image/webp"}
-"""What Telegram's apps send as a picture; others go as files."""
+"""Types that Telegram's apps send as a picture; others go as files."""
 _HANDED_ON = ("content-type", "hx-request", "cookie")
 _PASSED_ON = ("content-type", "location", "cache-control", "hx-redirect", "set-cookie")
 _ENTRANCES = ("/console/login", "/console/logout")
@@ -121,7 +121,7 @@ class PlaygroundPages:
         return _file(request.match_info["name"])
 
     async def _state(self, request: web.Request) -> web.Response:
-        """Return what the page shows, at once when `since` is old, else when something changed."""
+        """Return the state of the page, at once when `since` is old, else when something changed."""
         if not self._is_ours(request):
             return _json({"error": RELOAD}, 403)
         since, chat_id = request.query.get("since", ""), _whole(request.match_info["chat_id"])

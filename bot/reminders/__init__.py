@@ -1,1 +1,1 @@
-"""What the assistant does later: rules and the scheduler."""
+"""Reminders: rules and the scheduler."""

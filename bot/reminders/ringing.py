@@ -1,4 +1,4 @@
-"""What a reminder says when it rings, its buttons, and what a tap on them does to its note. Pure."""
+"""The text of a reminder when it rings, its buttons, and the effect of a tap on its note. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Due:
 
     @property
     def ring(self) -> Ring:
-        """What writes down that it rang."""
+        """The statement that writes down that it rang."""
         return Ring(number=self.note.number, occurrence=self.occurrence, rings_at_ms=self.at_ms)
 
 
@@ -187,7 +187,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
-    """What is said after a tap: `Done: call Ana`, `I'll remind you again tomorrow at 09:00: call Ana`."""
+    """The answer to a tap: `Done: call Ana`, `I'll remind you again tomorrow at 09:00: call Ana`."""
     language = replies.spoken()
     title = bare(note.text)
     if choice == "cancel":

@@ -1,4 +1,4 @@
-"""What is wrong with settings, in a sentence for each."""
+"""Faults of settings, in a sentence for each."""
 
 from __future__ import annotations
 

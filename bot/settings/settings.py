@@ -114,7 +114,7 @@ class Settings(CheckedFields):
 
     @property
     def prices(self) -> Prices:
-        """What the operator's own models cost."""
+        """Prices of the operator's own models."""
         found = (PRICE_SHAPE.fullmatch(part) for part in parts(self.continuity_prices))
         return {match[1]: (float(match[2]), float(match[3])) for match in found if match}
 

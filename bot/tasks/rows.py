@@ -32,7 +32,7 @@ class TaskRows:
         return run_of(row) if row else None
 
     async def runs(self, note_id: str, limit: int = SHOWN_RUNS) -> list[TaskRun]:
-        """What became of the dates of a task, the latest first."""
+        """Runs of a task's dates, the latest first."""
         return [run_of(row) for row in await self._db.read("task_runs_of", note_id=note_id, limit=limit)]
 
     async def last_done(self, note_id: str) -> str | None:

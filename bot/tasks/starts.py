@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one transaction writes down for a date, and the update that is worked on then."""
+    """The statements for a date, and the update that is worked on then."""
 
     operations: tuple[Operation, ...]
     statements: tuple[Statement, ...] = ()

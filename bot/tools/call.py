@@ -130,7 +130,7 @@ def planned(tool: Tool, place: Place, turn_id: str, arguments_json: str, *, nth:
 
 
 def verdict(tool: Tool, call: CallRow | None, *, allowed: bool, again: bool, asks: bool = False) -> Verdict:
-    """Return what is done about a call that the model asks for.
+    """Return the step for a call that the model asks for.
 
     `call` is the row of the same call of this turn, None when there is none; `allowed` says that the person lets this
     tool run unasked here and now; `again` that something like it was done for this message before; `asks` that a tool

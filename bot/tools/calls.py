@@ -160,7 +160,7 @@ class Calls:
         return await self._end(call, result)
 
     async def _answer_of(self, call: CallRow, tool: Tool, context: CallContext) -> ToolResult:
-        """Return what the tool says; one that takes our key is tried once more when it doesn't answer."""
+        """Return the text of the tool; one that takes our key is tried once more when it doesn't answer."""
         longest_s = min(tool.longest_s, self._longest_s)
         for is_last in (not tool.idempotent, True):
             try:

@@ -1,4 +1,4 @@
-"""What people chose about tools in a chat: always, off, or to be asked; pinned to the tool as it was then."""
+"""People's choices about tools in a chat: always, off, or to be asked; pinned to the tool as it was then."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What one person chose in one chat, by the names of tools and `server:<name>`."""
+    """Choices of one person in one chat, by the names of tools and `server:<name>`."""
 
     by_name: Mapping[str, ToolChoice] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class ToolChoices:
         self._clock = clock
 
     async def of(self, place: Place) -> Choices:
-        """Return what was chosen in a place. Raises `StorageUnavailable`."""
+        """Return the choices of a place. Raises `StorageUnavailable`."""
         here = {"conversation_id": place.conversation_id, "user_id": place.user_id or 0}
         rows = await self._db.read("tool_choices_of", **here)
         return Choices(

@@ -45,7 +45,7 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returns."""
+    """The result of a tool."""
 
     text: str
     foreign: bool = True

@@ -45,7 +45,7 @@ class CallingTurn:
     """The servers whose words stand in the prompt, brought by calls for earlier messages."""
 
     def context(self, call_id: str = "") -> CallContext:
-        """Return what a tool is told with a call."""
+        """Return the context of a call for its tool."""
         return CallContext(call_id, self.turn_id, self.place, self.time_zone, self.now_ms, self.said)
 
 
@@ -83,7 +83,7 @@ class TurnCalls:
 
     @property
     def messages(self) -> tuple[OutgoingMessage, ...]:
-        """What the person is asked, behind the answer."""
+        """Questions for the person, behind the answer."""
         return tuple(message for _, message in self._questions.values())
 
     @property

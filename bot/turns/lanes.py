@@ -100,7 +100,7 @@ class _Item:
 
 
 class _Line:
-    """What waits in one conversation, each update once."""
+    """Updates that wait in one conversation, each once."""
 
     def __init__(self, *, joins_bursts: bool = True) -> None:
         self._joins_bursts = joins_bursts

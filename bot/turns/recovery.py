@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class StartReport:
-    """What the start found and did (log, `/health`, `continuity-bot status`)."""
+    """Finds and work of the start (log, `/health`, `continuity-bot status`)."""
 
     updates_recovered: int = 0
     turns_resumed: int = 0

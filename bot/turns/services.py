@@ -1,4 +1,4 @@
-"""What the features work with; built once in `joining/` and handed in."""
+"""The services of the features; built once in `joining/` and handed in."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Services:
     calls: Calls
     """Makes the calls of those tools."""
     shelf: Shelf
-    """What the model can do beyond the notes."""
+    """Tools beyond the notes."""
     meters: Meters
     pauses: Pauses
     behind: Callable[..., object]

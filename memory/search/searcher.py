@@ -231,7 +231,7 @@ class Searcher:
         )
 
     def _shown(self, scored: Scored, texts: Texts) -> str:
-        """Return the excerpt of a found turn: the passage that matches, and of the other side the words that go with it."""
+        """Return the excerpt of a found turn: the passage that matches, and the other side's words that go with it."""
         shown = []
         for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
             if not text:

@@ -1,1 +1,1 @@
-"""What the model can do with notes: seven tools, the same for every way to a model."""
+"""The model's tools for notes: seven, the same for every way to a model."""

@@ -1,4 +1,4 @@
-"""What the tools of one answer share: the notes as they are in it, whose clock counts, and how a note is named."""
+"""State shared by the tools of one answer: the notes as they are in it, whose clock counts, and how a note is named."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ class Desk:
 
     @property
     def now(self) -> str:
-        """What time it is for the person."""
+        """The person's local time."""
         return f"It is {lines.moment(self.ask.now_ms, self.zone)} now ({self.zone}).{self.unsure}"
 
     @property
     def unsure(self) -> str:
-        """What to do about a clock that nobody chose; "" for one that the person has."""
+        """Advice about a clock that nobody chose; "" for one that the person has."""
         return "" if self.zone_known else f" {self.zone} is a guess: ask where they are, then call settings."
 
     def due(self, text: str, zone: str) -> dict[str, Any]:

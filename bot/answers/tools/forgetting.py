@@ -14,7 +14,7 @@ from memory.ledger.types import Add, Change, End, Note, Reopen
 
 
 class ForgetTool:
-    """What one turn forgot."""
+    """Notes forgotten in one turn."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

@@ -48,7 +48,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is searched for, and where."""
+    """A search: its words, and where to look."""
 
     query: str
     since: str = ""
@@ -60,7 +60,7 @@ Reworded = Callable[[str, int], Awaitable[Mapping[str, int]]]
 
 
 async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_chars: int, reworded: Reworded) -> str:
-    """What of notes and messages bears on the query, at most so long; without one the notes that stand, by their days.
+    """Notes and messages that bear on the query, at most so long; without one the notes that stand, by their days.
 
     A message of which something is otherwise by now is told with the notes that say so. Raises `StorageUnavailable`.
     """
@@ -106,7 +106,7 @@ def _day(text: str, zone: str) -> str:
 
 
 def _standing(desk: Desk, days: Days) -> Sequence[Note]:
-    """What is open: by its time, then what lasts."""
+    """Open notes: by their time, then those that last."""
     notes, now_ms = desk.notes.open(), desk.ask.now_ms
     if days != Days():
         dated = [note for note in notes if days.have(views.moment_of(note), desk.zone)]

@@ -19,7 +19,7 @@ NO_RULE: Final = "is no RRULE. Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the model asked for."""
+    """The wish of the model."""
 
     text: str = ""
     at: str = ""
@@ -38,11 +38,11 @@ class RingTime:
     local: str
     rule: str
     remark: str = field(default="", compare=False)
-    """What the person has to know of it."""
+    """Sentences about it for the person."""
 
 
 async def remind(desk: Desk, wish: Wish) -> str:
-    """Do what is wished, and say how each note stands now. Raises `Refused`."""
+    """Carry out the wish, and say how each note stands now. Raises `Refused`."""
     if not wish.numbers:
         return await _set_new(desk, wish)
     notes, problems = desk.picked(wish.numbers)

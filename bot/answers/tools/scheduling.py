@@ -63,7 +63,7 @@ async def offered(place: Place) -> Sequence[Tool]:
 
 
 class ScheduleTool:
-    """What one turn scheduled."""
+    """Tasks scheduled in one turn."""
 
     def __init__(self, desk: Desk, db: Database, quiet: QuietHours | None) -> None:
         self._desk = desk
@@ -119,7 +119,7 @@ class ScheduleTool:
         return written({"tool": name, "arguments": arguments})
 
     async def _cost(self) -> str:
-        """What it costs each time, as far as answers of late tell."""
+        """The cost of each run, as far as answers of late tell."""
         ask = self._desk.ask
         where = {"conversation_id": ask.conversation_id, "since_ms": ask.now_ms - LATELY_MS}
         row = await self._db.read_one("task_figures", **where)
@@ -131,7 +131,7 @@ class ScheduleTool:
 
 
 def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHours | None) -> str:
-    """What the person is told of a task: when, by which clock, what happens to a missed date, what it costs."""
+    """The confirmation of a task for the person: when, by which clock, the fate of a missed date, the cost."""
     language, at_ms = replies.spoken(), note.rings_at_ms or now_ms
     when = f"{when_text(at_ms, now_ms, note.time_zone, language)} ({note.time_zone})"
     title = bare(note.text)
@@ -151,7 +151,7 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
 
 
 def missed_text(task: Task) -> str:
-    """What happens to a date that was missed; "" where it is made up for once, as by default."""
+    """The fate of a missed date; "" where it is made up for once, as by default."""
     if task.missed == ONCE:
         return ""
     return replies.say("task_set_skip" if task.missed == SKIP else "task_set_until", hour=task.missed)

@@ -49,7 +49,7 @@ class SendTool:
 
     @property
     def messages(self) -> tuple[OutgoingMessage, ...]:
-        """What is sent behind the answer."""
+        """Messages sent behind the answer."""
         return tuple(self._sent.values())
 
     async def send(self, given: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ AS_WRITTEN: Final = "auto"
 
 
 class SettingsTool:
-    """What one turn chose."""
+    """Files chosen in one turn."""
 
     def __init__(self, desk: Desk, people: PersonalChoices) -> None:
         self._desk = desk

@@ -15,7 +15,7 @@ MORNING: Final = "09:00"
 """When a reminder rings of which only the day was said; the tool's answer says so."""
 DAY_CHARS: Final = len("2026-11-27")
 NONE: Final = frozenset({"none", "null", "never", "once"})
-"""What takes a time or a rule away."""
+"""Words that take a time or a rule away."""
 OFTEN_ENOUGH: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 
 

@@ -53,7 +53,7 @@ KEPT_PRIVATE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the tools read from; `begin` opens the toolbox of one answer."""
+    """The memory and clock that tools read from; `begin` opens the toolbox of one answer."""
 
     ledgers: Ledgers
     searcher: SearchPort | None
@@ -102,17 +102,17 @@ class Toolbox:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """What was done to the notes, to be applied to the ledger as it stands at the commit."""
+        """The changes of the notes, to be applied to the ledger as it stands at the commit."""
         return self._desk.notes.operations
 
     @property
     def effects(self) -> tuple[Statement, ...]:
-        """What is to be committed with the turn besides; none of it can fail the turn."""
+        """Further statements to be committed with the turn; none can fail it."""
         return (*self._settings.effects, *self._scheduling.effects, *self._turn_calls.effects)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """What the person is told under the answer."""
+        """Lines for the person under the answer."""
         return self._scheduling.footnotes
 
     @property
@@ -164,7 +164,7 @@ class Toolbox:
         return said
 
     async def searched(self, query: str, found: Sequence[tuple[str, str]]) -> str:
-        """Keep what a provider searched by itself as a call that was made; return what it says."""
+        """Keep a provider's own search as a call that was made; return its text."""
         pages = [WebResult(title, url, "") for title, url in found]
         return await self._turn_calls.make(elsewhere(pages), {"query": query})
 
@@ -217,7 +217,7 @@ class Toolbox:
         return await self._once(lambda: self._forgetting.forget(numbers, text))
 
     async def settings(self, time_zone: str = "", language: str = "", name: str = "") -> str:
-        """Keep what the person says of their clock, language and name."""
+        """Keep the person's clock, language and name."""
         return await self._once(lambda: self._settings.choose(time_zone, language, name))
 
     # --- how --------------------------------------------------------------------------------------------------------

@@ -19,14 +19,14 @@ SHORT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class NamedNotes:
-    """What a call names: numbers, and words where a number was asked."""
+    """The notes that a call names: numbers, and words where a number was asked."""
 
     numbers: tuple[int, ...]
     words: tuple[str, ...] = ()
 
 
 def wanted(given: Any) -> NamedNotes:
-    """What a model gave for numbers: 12, "12", "#12", [12, 13], "[12, 13]", or the words of a note."""
+    """Numbers as a model gave them: 12, "12", "#12", [12, 13], "[12, 13]", or the words of a note."""
     numbers: dict[int, None] = {}
     words: list[str] = []
     for each in given if isinstance(given, (list, tuple)) else [given]:
@@ -54,6 +54,6 @@ def _is_in(word: str, text: str) -> bool:
 
 
 def candidates(notes: Sequence[Note], words: str, now_ms: int) -> list[Note]:
-    """What may be meant by these words: the notes that come near, else what is open."""
+    """Notes that these words may mean: those that come near, else the open ones."""
     found = near(notes, words) if words else []
     return (found or views.to_do(notes, now_ms) or views.best_first(notes, now_ms))[:CANDIDATES]

@@ -50,7 +50,7 @@ class WorkingCopy:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """What was done, a note that is new as it is now: nothing names a number that is not stored yet.
+        """The operations, a new note as it is now: nothing names a number that is not stored yet.
 
         One that was made and ended in the same turn is not made.
         """

@@ -165,7 +165,7 @@ def _message(message: PromptMessage) -> dict[str, Any]:
 
 
 def _round(each: Round) -> list[dict[str, Any]]:
-    """Return what the model said as it said it, and what each of its calls gave back."""
+    """Return the model's words as they came, and the result of each of its calls."""
     calls = iter(each.calls)
     blocks = [_given_back(block, calls) for _, block in sorted(each.reply.native.items()) if not _is_blank(block)]
     said = {"role": "assistant", "content": [*blocks, *map(_calling, calls)] or [_text(own_words(each.reply) or "…")]}

@@ -62,9 +62,9 @@ class GrowingReply:
     over: bool = False
     """Nothing comes behind this piece."""
     searches: list[ProviderSearch] = field(default_factory=list)
-    """What its provider searched for it."""
+    """Searches that its provider made."""
     native: dict[Any, Any] = field(default_factory=dict)
-    """What the provider wants to see again between calls of tools (thoughts with their signatures), as it sent it."""
+    """Blocks that the provider wants back between calls of tools (thoughts with their signatures), as it sent it."""
 
     def say(self, piece: str) -> bool:
         """Take a piece of the text; return whether it grew. Raises `ModelError` for one without an end."""
@@ -111,7 +111,7 @@ class WireRequest:
     tools: Sequence[Mapping[str, Any]] = ()
     """As chat completions offer them: `{"type": "function", "function": {name, description, parameters}}`."""
     rounds: Sequence[Round] = ()
-    """What followed the messages."""
+    """The messages that followed."""
     forced: bool = False
     """A call of the one tool is the only answer."""
     searches: bool = False

@@ -18,7 +18,7 @@ _TEXT: Final = {"response.output_text.delta", "response.refusal.delta"}
 _THOUGHT: Final = {"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 _BEFORE: Final = {"response.created", "response.queued", "response.in_progress"}
-"""What is told before the model begins."""
+"""Text told before the model begins."""
 CALL_ID_CHARS: Final = 64
 """A longer one, as another provider may have made it, is refused."""
 

@@ -1,4 +1,4 @@
-"""What is carried into a session: whether notes of others reach it, what the chat shows of it, what is said of it."""
+"""Context carried into a session: whether notes of others reach it, the chat's view of it, the line about it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SaidBehind:
-    """What is said under an answer, and what is stored with it."""
+    """The line under an answer, and the statements stored with it."""
 
     messages: tuple[OutgoingMessage, ...] = ()
     effects: tuple[Statement, ...] = ()
@@ -52,7 +52,7 @@ class CarriedMatters:
         return BootstrapOwner(conversation_id=conversation_id, user_id=user_id, persona=persona)
 
     async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
-        """Return what is said under the first answer of a session that context was carried into: one small line.
+        """Return the small line under the first answer of a session that context was carried into.
 
         It names what was carried, with [Start fresh]; the first time also [Ask me first], later only after days of
         silence. Never raises but for the disk's refusal.
@@ -96,7 +96,7 @@ class CarriedMatters:
         return before is not None and row.created_at_ms - before["last_turn_at_ms"] >= SAID_AGAIN_MS
 
     async def _before(self, session_id: str, conversation_id: str) -> Row | None:
-        """What was talked in before a session: its id, origin and last moment."""
+        """The session before: its id, origin and last moment."""
         return await self._services.db.read_one(
             "session_before", conversation_id=conversation_id, session_id=session_id
         )
@@ -107,7 +107,7 @@ class CarriedMatters:
         return before is not None and before["origin"] == PRIVATE
 
     async def _carried(self, owner: BootstrapOwner) -> list[str]:
-        """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
+        """Return the carried context in a few words: titles of the latest sessions, else the first of the notes."""
         memory = self._services.memory
         shown = await memory.bootstrap.preview(owner, asked_for=True)
         lines = await session_lines(memory.db, await memory.ledgers.read(owner.conversation_id))

@@ -53,7 +53,7 @@ class Continuity:
     # --- commands ---------------------------------------------------------------------------------------------------
 
     async def offer(self, envelope: Envelope) -> None:
-        """Show what would be carried forward, and the last sessions by topic and age, each a button.
+        """Show the context that would be carried forward, and the last sessions by topic and age, each a button.
 
         While the preview waits for this person's word, the command is that word.
         """
@@ -201,7 +201,7 @@ class Continuity:
         return current is not None and not current.turn_count and await self._gate.chosen([envelope], current, "use")
 
     async def _preview(self, envelope: Envelope, *, has_others: bool) -> BootstrapPreview:
-        """Return what this person could carry forward from here; nothing into the only session that there is."""
+        """Return the context that this person could carry forward; none into the only session that there is."""
         current = await self._services.memory.recorder.current(envelope.conversation_id)
         held = await self._gate.held(envelope)
         is_only = current is not None and current.turn_count > 0 and not has_others

@@ -55,7 +55,7 @@ class ContinuityGate:
     # --- before a turn ----------------------------------------------------------------------------------------------
 
     async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> Sequence[Envelope]:
-        """Return what is answered now, as this turn; nothing when the messages wait for the user's word.
+        """Return the messages answered now, as this turn; none when they wait for the user's word.
 
         Messages that waited come first: in one turn with these where a model answers bursts as one, in one of their
         own for rules, and when somebody else wrote them.
@@ -72,7 +72,7 @@ class ContinuityGate:
         return () if await self._is_asked(batch, turn_id, state) else batch
 
     async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
-        """Return what is said under the first answer of a session that context was carried into."""
+        """Return the line under the first answer of a session that context was carried into."""
         return await self.carried.behind(first, state, turn_id)
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
@@ -298,7 +298,7 @@ class ContinuityGate:
         log.info("asked what to carry forward", session_id=session_id, arcs=len(shown.arcs))
 
     async def lines(self, owner: BootstrapOwner, shown: BootstrapPreview) -> list[str]:
-        """Return what would be carried, a line each as a person reads it."""
+        """Return the notes that would be carried, a line each as a person reads it."""
         ledger = await self._services.memory.ledgers.read(owner.conversation_id)
         zone = (await self._services.people.clock(owner.conversation_id, owner.user_id)).name
         return preview_lines(shown, ledger, self._services.clock.now_ms(), zone)

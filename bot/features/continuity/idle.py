@@ -1,4 +1,4 @@
-"""What is done while nobody writes: bootstraps are kept fresh behind the start (001, lifecycle)."""
+"""Work while nobody writes: bootstraps are kept fresh behind the start (001, lifecycle)."""
 
 from __future__ import annotations
 

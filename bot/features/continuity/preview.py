@@ -1,4 +1,4 @@
-"""What the user sees of a bootstrap on Telegram: the preview with its buttons. Pure."""
+"""A bootstrap as the user sees it on Telegram: the preview with its buttons. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = tuple[tuple[Button, ...], ...]
 
 
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
-    """Return what would be carried, a line each: the note as it stands now; vaguer where it is not sure."""
+    """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure."""
     return [f"• {_preview_line(arc, ledger.find(arc.number), now_ms, zone)}" for arc in shown.arcs]
 
 

@@ -37,7 +37,7 @@ class ContinuitySettings:
         }
 
     async def settings(self, envelope: Envelope) -> None:
-        """Show what this person chose."""
+        """Show this person's choices."""
         if envelope.user_id is None:
             await self._services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])
             return
@@ -58,7 +58,7 @@ class ContinuitySettings:
         await services.committer.done([envelope], [shown], *effects)
 
     def _meant(self, words: str) -> dict[str, str]:
-        """What is chosen by some words: a persona by its name in any language, else one that they describe."""
+        """The choice that some words make: a persona by its name in any language, else one that they describe."""
         if not words:
             return {}
         plain = words.casefold()
@@ -153,7 +153,7 @@ class ContinuitySettings:
 
 @dataclass(frozen=True, slots=True)
 class OwnChoices:
-    """What somebody chose that holds for every persona."""
+    """Somebody's choices that hold for every persona."""
 
     time_zone: str
     language: str = ""
@@ -170,7 +170,7 @@ def _whose(envelope: Envelope) -> int:
 def settings_message(
     chosen: Preference, persona: str, own: OwnChoices, edits_message_id: int | None = None
 ) -> OutgoingMessage:
-    """Return what was chosen, and a button for each other choice."""
+    """Return the present choice, and a button for each other one."""
     language = replies.tongue(own.language)
     text = replies.say(
         "settings", choice=_told(chosen), persona=persona_label(persona), zone=own.time_zone, language=language
@@ -196,7 +196,7 @@ def settings_message(
 
 
 def _told(chosen: Preference) -> str:
-    """Return what was chosen in words; to be asked without a preview is not to be asked, and nothing is carried."""
+    """Return the choice in words; to be asked without a preview is not to be asked, and nothing is carried."""
     if chosen.mode == "use":
         shown = replies.say("settings_line_off") if chosen.skip_preview else replies.say("settings_line_on")
         return f"{replies.say('settings_modes.use')} {shown}"
@@ -225,7 +225,7 @@ def persona_message(
 
 
 def persona_label(name: str) -> str:
-    """What a persona is called in the language that is spoken; an operator's own by its name."""
+    """The name of a persona in the language that is spoken; an operator's own by its name."""
     key = f"personas.{name}"
     return replies.say(key) if replies.known(key) else name
 

@@ -16,7 +16,7 @@ _ENDS: Final = " .!,…"
 
 
 def choice_in(text: str) -> Choice | None:
-    """Return what a message chooses when it is a button's label; None for all else, which is a message like any."""
+    """Return the choice of a message that is a button's label; None for all else, which is a message like any."""
     bare = text.strip(_ENDS).casefold()
     for choice, labels in _LABELS:
         if any(bare == label.casefold() for key in labels for label in replies.every(key)):

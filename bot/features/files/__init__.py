@@ -1,1 +1,1 @@
-"""What a person can do with the files that they sent."""
+"""Commands for the files that a person sent."""

@@ -69,7 +69,7 @@ class Forgetting:
         }
 
     async def forget(self, envelope: Envelope) -> None:
-        """Show what can be forgotten: the menu, the question about one thing, or what holds some words.
+        """Show the things that can be forgotten: the menu, the question about one thing, or what holds some words.
 
         A number alone is a line of the list that was shown last.
         """
@@ -218,7 +218,7 @@ class Forgetting:
         self._lanes.submit(tap.envelope, partial(self._forget_now, tap))
 
     async def _forget_now(self, tap: Tap, envelope: Envelope) -> None:
-        """Do what was confirmed: one transaction with the button's use, then the look into the files, then the report.
+        """Forget as confirmed: one transaction with the button's use, then the look into the files, then the report.
 
         After a crash the tap is replayed and all of it is done again, which does no harm; once the transaction is
         stored only the second half of the report is missing. A file or a disk that refuses is said, and nothing is

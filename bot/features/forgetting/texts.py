@@ -24,7 +24,7 @@ QUOTED_CHARS = 140
 BUTTONS_A_ROW = 4
 QUOTED_ECHOES = 3
 OF_GROUP = "group"
-"""What an admin of a group says for all that was said there, by everybody."""
+"""The word by which an admin of a group means all that was said there, by everybody."""
 OF_ALL = "of_all"
 """In a button's payload: an admin asked, for what others said, too."""
 STOPPING = ("session", "everything", OF_GROUP)
@@ -40,7 +40,7 @@ class ForgetMatch:
 
 
 def menu() -> OutgoingMessage:
-    """Return what can be forgotten, as buttons."""
+    """Return the things that can be forgotten, as buttons."""
     choices = (
         (replies.say("forget_last"), "last"),
         (replies.say("forget_session"), "session"),
@@ -75,7 +75,7 @@ def question(
 
 
 def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
-    """Return what would go, line by line, or how much of a whole conversation."""
+    """Return the lines that would go, or how much of a whole conversation."""
     if counted:
         return replies.say("forget_goes_counted", what=counts_text(foreseen.counts))
     goes = (
@@ -94,12 +94,12 @@ def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
 
 
 def payload_of(items: Sequence[ListedItem]) -> dict[str, list[str]]:
-    """Return what forgets these lines of a list: notes by their ids."""
+    """Return the payload that forgets these lines of a list: notes by their ids."""
     return {"note_ids": list(dict.fromkeys(item.ref for item in items))}
 
 
 def found_list(words: str, found: Sequence[ForgetMatch], *, of_all: bool = False) -> OutgoingMessage:
-    """Return what holds the words, with a button for each of the first eight and one for all of it.
+    """Return the list of finds for the words, with a button for each of the first eight and one for all of it.
 
     `of_all`: it is what others said, too, and an admin of their group asks.
     """
@@ -156,7 +156,7 @@ def telling_words(text: str) -> set[str]:
 
 
 def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
-    """Return what a confirmed button asks for; `user_id` restricts it to what one person said (groups)."""
+    """Return the request of a confirmed button; `user_id` restricts it to the words of one person (groups)."""
     return ForgetRequest(
         conversation_id,
         turn_ids=tuple(payload.get("turn_ids", ())),

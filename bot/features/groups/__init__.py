@@ -1,1 +1,1 @@
-"""What people do about groups."""
+"""Commands of people about groups."""

@@ -40,7 +40,7 @@ class GroupCommands:
         await self._services.committer.done([envelope], [_message(is_open=is_open, leads=leads, was=was is not None)])
 
     async def _asked(self, envelope: Envelope) -> str:
-        """What the groups say to these words; without any which of them may be asked."""
+        """The groups' answer to these words; without any, the list of groups that may be asked."""
         words, groups = envelope.arguments.strip(), await self._past.open_to(envelope.user_id)
         if not groups:
             return replies.say("group_none_open")
@@ -49,7 +49,7 @@ class GroupCommands:
         return await self._found(envelope, groups)
 
     async def _found(self, envelope: Envelope, groups: Sequence[Group]) -> str:
-        """What these groups have of the words behind the command, in the person's language."""
+        """Finds of these groups for the words behind the command, in the person's language."""
         words = envelope.arguments.strip()
         zone = (await self._services.people.clock(envelope.conversation_id, envelope.user_id)).name
         found = [(group, await self._past.told(group, words)) for group in groups]
@@ -60,7 +60,7 @@ class GroupCommands:
         return "\n\n".join(parts) or replies.say("group_nothing_found", words=replies.shorten(words, 60))
 
     async def _open(self, tap: Tap) -> bool | str:
-        """Keep what an admin decided; whoever is none any more only hears so."""
+        """Keep the decision of an admin; whoever is none any more only hears so."""
         services, envelope = self._services, tap.envelope
         number, is_open = group_of(envelope.conversation_id), bool(tap.payload["open"])
         if number is None or not await self._past.members.leads(envelope.conversation_id, envelope.user_id):

@@ -19,7 +19,7 @@ PURPOSES: Final = ("answer", "tools", "reading", "summary", "task")
 
 
 def usage_text(used: Sequence[UsedThatDay], budget: DayBudget, now_ms: int, zone: str) -> str:
-    """Return what somebody took today, for what, and on the days before; what their limits are."""
+    """Return somebody's tokens of today by purpose, those of the days before, and their limits."""
     today = day_of(now_ms, zone)
     of_today = [each for each in used if each.day == today]
     by_purpose = {purpose: [each for each in of_today if each.purpose == purpose] for purpose in PURPOSES}

@@ -28,7 +28,7 @@ from memory.ports import Statement
 from memory.process import faults
 
 TOLD_OF: Final = {"no_model": "task_no_model", "budget": "task_no_budget"}
-"""What keeps a run from being made → what is said of it; anything else passes in silence."""
+"""Reason that keeps a run from being made → the sentence about it; anything else passes in silence."""
 
 log = structlog.get_logger(__name__)
 
@@ -149,12 +149,12 @@ class TaskRunning:
         return replace(envelope, user_name=names.get(envelope.user_id or 0, ""), title=names.get(group or 0, ""))
 
     async def _said(self, note: Note) -> str:
-        """What the person said in the messages that a task rests on; its own text is a model's wording of it."""
+        """The person's words in the messages that a task rests on; its own text is a model's wording of it."""
         turns = [await self._services.memory.store.turn(turn_id) for turn_id in note.turn_ids]
         return "\n".join(turn.user_text for turn in turns if turn and not turn.third_party)
 
     async def _last_result(self, work: _Work) -> str:
-        """What the run before answered; "" when there was none, or it was forgotten."""
+        """The answer of the run before; "" when there was none, or it was forgotten."""
         turn = await self._services.memory.store.turn(work.before) if work.before else None
         return turn.assistant_text if turn else ""
 

@@ -1,4 +1,4 @@
-"""What is said of tasks and their runs, with the buttons. Pure."""
+"""Sentences about tasks and their runs, with the buttons. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Board:
 
 
 def task_list(board: Board, ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """What is done by the clock here, or that nothing is."""
+    """The list of tasks here, or the sentence that there is none."""
     found = board.notes(ledger)
     if not found:
         return OutgoingMessage(replies.say("tasks_none"))
@@ -108,7 +108,7 @@ def stop_row(note: Note, *, again: bool = False) -> tuple[tuple[Button, ...], ..
 
 
 def failed_text(note: Note, why: str, *, pauses: bool) -> OutgoingMessage:
-    """What is said of a run that came to nothing; after the third in a row, that the task rests now."""
+    """The sentence about a run that came to nothing; after the third in a row, that the task rests now."""
     title = bare(note.text)
     if not pauses:
         return OutgoingMessage(replies.say("task_failed", title=title, why=why), buttons=stop_row(note, again=True))
@@ -119,7 +119,7 @@ def failed_text(note: Note, why: str, *, pauses: bool) -> OutgoingMessage:
 
 
 def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tuple[str, ...]:
-    """What the model is told with a run: who asks, since when, and what came of the run before."""
+    """Lines for the model with a run: who asks, since when, and the result of the run before."""
     due = lines.moment(run.due_at_ms, zone)
     told = (
         f"The clock sent this message, not the person: it is their task {lines.model_line(note, now_ms, zone)}, due "
@@ -130,7 +130,7 @@ def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tupl
 
 
 def over(note: Note) -> tuple[Operation, ...]:
-    """What the end of a run does to its note: the date that rang is done, and what comes once is done with it."""
+    """Operations at the end of a run: the date that rang is done, and a note that comes once with it."""
     rang = series.last(note, "rang")
     if rang is None:
         return ()

@@ -1,1 +1,1 @@
-"""What a person does about tools: answer questions about calls, see and switch them."""
+"""Commands of a person about tools: answer questions about calls, see and switch them."""

@@ -42,7 +42,7 @@ def state_of(tool: Tool, choices: Choices) -> str:
 
 
 def overview(tools: Sequence[Tool], choices: Choices, troubles: Sequence[str]) -> OutgoingMessage:
-    """Return what there is, a button for each server."""
+    """Return the list of tools, a button for each server."""
     if not tools and not troubles:
         return OutgoingMessage(replies.say("tools_none"))
     lines, rows = [replies.say("tools_head")], []

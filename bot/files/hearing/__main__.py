@@ -24,7 +24,7 @@ def say(**said: object) -> None:
 
 
 def heard(model: Any, asked: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """What is said in a recording, stretch by stretch. Raises whatever the libraries raise."""
+    """Speech of a recording, stretch by stretch. Raises whatever the libraries raise."""
     segments, info = model.transcribe(
         asked["path"],
         language=asked["language"] or None,

@@ -54,7 +54,7 @@ class ListeningChild:
         return self._child.pid if self._child else None
 
     async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:  # noqa: ARG002 - always anew
-        """What is heard, a minute or so at a time (`Listener.pieces`)."""
+        """Heard pieces, a minute or so at a time (`Listener.pieces`)."""
         if recording.seconds > LONGEST_S:
             raise NoSpeech("too_long")
         async with self._one:

@@ -42,7 +42,7 @@ class Listener(Protocol):
     """Whether it can begin behind the pieces that it was done with before."""
 
     def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:
-        """What is heard, piece by piece, without the first `done`. Raises `NotHeard`, `NoSpeech`, `OSError`."""
+        """Heard pieces without the first `done`. Raises `NotHeard`, `NoSpeech`, `OSError`."""
         ...
 
     async def close(self) -> None:

@@ -46,7 +46,7 @@ class ListeningServer:
         """Whether it gives segments with their probabilities; some models give a text alone."""
 
     async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:
-        """What is heard, piece by piece (`Listener.pieces`)."""
+        """Heard pieces, one by one (`Listener.pieces`)."""
         data = await asyncio.to_thread(recording.path.read_bytes)
         seconds = await asyncio.to_thread(seconds_of, data) or float(recording.seconds)
         if seconds > LONGEST_S:

@@ -27,7 +27,7 @@ def sound_server(url: str | None, key: SecretStr | None, silent_s: float) -> Sou
 
 
 async def tried_twice(ask: Callable[[], Awaitable[_T]], pauses: Pauses) -> _T:
-    """What a server answers; it is asked once more when it is in trouble, a second later. Raises `NotHeard`."""
+    """The answer of a server, which is asked once more, a second later, when it is in trouble. Raises `NotHeard`."""
     try:
         return await ask()
     except NotHeard as exc:
@@ -85,7 +85,7 @@ class SoundServer:
         return bool(self._key)
 
     async def status(self, path: str) -> int:
-        """What a question that costs nothing is answered with. Raises `NotHeard`."""
+        """The status code for a question that costs nothing. Raises `NotHeard`."""
         patience = aiohttp.ClientTimeout(total=self._silent_s)
         try:
             async with self._open().get(self._url + path, timeout=patience, allow_redirects=False) as answer:

@@ -1,4 +1,4 @@
-"""What a recogniser heard, and how much of it is speech: silence, repeated phrases and doubt are told apart. Pure."""
+"""Words of a recogniser, and how much of them is speech: silence, repeated phrases and doubt are told apart. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was heard of a recording, or of a piece of it."""
+    """Words of a recording, or of a piece of it."""
 
     segments: tuple[Stretch, ...] = ()
     language: str = ""
@@ -51,7 +51,7 @@ class Transcript:
 
 
 def judged(segments: Iterable[Stretch], language: str = "") -> Transcript:
-    """What of this is speech, and whether it can be relied on.
+    """The speech among these words, and whether it can be relied on.
 
     >>> judged([Stretch(0.0, "Thank you.", -1.4, 0.9)]).text
     ''
@@ -112,7 +112,7 @@ def _folded(text: str) -> str:
 
 
 def by_minute(segments: Iterable[Stretch]) -> list[tuple[int, str]]:
-    """What was said in each minute, from 1."""
+    """Words of each minute, from 1."""
     found: dict[int, list[str]] = {}
     for segment in segments:
         found.setdefault(int(segment.start_s // 60) + 1, []).append(segment.text)

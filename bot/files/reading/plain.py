@@ -77,7 +77,7 @@ class _Text(HTMLParser):
 
 
 def text_of_html(text: str) -> str:
-    """What a web page says: neither scripts nor styles."""
+    """The words of a web page: neither scripts nor styles."""
     parser = _Text()
     parser.feed(text)
     parser.close()

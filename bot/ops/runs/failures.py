@@ -66,7 +66,7 @@ class FailedMessages:
 
     @property
     def remedy(self) -> str:
-        """What to do about it."""
+        """Advice about it."""
         return cause_of(self.error)[1]
 
 

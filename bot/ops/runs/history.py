@@ -14,7 +14,7 @@ from memory.ports import Row
 
 DAY_MS = 86_400_000
 TAKEN_UP = ("updates_recovered", "turns_resumed", "replies_to_send", "replies_to_probe", "sessions_rebuilt")
-"""What of a start's report counts as recovered."""
+"""Fields of a start's report that count as recovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Start:
 
     @property
     def found(self) -> tuple[str, ...]:
-        """What it found, in words; () when there was nothing to recover."""
+        """Its finds in words; () when there was nothing to recover."""
         return report_in_words(self.boot.report)
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What happened on one day, in UTC."""
+    """Events of one day, in UTC."""
 
     day: str
     turns: int

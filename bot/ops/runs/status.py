@@ -75,7 +75,7 @@ class Status:
 
 
 def report_in_words(report: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a start found as short sentences; () when there was nothing to recover."""
+    """Return the finds of a start as short sentences; () when there was nothing to recover."""
     counted = [(report.get(name, 0), noun, done) for name, (noun, done) in REPORT_WORDS.items()]
     found = [f"{plural(count, noun)} {done}" for count, noun, done in counted if count]
     return (*found, *map(str, report.get("warnings", ())))
@@ -84,7 +84,7 @@ def report_in_words(report: Mapping[str, Any]) -> tuple[str, ...]:
 def unfinished_in_words(
     inbox: Mapping[str, Backlog], outbox: Mapping[str, Backlog], now_ms: int, *, runs: bool
 ) -> tuple[str, ...]:
-    """Return what is still to be done, most urgent first; () when there is nothing."""
+    """Return the work still to be done, most urgent first; () when there is none."""
     when = "" if runs else " at the next start"
     lines = (
         (inbox.get("claimed"), "message", "being answered" if runs else "half answered: finished" + when),
@@ -121,7 +121,7 @@ def reading_in_words(totals: Mapping[str, Any] | None, uses: Iterable[Mapping[st
 
 
 def _price(use: Mapping[str, Any] | None) -> str:
-    """Return what uses of a model cost, as far as prices are known."""
+    """Return the cost of a model's uses, as far as prices are known."""
     if use is None or use["unpriced"] == use["n"]:
         return ""
     least = "at least " if use["unpriced"] else ""

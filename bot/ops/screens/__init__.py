@@ -1,1 +1,1 @@
-"""What the commands print, as tables and lines."""
+"""Output of the commands, as tables and lines."""

@@ -225,7 +225,7 @@ def show_checks(console: Console, found: Sequence[Check]) -> None:
 
 
 def show_migrated(console: Console, waiting: Sequence[str], applied: Sequence[str]) -> None:
-    """Show what a database needed, and what was done about it."""
+    """Show the migrations that a database needed, and those applied."""
     if not waiting:
         console.print("Nothing is pending: the schema is up to date.")
         return
@@ -260,7 +260,7 @@ def show_restored(console: Console, restored: Restored, zone: tzinfo, now_ms: in
 
 
 def show_failed_parts(console: Console, found: Sequence[FailedPart], now_ms: int) -> None:
-    """Show what Telegram refused for good."""
+    """Show the messages that Telegram refused for good."""
     if not found:
         console.print("Telegram refused nothing for good.")
         return
@@ -273,7 +273,7 @@ def show_failed_parts(console: Console, found: Sequence[FailedPart], now_ms: int
 
 
 def show_quarantined(console: Console, found: Sequence[Quarantined], now_ms: int) -> None:
-    """Show what was given up on."""
+    """Show the messages that were given up."""
     if not found:
         console.print("Nothing was given up on.")
         return

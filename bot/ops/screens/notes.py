@@ -55,7 +55,7 @@ def _with_times(note: Note) -> str:
 
 
 def show_history(console: Console, found: Sequence[NoteChange]) -> None:
-    """Show what was done to a note, the first change first."""
+    """Show the changes of a note, the first change first."""
     table = columns("version!", "when", "what", "by", "")
     for each in found:
         became = "; ".join(f"{name}: {value}" for name, value in each.after.items() if name in _TOLD)
@@ -85,7 +85,7 @@ def _call(call: ToolCall) -> str:
 
 
 def show_prompt(console: Console, seen: SeenPrompt) -> None:
-    """Show what the model was given, message by message, and whether that is proven."""
+    """Show the model's prompt, message by message, and whether it is proven."""
     if seen.prompt is None:
         console.print(f"It is not kept: {seen.why}.", highlight=False)
         return

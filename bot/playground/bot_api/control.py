@@ -37,7 +37,7 @@ class DrivenApi(Protocol):
     calls: deque[Call]
 
     def view(self, chat_id: int, thread_id: int | None = None) -> ChatView:
-        """Return what a chat shows."""
+        """Return the view of a chat."""
         ...
 
     def texts(self, chat_id: int, thread_id: int | None = None) -> list[str]:
@@ -45,7 +45,7 @@ class DrivenApi(Protocol):
         ...
 
     def report(self) -> str:
-        """Return what happened so far, for a test that failed."""
+        """Return the calls and errors so far, for a test that failed."""
         ...
 
     def release(self) -> None:

@@ -42,7 +42,7 @@ class Fault:
     with_params: tuple[str, ...] = ()
     """Only calls that carry one of these parameters."""
     words: str = "unsupported parameter"
-    """What a refusal says."""
+    """The text of a refusal."""
     seen: int = 0
     hits: int = 0
 

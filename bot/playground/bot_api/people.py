@@ -1,4 +1,4 @@
-"""What people do: write, reply, forward, edit, paste, press buttons, block the bot, open groups."""
+"""Acts of people: write, reply, forward, edit, paste, press buttons, block the bot, open groups."""
 
 from __future__ import annotations
 

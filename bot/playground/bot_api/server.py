@@ -138,7 +138,7 @@ class LoopbackBotApi:
         return self.world.view(chat_id, thread_id=thread_id, now_s=self._now_s())
 
     def texts(self, chat_id: int, thread_id: int | None = None) -> list[str]:
-        """Return what the bot shows in a chat, in order."""
+        """Return the bot's lines in a chat, in order."""
         return [line.text for line in self.view(chat_id, thread_id).lines if line.by_bot]
 
     def calls_of(self, method: str) -> list[Call]:

@@ -88,7 +88,7 @@ class ShownMessage:
     """What each button does, counted over all rows: its callback data, or the address that it opens."""
     file_id: str = ""
     media: str = ""
-    """What kind of file came with it: document, photo, voice and so on; "" for none."""
+    """The kind of file that came with it: document, photo, voice and so on; "" for none."""
     user_id: int = 0
     at_s: int = 0
     """When it was written, in seconds since the epoch."""

@@ -31,7 +31,7 @@ class PageUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page says."""
+    """The text of a page."""
 
     title: str
     date: str
@@ -49,7 +49,7 @@ def decoded(body: bytes, charset: str) -> str | None:
 
 
 async def extract(body: bytes, url: str, charset: str) -> PageText:
-    """Return what an HTML page says. Raises `PageUnreadable`."""
+    """Return the text of an HTML page. Raises `PageUnreadable`."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         _FILE,

@@ -36,7 +36,7 @@ _MOVED: Final = {301, 302, 303, 307, 308}
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a site gave."""
+    """The response of a site."""
 
     url: URL
     """Where it was in the end."""

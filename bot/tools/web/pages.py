@@ -126,7 +126,7 @@ def _gives(call: CallRow, address: str) -> bool:
 
 
 async def page_of(fetched: Fetched, read_pdf: ReadPdf) -> PageText:
-    """Return what a page says. Raises `NotDone` for what is no text."""
+    """Return the text of a page. Raises `NotDone` for content that is no text."""
     kind = fetched.media_type
     if kind in HTML:
         try:

@@ -14,7 +14,7 @@ from bot.turns.recovery import Recovery, StartReport
 
 @dataclass(frozen=True, slots=True)
 class Duties:
-    """What a process does besides its chats."""
+    """Work of a process besides its chats."""
 
     keep: Callable[[], Awaitable[None]]
     """Begins what is done once over all processes."""

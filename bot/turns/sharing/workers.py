@@ -33,7 +33,7 @@ GAP_S = 0.02
 """At least so long between two looks: news that come in between are looked at together."""
 WANT_S = 0.2
 News = asyncio.Queue[str]
-"""What other processes tell, as it comes in."""
+"""News of other processes, as they come in."""
 
 
 class Workers:

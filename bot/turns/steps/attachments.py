@@ -44,13 +44,13 @@ PICTURE_NUMBER: Final = re.compile(r"(?:picture|video|GIF|document) #(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a message is with its files."""
+    """A message with its files."""
 
     text: str
     told: str = ""
-    """What they say, for the prompt."""
+    """Their text, for the prompt."""
     notices: tuple[OutgoingMessage, ...] = ()
-    """What the person has to know of them."""
+    """Sentences about them for the person."""
     is_unsure: bool = False
     """True when something in the text was heard by a program that doubts it."""
     files: tuple[StoredFile, ...] = ()

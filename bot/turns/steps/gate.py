@@ -12,7 +12,7 @@ from memory.types import SessionState
 
 
 class Behind(Protocol):
-    """What is said under an answer, and what is stored with it."""
+    """The line under an answer, and the statements stored with it."""
 
     @property
     def messages(self) -> Sequence[OutgoingMessage]:
@@ -29,7 +29,7 @@ class TurnGate(Protocol):
     """Decides what is answered now, and what is carried forward into it."""
 
     async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> Sequence[Envelope]:
-        """Return what is answered now, as this turn; nothing when the messages wait for the user's word.
+        """Return the messages answered now, as this turn; none when they wait for the user's word.
 
         Raises `Postponed` when others have to be answered before.
         """
@@ -44,7 +44,7 @@ class TurnGate(Protocol):
         ...
 
     async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> Behind:
-        """Return what is said under the first answer of a session that context was carried into."""
+        """Return the line under the first answer of a session that context was carried into."""
         ...
 
     async def joins(self, edit: Envelope) -> bool:

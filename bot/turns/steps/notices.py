@@ -47,7 +47,7 @@ async def _taken_back(services: Services, ask: Ask) -> list[str]:
 
 
 def _decided(call: CallRow) -> str:
-    """What became of a call about which the person was asked."""
+    """The outcome of a call about which the person was asked."""
     became = {
         "done": "is done",
         "failed": "was tried and failed",
@@ -76,7 +76,7 @@ def polls_told(ask: Ask) -> list[Statement]:
 
 
 def _ended(ask: Ask) -> list[str]:
-    """What became of polls, unless the messages tell of it anyway."""
+    """Ends of polls, unless the messages tell of them anyway."""
     shown = {turn.turn_id for turn in ask.packet.history}
     return ["\n".join(text for _, text in parts(poll.outcome)) for poll in ask.polls if poll.turn_id not in shown]
 

@@ -20,18 +20,18 @@ from memory.types import SessionState
 
 @dataclass(frozen=True, slots=True)
 class ByClock:
-    """What belongs to a turn that nobody typed: a run of a task."""
+    """A turn that nobody typed: a run of a task."""
 
     notices: tuple[str, ...]
-    """What the model is told before it."""
+    """Lines for the model before it."""
     unanswered: Callable[[NoAnswer, int | None], Awaitable[None]]
     """Finishes the update when no answer could be had, in place of the message that grew."""
     task_said: str = ""
-    """What the person said themselves as they asked for it."""
+    """The person's own words as they asked for it."""
     buttons: tuple[tuple[Button, ...], ...] = ()
     """They hang under the answer."""
     operations: tuple[Operation, ...] = ()
-    """What the end of the run does to its note."""
+    """Operations on its note at the end of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def sent_at_ms(envelope: Envelope) -> int | None:
 
 
 def besides(said: AskedAgain) -> list[OutgoingMessage]:
-    """What the person has to know besides the answer."""
+    """Sentences for the person besides the answer."""
     if not said.whole_chars:
         return list(said.material.notices)
     read, whole = replies.number(len(said.text)), replies.number(said.whole_chars)
