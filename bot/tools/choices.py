@@ -32,6 +32,8 @@ class Choices:
     """Choices of one person in one chat, by the names of tools and `server:<name>`."""
 
     by_name: Mapping[str, ToolChoice] = field(default_factory=dict)
+    off_for_all: frozenset[str] = frozenset()
+    """What the operator switched off, by the same names."""
 
     def is_off(self, name: str) -> bool:
         """Return whether it's switched off."""
@@ -39,8 +41,13 @@ class Choices:
         return chosen is not None and chosen.choice == "off"
 
     def hides(self, tool: Tool) -> bool:
-        """Return whether a tool is switched off, or its server is."""
-        return self.is_off(tool.name) or bool(tool.server and self.is_off(server_name(tool.server)))
+        """Return whether a tool is switched off, or its server is, by the person or for everybody."""
+        is_off = self.is_off(tool.name) or bool(tool.server and self.is_off(server_name(tool.server)))
+        return is_off or self.is_gone(tool)
+
+    def is_gone(self, tool: Tool) -> bool:
+        """Return whether a tool is switched off for everybody, or its server is."""
+        return bool(self.off_for_all & {tool.name, server_name(tool.server)})
 
     def always(self, tool: Tool, name: str = "") -> bool:
         """Return whether this very tool may be used unasked; no longer when anything about it has changed.
@@ -77,7 +84,9 @@ class ToolChoices:
             {
                 row["name"]: ToolChoice(row["choice"], row["digest"], orjson.loads(row["definition_json"]))
                 for row in rows
-            }
+                if row["conversation_id"] == place.conversation_id
+            },
+            frozenset(row["name"] for row in rows if row["conversation_id"] == EVERYBODY.conversation_id),
         )
 
     def choose(self, place: Place, choice: Choice, *, tool: Tool | None = None, name: str = "") -> Statement:

@@ -94,9 +94,9 @@ ORDER BY outbox.position DESC LIMIT 1;
 DELETE FROM tool_calls WHERE created_at_ms < :before_ms;
 
 -- name: tool_choices_of
--- What this person chose in this chat.
-SELECT name, choice, digest, definition_json FROM tool_choices
-WHERE conversation_id = :conversation_id AND user_id = :user_id;
+-- What this person chose in this chat, and what the operator switched off for everybody.
+SELECT conversation_id, name, choice, digest, definition_json FROM tool_choices
+WHERE (conversation_id = :conversation_id AND user_id = :user_id) OR conversation_id = '';
 
 -- name: tool_choose
 -- The newest choice counts.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bot.tools.choices import EVERYBODY, ToolChoices
+from bot.tools.choices import EVERYBODY, Choices, ToolChoices
 from bot.tools.many import FIND, USE
 from bot.tools.presence import can_be_asked
 from bot.tools.results import Results
@@ -63,13 +63,17 @@ class Shelf:
 
         What the operator switched off for everybody is not there.
         """
-        everybody = await self.choices.of(EVERYBODY)
+        tools = await self._found(place)
+        choices = await self.choices.of(place) if tools else Choices()
+        return tuple(tool for tool in tools if not choices.is_gone(tool))
+
+    async def _found(self, place: Place) -> list[Tool]:
         found: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source(place):
-                if tool.name not in NOTE_TOOLS and not everybody.hides(tool):
+                if tool.name not in NOTE_TOOLS:
                     found.setdefault(tool.name, tool)
-        return tuple(found.values())
+        return list(found.values())
 
     async def inside(self) -> tuple[Tool, ...]:
         """Return the tools that need no server, also what is switched off."""
@@ -77,7 +81,7 @@ class Shelf:
 
     async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
         """Return what the model is offered in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
-        tools = tuple(tool for tool in await self.all(place) if not (by_clock and tool.with_turn))
+        tools = tuple(tool for tool in await self._found(place) if not (by_clock and tool.with_turn))
         if not tools:
             return ()
         choices = await self.choices.of(place)

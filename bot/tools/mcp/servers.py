@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 import structlog
 
-from bot.tools.choices import EVERYBODY, ToolChoices, server_name
+from bot.tools.choices import ToolChoices, server_name
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.leftovers import begin_records
 from bot.tools.mcp.login.invitations import Invitations
@@ -91,8 +91,8 @@ class Servers:
         """Return the tools of this place, as their servers described them last. Raises `StorageUnavailable`."""
         mine = [server for server in self._servers.values() if server.config.is_for(place.user_id)]
         if mine:
-            everybody = await self._choices.of(EVERYBODY)
-            mine = [server for server in mine if not everybody.is_off(server_name(server.config.name))]
+            gone = (await self._choices.of(place)).off_for_all
+            mine = [server for server in mine if server_name(server.config.name) not in gone]
             await self._load(mine)
         found: list[Tool] = []
         for shared in mine:
