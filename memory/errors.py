@@ -82,7 +82,7 @@ class Conflict(StorageError):
 
 
 class Outdated(Conflict):
-    """What this was made from was forgotten or edited meanwhile; nothing was stored. Make it again from the rest."""
+    """Its sources were forgotten or edited meanwhile; nothing was stored. Make it again from the rest."""
 
 
 class Unstorable(StorageError):

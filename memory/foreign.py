@@ -1,4 +1,4 @@
-"""What somebody else wrote inside a person's message: marked line by line, so that no text can end its own mark.
+"""Words of somebody else inside a person's message: marked line by line, so that no text can end its own mark.
 
 The form is the one of e-mail: each line of foreign text begins with `>`. It is stored, searched and shown like that; a
 prompt fences each such stretch (`memory/context/transcript.py`).

@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OpeningReport:
-    """What an opening found left over from the time before."""
+    """Finds of an opening, left over from the time before."""
 
     resuming: int = 0
     """Sessions that were at work when the process before died."""
@@ -198,7 +198,7 @@ class ConversationMemory(Parts):
         await self.semantic.open()
 
     async def run(self) -> None:
-        """Do what is done behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
+        """Work behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
         await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("keeper", self.keeper.run()))
@@ -301,7 +301,7 @@ class ConversationMemory(Parts):
 
     @staticmethod
     def reads_of_turn(conversation_id: str) -> list[Statement]:
-        """Return what `session` and `begin` ask the database for each time, for `memory.storage.ahead`."""
+        """Return the reads of each `session` and `begin`, for `memory.storage.ahead`."""
         here = {"conversation_id": conversation_id}
         return [
             Statement("current_session", here),

@@ -51,7 +51,7 @@ class JobProgress(Contract):
 
 
 class TierReceipt(Contract):
-    """What one tier put into the packet and what it had to leave out."""
+    """Items and tokens of one tier in the packet, and items left out."""
 
     tier: Tier
     budget_tokens: int
@@ -63,7 +63,7 @@ class TierReceipt(Contract):
 
 
 class ConversationContextPacket(Contract):
-    """What the model is given about the past (002 section 3.3, 003)."""
+    """The past as the model is given it (002 section 3.3, 003)."""
 
     conversation_id: str
     session_id: str
@@ -85,9 +85,9 @@ class ConversationContextPacket(Contract):
     """The seqs of turns that stand there in another form: their message was edited and answered again."""
     history_truncated: bool = False
     notes_lasting: str = ""
-    """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""
+    """Lasting facts about the person and matters that go on, a line each: frozen from the session's first reply on."""
     threads: str = ""
-    """What was open then: ten lines at most, the rest counted (003 AC-3.4 has five); frozen with the notes."""
+    """Matters open then: ten lines at most, the rest counted (003 AC-3.4 has five); frozen with the notes."""
     notes_mark: NotesMark | None = None
     """Which notes these are."""
     notes_changed: str = ""
@@ -99,13 +99,13 @@ class ConversationContextPacket(Contract):
     last_conversation: str = ""
     """Sessions before, a line each."""
     retrieved: tuple[RetrievedItem, ...] = ()
-    """What was found in what was said before."""
+    """Finds in earlier talk."""
     time_zone: str = "UTC"
     """By whose clock every time in the prompt is."""
     has_times: bool = True
     """False where messages stand as they were said, without their times."""
     local_time: str = ""
-    """What time it is there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
+    """The local time there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
     person: str = ""
     """The name of whoever wrote the message that is answered; "" when it is not known."""
     person_id: int | None = None
@@ -117,14 +117,14 @@ class ConversationContextPacket(Contract):
     bootstrap: str = ""
     """Words of ours about what is carried forward; they stand behind the instructions (001)."""
     files: str = ""
-    """What files that were sent here say to the message."""
+    """Passages of files for the message."""
     files_title: str = ""
-    """What the model is told of that above it."""
+    """The heading above them."""
     notices: tuple[str, ...] = ()
-    """What the model has to know before this message that stands nowhere else: a change of its that had no place."""
+    """News for the model before this message that stand nowhere else: a change that had no place."""
     receipts: tuple[TierReceipt, ...] = ()
     instructions_tokens: int = 0
-    """What stands beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""
+    """Text beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""
     tools_tokens: int = 0
     bootstrap_tokens: int = 0
     message_tokens: int = 0

@@ -40,7 +40,7 @@ from memory.types import ConversationTurn, OpenLoop, SessionState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What an opening was given, defaults filled in."""
+    """The options of an opening, defaults filled in."""
 
     measures: Measures
     budget: Budget
@@ -59,7 +59,7 @@ class Given:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Parts:
-    """What a memory is made of; each part has its own promises."""
+    """The parts of a memory; each has its own promises."""
 
     clock: Clock
     ids: Ids
@@ -166,7 +166,7 @@ def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
 
 def _compactor(store: Store, ledgers: Ledgers, given: Given) -> Compactor:
     async def at_work(state: SessionState) -> tuple[str, Sequence[OpenLoop]]:
-        """Return what a session is about, and what is open in its conversation."""
+        """Return the current task of a session, and the open matters of its conversation."""
         ledger = await ledgers.read(state.conversation_id)
         notes = standing(ledger)
         line = (await session_lines(store.db, ledger)).get(state.session_id)

@@ -46,7 +46,7 @@ class PendingTurn:
     epoch: str = ""
     """The ledger's before anything was read for the prompt."""
     besides_tokens: int = 0
-    """What of the prompt is neither history nor what the packet adds: instructions, tools, what is carried forward."""
+    """Tokens of the prompt that are neither history nor the packet's: instructions, tools, what is carried forward."""
     recorded: ConversationTurn | None = None
     """The stored turn: after `record`, or at once when the same `dedupe_key` was answered before (send its answer)."""
 

@@ -1,4 +1,4 @@
-"""What `memory` needs from the outside, as small Protocols: time, ids, token counts, a database."""
+"""The needs of `memory` from the outside, as small Protocols: time, ids, token counts, a database."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ Reads = Generator[Statement, list[Row], _T]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one statement did: the rows that it returned (RETURNING) and how many rows it changed."""
+    """The result of one statement: the rows that it returned (RETURNING) and how many rows it changed."""
 
     rows: Sequence[Row]
     changed: int
 
 
 class Lock(Protocol):
-    """What keeps other processes out of a database."""
+    """The lock that keeps other processes out of a database."""
 
     def keep(self) -> None:
         """Take it again when it was lost without our doing. Raises `Locked`, `StorageUnavailable`."""

@@ -18,7 +18,7 @@ _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTA
 _ENDS = re.compile(
     "(?<=[.!?\u2026])(?<!\\b\\w\\.)(?<!\\b\\d\\d\\.)(?<!\\b[A-Z]\\w\\.)(?<!\\b[A-Z]\\w\\w\\.)(?<!\\b[A-Z]\\w\\w\\w\\.)[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
 )
-"""What parts sentences: no full stop behind one letter, a number of two digits ("z. B.", "am 12. Mai"), or a short word
+"""Ends of sentences: no full stop behind one letter, a number of two digits ("z. B.", "am 12. Mai"), or a short word
 with a capital, which is mostly a title ("Ms. Lindqvist")."""
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")

@@ -274,7 +274,7 @@ class ConversationCheckpointSnapshot(Contract):
     notes: tuple[dict[str, Any], ...] = ()
     """The notes made in it, as JSON values; () in a checkpoint of schema 1."""
     note_changes: tuple[dict[str, Any], ...] = ()
-    """What was done to these, oldest first."""
+    """Changes of these, oldest first."""
     ledger_version: int = 0
     ledger_next_number: int = 1
     clean: bool = False

@@ -29,7 +29,7 @@ class WholePrompt:
     """Names, descriptions and arguments of the tools as JSON; "" without tools."""
     messages: tuple[PromptMessage, ...]
     steps: tuple[PromptMessage, ...] = ()
-    """What followed: its calls of tools and their returns. The request that brought the answer held all of them."""
+    """The messages that followed: calls of tools and their returns. The request of the answer held all of them."""
 
     @property
     def digest(self) -> str:

@@ -36,7 +36,7 @@ class Basics:
         await self._say(envelope, "\n".join([replies.say("privacy", model=model), *self._sounds()]))
 
     def _sounds(self) -> list[str]:
-        """What leaves the machine of what is spoken."""
+        """Speech that leaves the machine."""
         settings = self._services.settings
         listener, speaker = map(read_sound_model, (settings.continuity_transcribe, settings.continuity_speech))
         leaves = {"listening": listener is not None and not listener.is_local, "speaking": speaker is not None}

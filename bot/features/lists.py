@@ -46,11 +46,11 @@ class Listing:
     foot: str = ""
     """What the buttons of the lines are for, where their labels don't say it."""
     also: str = ""
-    """What is said behind the last line of the last page."""
+    """Text behind the last line of the last page."""
     a_row: int = PAGE
     """How many of the buttons stand side by side."""
     row: Callable[[Note], Row] | None = None
-    """What can be done with a line that is opened, or the only one; None where its button says it."""
+    """Buttons of a line that is opened, or the only one; None where its button says it."""
 
     @property
     def notes(self) -> list[Note]:

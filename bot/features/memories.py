@@ -106,7 +106,7 @@ class Memories:
         return await turn_page(self._services, tap, view)
 
     def _again(self, ids: Sequence[str], ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
-        """What was found before, as far as it stands: the words that were searched for are on no button."""
+        """Earlier finds, as far as they stand: the words that were searched for are on no button."""
         found = [note for note in map(ledger.by_id, ids) if note is not None and note.is_open]
         now_ms = self._services.clock.now_ms()
         listing = _listing(replies.say("memory_head"), [Group("", found)], now_ms, zone, {"found": list(ids)})

@@ -100,7 +100,7 @@ class Blobs(ABC):
             raise StorageUnavailable(reason(exc)) from exc
 
     async def drop(self, incoming: Incoming) -> None:
-        """Let go of what came."""
+        """Let go of the bytes that came."""
         await asyncio.to_thread(_close, incoming)
 
     @abstractmethod

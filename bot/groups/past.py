@@ -23,7 +23,7 @@ MOST_FOUND: Final = 8
 NEAR_SHARE: Final = 0.3
 """As in the tool `search`: a message holds at least this share of what the closest one does of the query's words."""
 BEFORE: Final = "before it became a supergroup"
-"""What the model is told as the title of that one."""
+"""The title of that one for the model."""
 SPEAKER: Final = "User: "
 """Stands before what a member said in a find of the search."""
 ANSWER: Final = "\nAssistant: "
@@ -79,7 +79,7 @@ class GroupPast:
         return Group(was, BEFORE) if was is not None else None
 
     async def told(self, group: Group, query: str) -> Sequence[GroupFind]:
-        """Return what bears on a query in a group, in all of its topics. Raises `StorageUnavailable`."""
+        """Return the finds for a query in a group, in all of its topics. Raises `StorageUnavailable`."""
         numbers = filter(None, (group.number, self._me.earlier.get(group.number)))
         prefixes = [f"tg:{self._me.bot_id}:{number}:%" for number in numbers]
         rows = [await self._memory.db.read("conversations_of_group", prefix=each) for each in prefixes]
@@ -104,7 +104,7 @@ class GroupPast:
 
 
 def _find(item: RetrievedItem, names: Mapping[int, str]) -> GroupFind:
-    """What a member said, without the answer where both are shown."""
+    """The words of a member, without the answer where both are shown."""
     said, _, answer = item.text.strip().partition(ANSWER)
     who = names.get(item.user_id or 0, "") if said.startswith(SPEAKER) else ""
     return GroupFind(said.removeprefix(SPEAKER) or answer, who, item.at_ms)

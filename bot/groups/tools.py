@@ -44,7 +44,7 @@ class GroupTools:
         return (self._search,) if is_there else ()
 
     async def search(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
-        """What bears on the query, group by group."""
+        """Finds for the query, group by group."""
         query, title = (str(arguments.get(name) or "")[:MAX_QUERY_CHARS] for name in ("query", "group"))
         was = self._past.before(context.place.conversation_id)
         groups = await self._past.open_to(context.place.user_id) if context.place.private else [was] if was else []

@@ -1,4 +1,4 @@
-"""What a request may bring: how many bytes, and in which form."""
+"""Limits of a request: how many bytes, and in which form."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class _Talk:
         raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, notice or "this message could not be answered", retry_after_s=30)
 
     async def _notice(self, turn_id: str | None) -> str:
-        """Return what the person was told about a turn without an answer."""
+        """Return the sentence for the person about a turn without an answer."""
         rows = await self._bot.services.db.read("outbox_of_turn", turn_id=turn_id) if turn_id else []
         return "\n".join(row["text"] for row in rows)
 

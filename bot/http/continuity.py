@@ -18,7 +18,7 @@ from memory.continuity.types import BootstrapOwner, ScoredArc, SessionChoice
 
 
 class Choice(BaseModel):
-    """What the person wants for the conversation that begins."""
+    """The person's wish for the conversation that begins."""
 
     session_id: Value = Field(description="The session of `POST /chat`, or the id of a session that `/sessions` lists.")
     mode: Literal["use", "off"] = Field(description="use = continue, off = start fresh.")
@@ -34,7 +34,7 @@ class Which(BaseModel):
 
 
 class Refreshed(BaseModel):
-    """What a generation made."""
+    """The result of a generation."""
 
     preview: str
     internal_packet: str

@@ -31,7 +31,7 @@ _UNREADABLE = "There was an error parsing the body"
 
 
 class ProblemBody(BaseModel):
-    """What the body of an error says."""
+    """The text in the body of an error."""
 
     type: str = "about:blank"
     title: str = Field(description="The status in words.")
@@ -162,7 +162,7 @@ _FAULTS = {
 
 
 def _fault(error: Mapping[str, Any]) -> str:
-    """Return what is wrong with one field, in a few words of ours."""
+    """Return the fault of one field, in a few words of ours."""
     kind, where = error["type"], error["loc"]
     field = "the body" if kind == "json_invalid" else ".".join(map(str, where[1:])) or "the body"
     return f"{field} {_FAULTS.get(kind, 'cannot be read').format_map(error.get('ctx') or {})}"

@@ -1,4 +1,4 @@
-"""What the HTTP service needs of the bot; `bot.app.App` has it."""
+"""The side of the bot that the HTTP service needs; `bot.app.App` has it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HealthReport(Protocol):
 
     @property
     def problems(self) -> Sequence[str]:
-        """What is wrong, a sentence each."""
+        """The faults, a sentence each."""
         ...
 
     @property

@@ -16,7 +16,7 @@ from memory.ports import Clock, Database, Row, Statement
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What became of an update that came in."""
+    """The fate of an update that came in."""
 
     is_new: bool
     """False when it was there already: nothing was written."""
@@ -166,7 +166,7 @@ class Inbox:
         return Statement("inbox_quarantine", values, expect=1)
 
     async def unfinished(self, me: Me) -> list[Envelope]:
-        """Return what an earlier process left unfinished, in order of arrival."""
+        """Return the updates that an earlier process left unfinished, in order of arrival."""
         return await _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
 
     async def of_leases(self, me: Me, worker: int, names: str, mark: str, *, begun: bool) -> list[Envelope]:

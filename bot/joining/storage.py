@@ -37,7 +37,7 @@ NOTE_STOP_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What lives on the database."""
+    """The parts that live on the database."""
 
     memory: ConversationMemory
     people: PersonalChoices
@@ -50,7 +50,7 @@ class Stored:
     chats: Chats
     """Which chats are this process's."""
     news: News
-    """What other processes tell."""
+    """News of other processes."""
 
     @property
     def db(self) -> OpenDatabase:

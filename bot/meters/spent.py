@@ -1,4 +1,4 @@
-"""What one use of a model took, and who is told of it."""
+"""Tokens and cost of one use of a model, and who hears of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Purpose = Literal["answer", "tools", "reading", "summary", "task"]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one use of a model took."""
+    """Tokens and cost of one use of a model."""
 
     model: str
     purpose: Purpose

@@ -1,1 +1,1 @@
-"""What the operator's commands do: one noun per file; pure decisions, then what opens files, then what is shown."""
+"""The operator's commands: one noun per file; pure decisions, then work on files, then output."""

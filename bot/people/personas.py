@@ -22,7 +22,7 @@ PERSONA_WORDS = "persona_words"
 """The key of these words."""
 WORDS_CHARS = 300
 STORYTELLER = "roleplay"
-"""What an own persona is made of: its boundaries hold."""
+"""The fields of an own persona: its boundaries hold."""
 
 
 class PersonaError(Exception):
@@ -118,6 +118,6 @@ def _read(path: Path) -> Persona:
 
 
 def _fault(kind: str) -> str:
-    """Return what is wrong with a field, by the kind of the validation's error."""
+    """Return the fault of a field, by the kind of the validation's error."""
     known = {"missing": "is missing", "extra_forbidden": "is not known", "literal_error": "is none of its values"}
     return known.get(kind, "has a value of another kind")

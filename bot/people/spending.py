@@ -60,7 +60,7 @@ class DayBudget:
         return self.tokens is None and self.nanodollars is None
 
     def less(self, tokens: int, nanodollars: int) -> DayBudget:
-        """Return what is left of it, at least one of each: whoever has nothing left isn't asked for."""
+        """Return the rest of it, at least one of each: whoever has nothing left isn't asked for."""
         return DayBudget(
             None if self.tokens is None else max(1, self.tokens - tokens),
             None if self.nanodollars is None else max(1, self.nanodollars - nanodollars),

@@ -44,7 +44,7 @@ async def nothing_besides() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What else is there when something rings."""
+    """The surroundings of a ring."""
 
     chats: Chats = field(default_factory=AllChats)
     """Whoever holds a chat, or delivers reminders, may be another process."""

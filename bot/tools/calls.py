@@ -70,7 +70,7 @@ class Calls:
         return [call_of(row) for row in rows]
 
     async def untold(self, place: Place, but: Sequence[CallRow] = ()) -> tuple[CallRow, ...]:
-        """Return what was decided about calls since the model heard last. Raises `StorageUnavailable`."""
+        """Return the decisions about calls since the model heard last. Raises `StorageUnavailable`."""
         here, told = (
             {"conversation_id": place.conversation_id, "user_id": place.user_id},
             {each.call_id for each in but},

@@ -90,7 +90,7 @@ def code_over(server: str) -> OutgoingMessage:
 
 
 def login_button(server: str) -> Button:
-    """Return what begins a login."""
+    """Return the statements that begin a login."""
     return Button(replies.say("login_button", server=server), LOG_IN, {"server": server})
 
 

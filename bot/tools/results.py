@@ -1,4 +1,4 @@
-"""What the model is told of a call: data in a fence, its head and tail; the rest by `read_result`."""
+"""The text of a call for the model: data in a fence, its head and tail; the rest by `read_result`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _named(call: ToolCall) -> str:
 
 
 def told(call: CallRow, max_chars: int) -> str:
-    """Return what the model is told of a call as it stands."""
+    """Return the text of a call for the model as it stands."""
     if call.state not in {"done", "failed"}:
         return _TOLD[call.state]
     text = fence(_shortened(call, max(0, max_chars - FRAME_CHARS)), TITLE if call.is_foreign else OWN_TITLE) or NOTHING

@@ -1,4 +1,4 @@
-"""What a tap on a button means: looked up on our side, authorised again, used once."""
+"""The meaning of a tap on a button: looked up on our side, authorised again, used once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with a batch from a lane: claim it, do it, and when it fails again and again put it aside (P3)."""
+"""Work on a batch from a lane: claim it, do it, and when it fails again and again put it aside (P3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bot says once in each group, as soon as it is there: which messages it reads.
+"""The bot's first words in each group, as soon as it is there: which messages it reads.
 
 That it was said is kept with the group's choices.
 """

@@ -1,4 +1,4 @@
-"""What a start does about unfinished work: send what was written, finish what is young, ask about what is old."""
+"""A start and unfinished work: send what was written, finish what is young, ask about what is old."""
 
 from __future__ import annotations
 

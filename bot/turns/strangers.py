@@ -1,4 +1,4 @@
-"""What somebody hears who may not use the bot: the code pairs, everybody else gets one polite line at most (P14)."""
+"""Words for somebody who may not use the bot: the code pairs, everybody else gets one polite line at most (P14)."""
 
 from __future__ import annotations
 

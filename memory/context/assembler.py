@@ -243,7 +243,7 @@ class Assembler:
         self._earlier.clear_cache()
 
     async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
-        """Return what was gathered; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
+        """Return the gathered tier; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
         try:
             return await gather()
         except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
@@ -303,7 +303,7 @@ class Assembler:
         *,
         alone: bool,
     ) -> list[RetrievedItem]:
-        """Return what bears on the message, and stands neither in the messages nor in `silent` turns."""
+        """Return finds that bear on the message, and stand neither in the messages nor in `silent` turns."""
         if self._searcher is None or not self._budget.retrieved_tokens:
             return []
         query = Query(

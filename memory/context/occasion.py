@@ -47,9 +47,9 @@ class Reserved:
     bootstrap: str = ""
     """Words of ours behind the instructions, whole: a cut would take their guardrails (001)."""
     files: str = ""
-    """What files say that bears on the message, bounded by whoever found it; it stands in a fence of its own."""
+    """Passages of files that bear on the message, bounded by whoever found them; they stand in a fence of their own."""
     files_title: str = ""
-    """What is said of it above."""
+    """The heading above it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

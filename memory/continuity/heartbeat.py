@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class HeartbeatReport:
-    """What one heartbeat did: how many bootstraps it made, how many it skipped and for which reasons."""
+    """The work of one heartbeat: how many bootstraps it made, how many it skipped and for which reasons."""
 
     generated: int = 0
     skipped: dict[str, int] = field(default_factory=dict)

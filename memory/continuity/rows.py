@@ -25,7 +25,7 @@ _IDS = TypeAdapter(tuple[str, ...])
 
 
 class _Preview(Contract):
-    """What `preview_json` holds: all that is needed to show a preview and to assemble the packet without some arcs."""
+    """The content of `preview_json`: all for showing a preview and assembling the packet without some arcs."""
 
     relationship: RelationshipState
     selection: Selection

@@ -19,7 +19,7 @@ class RefreshDecision(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """What the process is busy with just now."""
+    """The work that keeps the process busy just now."""
 
     running_turns: int = 0
     waiting_messages: int = 0

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What asking a model came to, and what it cost, whatever came of it."""
+    """The result of asking a model, and its cost, whatever came of it."""
 
     answer: KeeperAnswer | None
     """None when it failed."""

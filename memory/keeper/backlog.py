@@ -1,4 +1,4 @@
-"""What was said before there was a keeper: its newest part is read back, the rest counts as read."""
+"""Talk from before there was a keeper: its newest part is read back, the rest counts as read."""
 
 from __future__ import annotations
 

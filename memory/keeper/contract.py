@@ -1,4 +1,4 @@
-"""What a keeper is given and what it answers: the contract that any model behind the reply can be tried with."""
+"""The request to a keeper and its answer: the contract that any model behind the reply can be tried with."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ProposedChange(_Answered):
 
 
 class KeeperAnswer(_Answered):
-    """What changes in the notes; an empty list is a good answer."""
+    """Changes of the notes; an empty list is a good answer."""
 
     title: str = Field("", description="3 to 6 words that name what the session is about; empty for small talk.")
     standing: str = Field("", description="Where it stands, in 2 to 4 sentences; empty for small talk.")
@@ -66,7 +66,7 @@ class KeeperAnswer(_Answered):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeeperRequest:
-    """What a keeper is given: a stretch of one session, and the notes that it may change."""
+    """The request to a keeper: a stretch of one session, and the notes that it may change."""
 
     reading_id: str
     session_id: str
@@ -100,7 +100,7 @@ class KeeperRequest:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What of an answer was not taken, for the one more time that a keeper is asked."""
+    """The refused part of an answer, for the one more time that a keeper is asked."""
 
     answer: KeeperAnswer
     reasons: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What becomes of notes whose message was edited: in doubt until it is read again, gone once it is answered again."""
+"""Notes whose message was edited: in doubt until it is read again, gone once it is answered again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def doubted(ledger: Ledger, turn_id: str) -> list[Operation]:
 
 
 def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) -> list[Operation]:
-    """What lets notes hold again that a keeper saw in doubt, with the words as they are now, and `left` as they are."""
+    """Operations by which notes in doubt hold again, with the words as they are now, and `left` as they are."""
     return [
         Change(number=note.number, fields={"doubtful": False})
         for note in ledger

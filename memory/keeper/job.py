@@ -42,7 +42,7 @@ WEEK_MS: Final = 7 * 86_400_000
 CARRIED_WEEKS: Final = 4
 """So many weeks together may be drawn upon: what was not used of a share is not lost to a short session after it."""
 ASKED_TOKENS: Final = 8_000
-"""What a week may cost whatever the talk did, while somebody waits to see it: a talk of three messages is read, too."""
+"""Tokens that any week may take while somebody waits to see the notes: a talk of three messages is read, too."""
 LEASE_LOOK_S: Final = 0.25
 """How often it is looked whether another process has read."""
 
@@ -166,7 +166,7 @@ class Keeper:
             yield
 
     async def free_leases(self) -> None:
-        """Let go of what a process that died was reading, at the start of the only one. Raises `StorageUnavailable`."""
+        """Let go of readings of a process that died, at the start of the only one. Raises `StorageUnavailable`."""
         await self._store.db.write(Statement("keeper_leases_clear"))
 
     # --- reading ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What becomes of an answer: operations that the ledger takes, and what is refused with its reason. Pure."""
+"""The judgement of an answer: operations that the ledger takes, and refusals with their reasons. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOTHING_NEW = frozenset({"same", "known"})
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What of an answer may be done, upon the ledger as it was when the keeper was asked."""
+    """The changes of an answer that may be done, upon the ledger as it was when the keeper was asked."""
 
     ledger: Ledger
     wanted: tuple[tuple[ProposedChange, Operation], ...] = ()
@@ -91,7 +91,7 @@ def _tried(
 def upon(
     judgement: Judged, since: Sequence[NoteChange]
 ) -> tuple[list[tuple[ProposedChange, Operation]], list[RefusedProposal]]:
-    """What is left to do upon what happened since the keeper was asked, and what has no place any more."""
+    """Changes still to do after news since the keeper was asked, and those that have no place any more."""
     left: list[tuple[ProposedChange, Operation]] = []
     lost: list[RefusedProposal] = []
     for change, operation in judgement.wanted:

@@ -40,7 +40,7 @@ class WaitingReading:
 
 @dataclass(frozen=True, slots=True)
 class ReadingOutcome:
-    """What came of asking a model."""
+    """The result of asking a model."""
 
     kept: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def end_reading(session_id: str, through_seq: int) -> Statement:
 
 
 def claim(waiting: WaitingReading, reading_id: str, now_ms: int, until_ms: int) -> list[Statement]:
-    """What counts an attempt and keeps every other keeper out of the conversation; `Conflict` when one is there."""
+    """Statements that count an attempt and keep other keepers out of the conversation; `Conflict` when one is there."""
     lease = {"conversation_id": waiting.conversation_id, "reading_id": reading_id}
     return [
         Statement("keeper_lease_take", lease | {"until_ms": until_ms, "now_ms": now_ms}, expect=1),
@@ -97,7 +97,7 @@ def give_back(conversation_id: str, reading_id: str, *, held: bool) -> Statement
 
 
 def revoke(conversation_id: str) -> Statement:
-    """What has a reading that is under way thrown away: something that it may have been given was edited."""
+    """The statement that has a running reading thrown away: something that it may have been given was edited."""
     return Statement("keeper_lease_revoke", {"conversation_id": conversation_id})
 
 
@@ -131,7 +131,7 @@ def log_reading(request: KeeperRequest, model: str, outcome: ReadingOutcome) -> 
 
 
 def put_refused(request: KeeperRequest, refused: RefusedProposal, place: int) -> Statement:
-    """What writes down that a change stays refused, for the console; it goes with the turns that it cites (P13)."""
+    """The row of a change that stays refused, for the console; it goes with the turns that it cites (P13)."""
     change = refused.change.model_dump(mode="json", exclude_defaults=True)
     values = {
         "refusal_id": f"f_{request.reading_id}_{place}",

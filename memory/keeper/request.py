@@ -1,4 +1,4 @@
-"""What a keeper is shown: the notes that are worth most or bear on what is new, and the turns, as text. Pure."""
+"""The text for a keeper: the notes that are worth most or bear on new turns, and the turns. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session is called and where it stands, in the keeper's words, and how far it was read."""
+"""Title and standing of a session in the keeper's words, and how far it was read."""
 
 from __future__ import annotations
 

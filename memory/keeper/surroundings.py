@@ -1,4 +1,4 @@
-"""What a keeper asks of the world around a conversation: whose clock, which notes, who speaks, and who pays."""
+"""The world around a conversation for its keeper: whose clock, which notes, who speaks, and who pays."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def nobody(_: str, __: Collection[int]) -> Mapping[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a keeper asks of the world around a conversation."""
+    """The world around a conversation for its keeper."""
 
     zone_of: ZoneOf = utc
     scope_of: ScopeOf = scope_of_state

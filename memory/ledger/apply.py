@@ -1,4 +1,4 @@
-"""What an operation makes of a ledger: the one place where notes change. Pure; a refusal is a value."""
+"""Operations on a ledger: the one place where notes change. Pure; a refusal is a value."""
 
 from __future__ import annotations
 

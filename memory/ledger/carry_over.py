@@ -1,4 +1,4 @@
-"""What people, tools and models wrote before there was a ledger, as its first notes; what rules wrote is left. Pure."""
+"""Rows of people, tools and models from before the ledger, as its first notes; rows of rules are left. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ledger is without some of its notes and turns, and without a trace of them (P13). Pure."""
+"""A ledger without some of its notes and turns, and without a trace of them (P13). Pure."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ WORDS: Final = frozenset({"text", "subject", "owner", "about"})
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What goes, and what has to be written again without it."""
+    """Rows that go, and rows that have to be written again without them."""
 
     ledger: Ledger
     """As it is afterwards; its version moved on with what was written again."""
     gone: tuple[Note, ...] = ()
     traces: tuple[NoteChange, ...] = ()
-    """What is left of a note that goes without its messages: no word, only on which turns it rested."""
+    """The remains of a note that goes without its messages: no word, only on which turns it rested."""
     anew: tuple[NoteChange, ...] = ()
     """Of each note that stays but whose history told of what goes: its whole history from now on."""
     unsaid: tuple[NoteChange, ...] = ()
     """Changes that stay without the turn they came with."""
     words: tuple[str, ...] = ()
-    """What the notes, and the changes that go, had said."""
+    """The words of the notes and changes that go."""
 
     @property
     def rewritten(self) -> tuple[Note, ...]:

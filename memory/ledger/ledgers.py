@@ -75,7 +75,7 @@ class Writing:
 
     @property
     def statements(self) -> list[Statement]:
-        """What stores it, for the transaction of what it belongs to; `Conflict` when another process was first."""
+        """The statements that store it, for its owner's transaction; `Conflict` when another process was first."""
         return store.statements(self.begun, self.ledger, self.changes)
 
     def stored(self) -> None:

@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of a session's notes, and what a ledger that lost some of them is with it. Pure."""
+"""The copy of a session's notes in a checkpoint, and a ledger that lost some of them mended by it. Pure."""
 
 from __future__ import annotations
 

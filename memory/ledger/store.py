@@ -49,7 +49,7 @@ def read_change(row: Row) -> NoteChange:
 
 
 def statements(before: Ledger, after: Ledger, changes: Sequence[NoteChange]) -> list[Statement]:
-    """What writes a ledger that was at `before` as it is `after` these changes; `Conflict` when it moved meanwhile."""
+    """Statements that write a ledger at `before` as it is `after` these changes; `Conflict` when it moved meanwhile."""
     if not changes:
         return []
     move = {
@@ -82,7 +82,7 @@ def put_note(note: Note, before: Note | None) -> list[Statement]:
 def refusal_row(
     refusal_id: str, conversation_id: str, session_id: str, refused: tuple[Operation, Refusal], by: Actor
 ) -> Statement:
-    """What writes down that an operation had no place, for the console and for the model's next message."""
+    """The row of an operation that had no place, for the console and for the model's next message."""
     operation, refusal = refused
     wanted = {name: value for name, value in asdict(operation).items() if value not in ("", (), None)}
     values = {
@@ -134,7 +134,7 @@ def rewrite(before: Ledger, erased: Erased) -> list[Statement]:
 
 
 def written_anew(ledger: Ledger, left: str) -> list[Statement]:
-    """What writes a ledger's row and all its notes over whatever stands there: one of them was altered on the disk."""
+    """Statements that write a ledger's row and all its notes anew: one of them was altered on the disk."""
     here = {"conversation_id": ledger.conversation_id}
     values = here | {"version": ledger.version, "next_number": ledger.next_number, "epoch": ledger.epoch}
     clear = [
@@ -163,7 +163,7 @@ def new_epoch() -> str:
 
 
 def unforgotten(ledger: Ledger) -> Statement:
-    """What fails a transaction (`Conflict`) whose work was made from this ledger, if something was forgotten since."""
+    """The statement that fails work made from this ledger (`Conflict`), if something was forgotten since."""
     return Statement("ledger_unforgotten", {"conversation_id": ledger.conversation_id, "epoch": ledger.epoch}, expect=1)
 
 

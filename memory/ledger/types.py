@@ -35,7 +35,7 @@ ASSISTANT: Final = "assistant"
 EVERYONE: Final = "everyone"
 """The owner of what all of a group have to do."""
 NAMELESS: Final = "a story"
-"""What a story without a name is `about`."""
+"""The `about` of a story without a name."""
 
 
 class Occurrence(Contract):
@@ -53,12 +53,12 @@ class Note(Contract):
     note_id: str
     conversation_id: str
     number: int = Field(ge=1)
-    """What prompts, tools and people call it (`#12`); per conversation, never reused."""
+    """Its number in prompts, tools and talk (`#12`); per conversation, never reused."""
     kind: Kind
     text: str = Field(min_length=1, max_length=TEXT_MAX_CHARS)
     """One line in the person's language that stands alone."""
     subject: str = Field(default="", max_length=SUBJECT_MAX_CHARS)
-    """What it is a value of, when that can change; of two notes with one subject the later stands."""
+    """The thing of which it is a value, when that can change; of two notes with one subject the later stands."""
     owner: str = ""
     """Who has to act: `user`, `assistant`, or a name; "" when nobody has to."""
     due_at_ms: int | None = None

@@ -1,4 +1,4 @@
-"""What was done to a ledger, done again, taken back, or carried onto a newer state. Pure."""
+"""Changes of a ledger, done again, taken back, or carried onto a newer state. Pure."""
 
 from __future__ import annotations
 

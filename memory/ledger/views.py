@@ -1,4 +1,4 @@
-"""What of a ledger is shown, and in which order: every list, page and prompt block begins here. Pure."""
+"""Views of a ledger, each in its order: every list, page and prompt block begins here. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session is without some of its turns, and which other rows carry their words. Pure."""
+"""A session without some of its turns, and the other rows that carry their words. Pure."""
 
 from __future__ import annotations
 

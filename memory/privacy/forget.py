@@ -55,24 +55,24 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What would be forgotten."""
+    """The things that would be forgotten."""
 
     counts: ForgetCounts
     said: tuple[str, ...] = ()
-    """What people said in the messages that go, oldest first; of long sessions only their last messages."""
+    """Words of people in the messages that go, oldest first; of long sessions only their last messages."""
     notes: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     """Open notes that rest on messages that go, and keep their own words."""
     reminders: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
-    """What of the notes is used no more already."""
+    """Notes that are used no more already."""
     echoes: tuple[Echo, ...] = ()
     """Answers that stay and repeat what is used no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What a call of `forget` did."""
+    """The result of a call of `forget`."""
 
     counts: ForgetCounts
     words: tuple[str, ...] = ()
@@ -82,12 +82,12 @@ class Forgotten:
     conversation_id: str = ""
     user_id: int | None = None
     said: tuple[str, ...] = ()
-    """What people had said of it, to find answers that repeat it; kept in memory only until `echoes` has looked."""
+    """Words of people about it, to find answers that repeat them; kept in memory only until `echoes` has looked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was found in the raw bytes of the files afterwards."""
+    """Finds in the raw bytes of the files afterwards."""
 
     files: int
     found: int | None

@@ -1,4 +1,4 @@
-"""What of a ledger, and of what was read for it, goes when something is forgotten (P13), gathered by reading alone."""
+"""The notes, changes and readings that go when something is forgotten (P13), gathered by reading alone."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Thinned:
 
 @dataclass(frozen=True, slots=True)
 class NotesPlan:
-    """What goes of the notes."""
+    """The part of the notes that goes."""
 
     erased: Erased
     statements: tuple[Statement, ...]
     words: tuple[str, ...]
     left: tuple[str, ...]
-    """What the notes that stay say."""
+    """The words of the notes that stay."""
 
 
 def asked_for(ledger: Ledger, note_ids: Collection[str], user_id: int | None) -> list[Note]:

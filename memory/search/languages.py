@@ -1,4 +1,4 @@
-"""What the search knows of languages, stemming and stop words, and a cheap guess which one a text is in."""
+"""Languages of the search: stemming, stop words, and a cheap guess which one a text is in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _VOTE_WORDS: Final = 60
 """How many words of a text vote about its language."""
 _VOTE_CHARS: Final = 600
-"""What stands behind this many characters has no vote."""
+"""Text behind this many characters has no vote."""
 _SHORT_WORDS: Final = 4
 """A text of so few words stays in the language of the talk where that got nearly as many votes as another."""
 _NEAR: Final = 1
@@ -50,9 +50,9 @@ class Language:
     alphabet: frozenset[str] = frozenset()
     """All of its letters, where its neighbours have nearly the same and are guessed too easily."""
     clitics: tuple[str, ...] = ()
-    """What may stand behind an apostrophe without being a word, e.g. the `ll` of `I'll`."""
+    """Letters behind an apostrophe that are no word, e.g. the `ll` of `I'll`."""
     elisions: frozenset[str] = frozenset()
-    """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
+    """Letters before an apostrophe that are no word, e.g. the `l` of `l'hôtel`."""
 
     def stem(self, word: str) -> str:
         """The stem of a lower-cased word, or the word where no stemmer is known."""

@@ -1,4 +1,4 @@
-"""What a search reads, each a chain of reads: where terms stand, what surrounds a document, what was said. Pure."""
+"""Reads of a search, each a chain: places of terms, neighbours of a document, texts. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search is asked for: the text, where it may look, and what bears on the order."""
+"""A query: the text, the places to look, and the facts that bear on the order."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ class Query:
     names: Mapping[str, int | None] = field(default_factory=dict)
     """The people of a chat of several: first name → user id, None for the assistant."""
     open_turn_ids: Collection[str] = ()
-    """What open loops rest on, preferred."""
+    """Turns that open loops rest on, preferred."""

@@ -1,4 +1,4 @@
-"""What is searched for and in what: a question with its days and words, messages, what each sign is worth. Pure."""
+"""A question with its days and words, the messages, and the weight of each sign. Pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class DayOf:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for: terms as the index has them, and the words that they stand for."""
+    """Terms to look for, as the index has them, and the words that they stand for."""
 
     terms: tuple[str, ...]
     words: tuple[str, ...] = ()
@@ -107,14 +107,14 @@ class TermHits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each sign is worth; scores are in units of the question's mean term weight. Found by measuring."""
+    """The weight of each sign; scores are in units of the question's mean term weight. Found by measuring."""
 
     saturation: float = 0.6
     length: float = 0.6
     usual_terms: float = 8.0
     coverage: float = 0.4
     framing: float = 0.1
-    """What a term that only frames the question is worth against one that says what is looked for."""
+    """The weight of a term that only frames the question, against one of its subject."""
     next_1: float = 0.4
     before_1: float = 0.6
     next_2: float = 0.2
@@ -128,7 +128,7 @@ class Weights:
     session_best: int = 3
     role: float = 0.5
     assistant: float = 2.5
-    """What an assistant's message is behind when the question is about the person."""
+    """The malus of an assistant's message when the question is about the person."""
     open_question_assistant: float = 0.8
     """The same when the question leaves open who said it."""
     doubled: float = 0.6

@@ -42,7 +42,7 @@ PARTS = (
     "words", "session", "neighbours", "answer", "dense", "person", "length", "date", "time_words", "asks", "open_loop",
     "recency", "hint",
 )  # fmt: skip
-"""What a score is made of, in the order of `Scored.parts`."""
+"""The parts of a score, in the order of `Scored.parts`."""
 
 
 class Scored(NamedTuple):
@@ -130,7 +130,7 @@ def _length_norms(weights: Weights) -> list[float]:
 
 
 def _worth(shares: Mapping[int, float], idf: Sequence[float], total: float, coverage: float) -> float:
-    """Return what these shares of the terms are worth: each by its weight, and the more, the more of them there are."""
+    """Return the worth of these shares of the terms: each by its weight, and the more, the more of them there are."""
     value = covered = 0.0
     for term, share in shares.items():
         weight = idf[term]

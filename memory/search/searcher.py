@@ -35,7 +35,7 @@ SHORTLIST = 40
 SHORTLIST_LEAST = 18
 """How many documents are looked at with their neighbours: the least with one more for each result wanted, at most."""
 QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
-"""What is read of a long query."""
+"""Characters read of a long query."""
 LOOKED_AT, LOOKED_AT_LEAST = 120, 56
 """How many messages are looked at in all: the least with two more for each result wanted, at most; a turn has two."""
 MERGE_PAGES = 500

@@ -1,4 +1,4 @@
-"""What is alike in meaning: vectors of what was said, made behind the turns, compared with a question."""
+"""Likeness in meaning: vectors of talk, made behind the turns, compared with a question."""
 
 from __future__ import annotations
 

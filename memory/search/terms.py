@@ -37,7 +37,7 @@ MAX_CHARS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class SearchWords:
-    """What the search knows of one language; empty for a language without data, so that every word counts."""
+    """One language of the search; empty for a language without data, so that every word counts."""
 
     code: str
     stop: frozenset[str] = frozenset()
@@ -53,9 +53,9 @@ class SearchWords:
     short_months: bool = False
     """True where a month is also written with its first three letters."""
     before_month: frozenset[str] = frozenset()
-    """What makes a month of a word that is something else too ("in may")."""
+    """Words that make a month of a word with other meanings ("in may")."""
     day_endings: tuple[str, ...] = ()
-    """What may be written behind the number of a day ("3rd")."""
+    """Endings behind the number of a day ("3rd")."""
     day_ago: Mapping[str, int] | None = None
     base_forms: Mapping[str, str] | None = None
 

@@ -1,4 +1,4 @@
-"""What is left of a session (row, log, checkpoint), what follows from it, and what has to be repaired. Pure."""
+"""The remains of a session (row, log, checkpoint), the conclusions from them, and the repairs. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to start from and what to repair."""
+    """The base to start from, and the repairs."""
 
     base: Base
     state: SessionState

@@ -38,7 +38,7 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What was said in one turn, before it is read and stored."""
+    """The words of one turn, before they are read and stored."""
 
     turn_id: str
     session_id: str
@@ -57,13 +57,13 @@ class Exchange:
     input_tokens: int = 0
     output_tokens: int = 0
     dedupe_key: str | None = None
-    """What it answers, in the caller's words: a second turn with the same key is a `Conflict` (P2)."""
+    """The message that it answers, by the caller's key: a second turn with the same key is a `Conflict` (P2)."""
     time_zone: str | None = None
     """By whose clock "by Friday" is read from now on; None keeps the session's."""
     change: StateChange | None = None
-    """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
+    """The turn's change of the session besides being said (a tool closed a loop): pure, applied after the fold."""
     operations: tuple[Operation, ...] = ()
-    """What the turn did to the conversation's notes; applied to the ledger as it stands at the commit."""
+    """The turn's changes of the conversation's notes; applied to the ledger as it stands at the commit."""
     hand: Hand = "model"
     """Who did that."""
     epoch: str = ""

@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HydrationReport:
-    """What a hydration used and did, for the start report and for people."""
+    """Sources and repairs of a hydration, for the start report and for people."""
 
     session_id: str
     base: Base = "empty"
@@ -89,7 +89,7 @@ class Hydrated:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a start found before any session was loaded."""
+    """Finds of a start before any session was loaded."""
 
     resuming: int
     """Sessions that were at work when the process died; they are marked `resuming` now."""

@@ -169,7 +169,7 @@ class Toolbox:
         return await self._turn_calls.make(elsewhere(pages), {"query": query})
 
     async def look_again(self) -> None:
-        """Show what calls of an attempt that was broken off had shown."""
+        """Show again the lines of calls of an attempt that was broken off."""
         for call in self.earlier:
             tool = self._further.get(call.name)
             if tool is not None:

@@ -17,7 +17,7 @@ QUOTED_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What is asked before something is done."""
+    """The question before an act."""
 
     title: str
     says: str

@@ -35,7 +35,7 @@ SAID: Final = {
     "switched_off": "It's off for everybody from the next message on.",
     "switched_on": "It's there again for whoever didn't switch it off.",
 }
-"""What the page says afterwards, by a word in its address."""
+"""The sentence of the page afterwards, by a word in its address."""
 
 
 class Actions:

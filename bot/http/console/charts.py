@@ -37,7 +37,7 @@ class BarPiece:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is drawn over days; a day without a value is empty."""
+    """Values drawn over days; a day without one is empty."""
 
     name: str
     values: Mapping[str, float]

@@ -31,7 +31,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What failed for one reason, in all chats together."""
+    """Failures of one reason, in all chats together."""
 
     title: str
     """`2 messages failed: the model's provider refused the key`."""
@@ -44,11 +44,11 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the headline is made of."""
+    """The parts of the headline."""
 
     now_ms: int
     problems: Sequence[str] = ()
-    """What `/health` says is wrong."""
+    """Faults that `/health` names."""
     failures: Sequence[Breakdown] = ()
     waiting: Sequence[Waiting] = ()
     answered_at_ms: int | None = None

@@ -1,4 +1,4 @@
-"""What is the matter just now: messages without an answer, parts that Telegram refused, what waits; the headline."""
+"""Troubles of the moment: messages without an answer, parts that Telegram refused, what waits; the headline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Item:
 
     kind: Literal["turn", "update", "part"]
     ref: str
-    """What the form names: a turn, an update or a part."""
+    """The thing that the form names: a turn, an update or a part."""
     chat: ChatName
     conversation_id: str
     session_id: str
@@ -78,11 +78,11 @@ class Incidents:
         }
 
     async def overview(self) -> dict[str, Any]:
-        """Return what failed, with its causes."""
+        """Return the failures, with their causes."""
         return {"troubles": await self.troubles()}
 
     async def troubles(self, conversation_id: str | None = None) -> list[Trouble]:
-        """Return what failed, of one conversation or of all; each reason once, the latest first."""
+        """Return the failures of one conversation or of all; each reason once, the latest first."""
         return await self._troubles(await read_names(self._bot.services.db), conversation_id)
 
     async def _troubles(self, names: Names, conversation_id: str | None = None) -> list[Trouble]:

@@ -33,7 +33,7 @@ def login_of(cookie: str) -> tuple[str, int]:
 
 
 def form_mark(cookie: str, secret: str) -> str:
-    """Return what every form of this login carries, so that no other site can send one."""
+    """Return the token in every form of this login, so that no other site can send one."""
     return _sign(secret, "form", cookie)
 
 

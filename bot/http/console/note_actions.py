@@ -13,7 +13,7 @@ from memory.ledger.types import Ending
 
 FLUSH_S: Final = 3.0
 LOCAL_CHARS: Final = len("2026-12-01T09:00")
-"""What a browser's field for date and time gives."""
+"""The value of a browser's field for date and time."""
 
 
 class NoteActions:

@@ -52,7 +52,7 @@ class ShownTurn:
     said_at: str
     answer: Markup
     did: str
-    """What was done besides answering, in words; "" for nothing."""
+    """The acts besides answering, in words; "" for none."""
     tiers: list[charts.BarPiece]
     total_tokens: int
     cut: list[str]
@@ -74,7 +74,7 @@ class CarriedForward:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What stands above each page of a session."""
+    """The head of each page of a session."""
 
     id: str
     title: str
@@ -147,7 +147,7 @@ class Pages:
     # --- one session ------------------------------------------------------------------------------------------------
 
     async def _head(self, session: str) -> tuple[Head, SessionRow, Names]:
-        """Return what stands above the pages of a session, its row, and all names."""
+        """Return the head of a session's pages, its row, and all names."""
         services, row = self._bot.services, await session_row(self._bot, session)
         session_id, names = row.session_id, await read_names(services.db)
         ledger = await services.memory.ledgers.read(row.conversation_id)
@@ -216,7 +216,7 @@ class Pages:
         return {"items": found.items, "id": turn.session_id}
 
     async def prompt(self, turn_id: str) -> dict[str, Any]:
-        """Return what the model was given for an answer, with a proof or the reason why there is none."""
+        """Return the prompt of an answer, with a proof or the reason why there is none."""
         seen = await read_prompt(self._bot.workspace(), turn_id)
         return {"seen": seen, "id": seen.turn.session_id}
 
@@ -274,7 +274,7 @@ class Pages:
     # --- what is carried forward ------------------------------------------------------------------------------------
 
     async def carried(self, session: str) -> dict[str, Any]:
-        """Return what may be carried forward from a session's conversation."""
+        """Return the context to carry forward from a session's conversation."""
         head, row, _ = await self._head(session)
         if row.user_id is None:
             return {"head": head, "modes": get_args(Mode), "carried": None}
@@ -289,7 +289,7 @@ class Pages:
 
 
 def prompt_pieces(snapshot: Row, receipts: Sequence[Row]) -> dict[str, int]:
-    """Return what a prompt was made of, in tokens: the tiers, and what stood beside them."""
+    """Return the parts of a prompt, in tokens: the tiers, and what stood beside them."""
     tiers = {one["tier"]: int(one["used_tokens"]) for one in receipts}
     beside = {name: int(snapshot[f"{name}_tokens"]) for name in ("instructions", "tools", "bootstrap", "message")}
     frame = max(0, int(snapshot["total_tokens"]) - sum(tiers.values()) - sum(beside.values()))
@@ -297,7 +297,7 @@ def prompt_pieces(snapshot: Row, receipts: Sequence[Row]) -> dict[str, int]:
 
 
 def took_in_words(figures: Row | None) -> str:
-    """Return what an answer took, e.g. `openai:gpt-5-mini · 3.2 s · $0.0012`; "" when that was not written down."""
+    """Return the cost of an answer, e.g. `openai:gpt-5-mini · 3.2 s · $0.0012`; "" when that was not written down."""
     if figures is None:
         return ""
     took_ms = figures["queue_ms"] + figures["packet_ms"] + figures["model_ms"]
@@ -311,7 +311,7 @@ def took_in_words(figures: Row | None) -> str:
 
 
 def _title(line_title: str, began_with: str) -> str:
-    """What a session is called: as the keeper named it, else as it began."""
+    """The title of a session: as the keeper named it, else as it began."""
     return line_title or shorten(began_with, TITLE_CHARS) or NO_TITLE
 
 

@@ -25,7 +25,7 @@ LISTED: Final = 60
 CHECKED: Final = 100
 DAYS: Final = 30
 BEHIND: Final = "notes and summaries"
-"""What models take behind the replies."""
+"""Tokens of models behind the replies."""
 
 
 WHY_CHARS: Final = 160

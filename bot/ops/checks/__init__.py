@@ -1,1 +1,1 @@
-"""What `doctor` finds: pure judgements by subject, the facts for them, and the tries of `doctor --live`."""
+"""Checks of `doctor`: pure judgements by subject, the facts for them, and the tries of `doctor --live`."""

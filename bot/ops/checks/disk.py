@@ -1,4 +1,4 @@
-"""What `doctor` thinks of files and folders: whose they are, where they lie, how much room is left. Pure."""
+"""Checks of files and folders: whose they are, where they lie, how much room is left. Pure."""
 
 from __future__ import annotations
 

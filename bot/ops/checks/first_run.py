@@ -19,18 +19,18 @@ _PLAIN = re.compile(r"[\w@%+=:,./*-]*")
 
 
 def wrong_token(token: str) -> str:
-    """Return what is wrong with a bot's token, "" when it has the right shape."""
+    """Return the fault of a bot's token, "" when it has the right shape."""
     return "" if TOKEN_SHAPE.fullmatch(token) else "that isn't a token; @BotFather gives one like 123456789:AA…"
 
 
 def wrong_users(users: str) -> str:
-    """Return what is wrong with a list of people, "" for ids, * or nothing."""
+    """Return the fault of a list of people, "" for ids, * or nothing."""
     wrong = [part for part in parts(users) if part != "*" and not part.isdecimal()]
     return f"{wrong[0]!r} isn't a number; @userinfobot on Telegram tells you yours" if wrong else ""
 
 
 def wrong_zone(zone: str) -> str:
-    """Return what is wrong with a time zone, "" for one that there is."""
+    """Return the fault of a time zone, "" for one that there is."""
     return "" if known_zone(zone) else f"{zone!r} isn't a time zone; write it like Europe/Berlin or America/New_York"
 
 

@@ -1,4 +1,4 @@
-"""What `doctor` thinks of the settings: token, models and their keys, who may use the bot, the HTTP door. Pure."""
+"""Checks of the settings: token, models and their keys, who may use the bot, the HTTP door. Pure."""
 
 from __future__ import annotations
 

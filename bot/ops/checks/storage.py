@@ -1,4 +1,4 @@
-"""What `doctor` thinks of the database: SQLite or the server, the schema, rows, notes and checkpoints. Pure."""
+"""Checks of the database: SQLite or the server, the schema, rows, notes and checkpoints. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `doctor` thinks of a bot at work: its lock, its workers, what waits, the keeper, the clock. Pure."""
+"""Checks of a bot at work: its lock, its workers, its backlog, the keeper, the clock. Pure."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class CheckpointFile:
 
 
 def file_of(files: CheckpointFiles, session_id: str) -> CheckpointFile | None:
-    """Return what a session's file holds, None when there is none that can be read; it blocks."""
+    """Return the content of a session's file, None when there is none that can be read; it blocks."""
     path = files.path(session_id)
     try:
         snapshot, data = files.load(session_id), path.read_bytes()
@@ -73,7 +73,7 @@ class Verdict:
     log_seq: int
     findings: tuple[str, ...] = ()
     file: CheckpointFile | None = None
-    """What its file holds; None when there is none that can be read."""
+    """The content of its file; None when there is none that can be read."""
 
 
 def judge(report: HydrationReport, checkpoint_seq: int | None, log: LogFacts) -> Verdict:

@@ -12,7 +12,7 @@ from memory.storage.folders import make_folder, sync_folder
 from memory.storage.place import is_server
 
 FILES = "files"
-"""What their folder is called in a backup."""
+"""The name of their folder in a backup."""
 
 
 def back_up_files(settings: Settings, target: Path) -> None:

@@ -56,7 +56,7 @@ SQLITE_HEAD = b"SQLite format 3\0"
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds; `database_digest` proves that the copy is what was written."""
+    """The content of a backup; `database_digest` proves that the copy is the one written."""
 
     folder: Path
     created_at_ms: int

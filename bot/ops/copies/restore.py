@@ -148,7 +148,7 @@ async def _empty_wal(database: Path) -> None:
 
 
 async def _unfinished(database: Path, now_ms: int) -> tuple[str, ...]:
-    """Return what the backup had not finished when it was made, since the next start works on it."""
+    """Return the unfinished work in a backup, since the next start takes it up."""
     db = await SqliteDatabase.open(database, QUERY_FILES, DIGESTS, read_only=True)
     try:
         inbox = {row["state"]: Backlog(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_inbox")}

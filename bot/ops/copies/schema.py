@@ -11,7 +11,7 @@ from memory.storage import migrate
 
 
 async def pending(settings: Settings) -> tuple[str, ...]:
-    """Return what the database still needs. Raises `SchemaMismatch` when it is newer than the program."""
+    """Return the migrations that the database needs. Raises `SchemaMismatch` when it is newer than the program."""
     found = await asyncio.to_thread(migrate.status, settings.database, MIGRATIONS)
     migrate.require_known(found, settings.database)
     return tuple(str(step) for step in found.pending)

@@ -50,7 +50,7 @@ _WHY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedChange:
-    """What a hand wanted to write and did not get."""
+    """Operations of a hand that were refused."""
 
     wanted: str
     reason: str
@@ -107,7 +107,7 @@ def why(refusal: Refusal) -> str:
 
 
 def read_refused(row: Row) -> RefusedChange:
-    """Return what was refused, as a line."""
+    """Return the refusal as a line."""
     wanted = orjson.loads(row["change_json"])
     text = wanted.get("text") or wanted.get("fields", {}).get("text") or ""
     number = f" #{wanted['number']}" if wanted.get("number") else ""
@@ -138,7 +138,7 @@ async def find_note(workspace: Workspace, conversation_id: str, ref: str) -> Not
 
 
 async def history(workspace: Workspace, conversation_id: str, ref: str) -> Sequence[NoteChange]:
-    """Return what was done to a note, from its beginning. Raises OpsError, `StorageError`."""
+    """Return the changes of a note, from its beginning. Raises OpsError, `StorageError`."""
     note = await find_note(workspace, conversation_id, ref)
     return await workspace.memory.ledgers.history(note.note_id)
 
@@ -189,7 +189,7 @@ async def move(workspace: Workspace, conversation_id: str, ref: str, local: str)
 
 
 async def to_forget(workspace: Workspace, conversation_id: str, ref: str) -> NoteToForget:
-    """Return what would be forgotten with a note. Raises OpsError, `StorageError`."""
+    """Return the things that would be forgotten with a note. Raises OpsError, `StorageError`."""
     note = await find_note(workspace, conversation_id, ref)
     turns = [await workspace.memory.store.turn(turn_id) for turn_id in note.turn_ids[:QUOTED_TURNS]]
     return NoteToForget(note, tuple(turn.user_text for turn in turns if turn))

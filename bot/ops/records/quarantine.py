@@ -68,7 +68,7 @@ def chosen(found: Sequence[Quarantined], update_id: int) -> list[Quarantined]:
 
 
 async def list_quarantined(workspace: Workspace) -> list[Quarantined]:
-    """Return what was given up on, the latest first. Raises `StorageError`."""
+    """Return the messages given up, the latest first. Raises `StorageError`."""
     return [read_row(row) for row in await workspace.memory.db.read("ops_quarantined")]
 
 
@@ -108,7 +108,7 @@ class FailedPart:
 
 
 async def list_failed_parts(workspace: Workspace) -> list[FailedPart]:
-    """Return what Telegram refused for good, the latest first, at most 100. Raises `StorageError`."""
+    """Return the parts that Telegram refused for good, the latest first, at most 100. Raises `StorageError`."""
     rows = await workspace.memory.db.read("ops_failed_parts")
     return [FailedPart(part_from(row), row["error"] or "", row["created_at_ms"]) for row in rows]
 

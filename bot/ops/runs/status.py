@@ -68,7 +68,7 @@ class Status:
     workers: tuple[str, ...]
     """On a server, the processes that share the work, in words."""
     reactions: dict[str, int]
-    """What people put under answers, and how often."""
+    """Reactions under answers, and how often."""
     checkpoints: int
     checkpoints_set_aside: tuple[str, ...]
     now_ms: int

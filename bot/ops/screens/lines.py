@@ -239,7 +239,7 @@ def show_migrated(console: Console, waiting: Sequence[str], applied: Sequence[st
 
 
 def show_backup(console: Console, backup: Backup) -> None:
-    """Show what was backed up."""
+    """Show the backup that was made."""
     console.print(said(f"{backup.folder}: {_holds(backup)}"), highlight=False)
     console.print("It holds everything people wrote: keep it as private as the data.", style="dim")
 

@@ -28,7 +28,7 @@ VERBS = frozenset(
 
 
 class DrivenApi(Protocol):
-    """What is driven: a loopback server."""
+    """The driven server: a loopback one."""
 
     world: World
     changes: Changes

@@ -85,7 +85,7 @@ class ShownMessage:
     by_bot: bool = False
     entities: tuple[Json, ...] = ()
     presses: tuple[str, ...] = ()
-    """What each button does, counted over all rows: its callback data, or the address that it opens."""
+    """The effect of each button, counted over all rows: its callback data, or the address that it opens."""
     file_id: str = ""
     media: str = ""
     """The kind of file that came with it: document, photo, voice and so on; "" for none."""

@@ -144,7 +144,7 @@ async def page_of(fetched: Fetched, read_pdf: ReadPdf) -> PageText:
 
 
 def _told(asked: str, fetched: Fetched, page: PageText) -> str:
-    """Return what is kept of a page: where it was, title and date, a digest of its text, the text."""
+    """Return the kept text of a page: where it was, title and date, a digest of its text, the text."""
     digest = blake2b(page.text.encode(errors="replace"), digest_size=8).hexdigest()
     at = str(fetched.url)
     head = [

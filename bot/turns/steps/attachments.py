@@ -62,7 +62,7 @@ class Material:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The heading above it."""
         return TITLE if self.told else ""
 
     def messages(self, reply_to_message_id: int | None) -> list[OutgoingMessage]:
@@ -178,7 +178,7 @@ def file_name(file: StoredFile) -> str:
 
 
 def _sentence(file: StoredFile, *, sees: bool) -> str:
-    """What the person is told of a file that was not read, or not as a whole."""
+    """The sentence about a file that was not read, or not as a whole."""
     called = file_name(file)
     if file.why == "place":
         return replies.say("picture_place", file=called)

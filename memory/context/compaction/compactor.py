@@ -181,7 +181,7 @@ class Compactor:
 
 
 async def unless(hurry: Hurry, work: Callable[[], Awaitable[_T]]) -> _T | None:
-    """Return what the work returns, None when `hurry` returned before: then the work is broken off."""
+    """Return the result of the work, None when `hurry` returned before: then the work is broken off."""
     waits = asyncio.ensure_future(hurry())
     works = asyncio.ensure_future(work())
     try:

@@ -45,7 +45,7 @@ _PARAMETER = re.compile(r"""'(?:[^']|'')*'|--[^\n]*|::|(?<![:\w]):([a-z_]\w*)|%"
 
 
 FOREIGN = (psycopg.Error, PoolTimeout, PoolClosed, OSError, ValueError, OverflowError)
-"""What the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
+"""Errors that the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
 
 
 def placeholders(text: str) -> str:

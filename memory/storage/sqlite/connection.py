@@ -47,7 +47,7 @@ OF_VALUES = {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONS
 """Primary result codes that are about the values to be stored."""
 
 FOREIGN = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
-"""What the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
+"""Errors that the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
 
 
 def as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:

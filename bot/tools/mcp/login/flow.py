@@ -225,7 +225,7 @@ def _context(url: str, client: OAuthClientInformationFull) -> OAuthContext:
 
 
 async def exchange(way: Way, code: str, requests: LoginRequests, now_ms: int) -> Tokens:
-    """Return what the code is given for. Raises `NotDone`."""
+    """Return the tokens that the code is given for. Raises `NotDone`."""
     given = {"grant_type": "authorization_code", "code": code, "redirect_uri": way.redirect}
     answer = await requests.send(_token_request(way, given | {"code_verifier": way.verifier}))
     if answer.status_code not in {HTTPStatus.OK, HTTPStatus.CREATED}:

@@ -13,7 +13,7 @@ _ADDRESS: Final = re.compile(r"https?://[^\s<>\"']{1,4000}")
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """What came back."""
+    """The answer that came back."""
 
     at: str
     """The address without its query."""

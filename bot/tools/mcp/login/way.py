@@ -31,7 +31,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What opens an account."""
+    """The tokens that open an account."""
 
     access: str
     refresh: str
