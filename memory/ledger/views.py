@@ -238,7 +238,7 @@ def waits_for_word(note: Note) -> bool:
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
     """Notes as /memory shows them: by heading, best first; matters to do stand on /loops alone.
 
-    A story stands whole: its scene is where it goes on, too.
+    What goes on comes by its days, then what has none. A story stands whole: its scene is where it goes on, too.
     """
     kept = [note for note in standing(notes) if is_story(note) or not is_to_do(note, now_ms)]
     real = [note for note in kept if not is_story(note)]
@@ -246,9 +246,14 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
     parts: list[tuple[Heading, list[Note]]] = [
         (name, best_first((n for n in real if n.kind in kinds and n not in over), now_ms)) for name, kinds in HEADINGS
     ]
+    parts = [(name, sorted(found, key=_dated) if name == "going_on" else found) for name, found in parts]
     parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
     parts.append(("over", sorted(over, key=lambda note: -(note.due_at_ms or 0))))
     return [(name, found) for name, found in parts if found]
+
+
+def _dated(note: Note) -> tuple[bool, int]:
+    return (note.due_at_ms is None, note.due_at_ms or 0)
 
 
 def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
