@@ -16,9 +16,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Heading, best_first, by_heading, standing
-from memory.privacy.erasure import telling_words
-from memory.search.query import Query
-from memory.text import folded
+from memory.search.same_words import asked_words, held
 
 FOUND_MOST = 60
 WORDS_CHARS = 60
@@ -75,14 +73,11 @@ def forget_button(number: int, note: Note) -> Button:
 
 
 def holding(notes: Sequence[Note], words: str) -> list[Note]:
-    """The notes that stand and hold these words; all of the words that tell, in any order, when none holds them so.
-
-    In any case, with or without accents.
-    """
-    plain = folded(words)
-    whole = [note for note in notes if plain in folded(note.text)]
-    telling = [folded(word) for word in telling_words([words])] or plain.split()
-    return whole or [note for note in notes if all(word in folded(note.text) for word in telling)]
+    """Those of the notes that hold most of these words, in whatever form and order; none when none holds any."""
+    asked = asked_words(words)
+    counts = [len(held(asked, note.text)) for note in notes]
+    most = max(counts, default=0)
+    return [note for note, count in zip(notes, counts, strict=True) if count == most > 0]
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -98,11 +93,11 @@ class Memories:
 
     async def show(self, envelope: Envelope) -> None:
         """List what is remembered, or what of it has to do with some words."""
-        await show(self._services, envelope, await self._view(envelope, envelope.arguments))
+        await show(self._services, envelope, self._view(envelope, envelope.arguments))
 
     async def _page(self, tap: Tap) -> bool:
         ids: list[str] = tap.payload.get("found", [])
-        view = View("memory", partial(self._again, ids)) if ids else await self._view(tap.envelope, "")
+        view = View("memory", partial(self._again, ids)) if ids else self._view(tap.envelope, "")
         return await turn_page(self._services, tap, view)
 
     def _again(self, ids: Sequence[str], ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
@@ -112,27 +107,11 @@ class Memories:
         listing = _listing(replies.say("memory_head"), [Group("", found)], now_ms, zone, {"found": list(ids)})
         return listing if found else OutgoingMessage(replies.say("memory_none"))
 
-    async def _view(self, envelope: Envelope, words: str) -> View:
-        related = await self.related(envelope.conversation_id, words) if words else []
-
+    def _view(self, envelope: Envelope, words: str) -> View:
         def made(ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
             now_ms = self._services.clock.now_ms()
             if not words:
                 return memory_list(ledger, now_ms, zone, private=envelope.private)
-            found = holding(best_first(standing(ledger), now_ms), words)
-            return found_list(words, found or _resting_on(ledger, related), now_ms, zone)
+            return found_list(words, holding(best_first(standing(ledger), now_ms), words), now_ms, zone)
 
         return View("memory", made)
-
-    async def related(self, conversation_id: str, words: str) -> list[str]:
-        """The turns that a search for these words finds, best first; [] where it finds none."""
-        services = self._services
-        query = Query(conversation_id, words, limit=FOUND_MOST, now_ms=services.clock.now_ms())
-        return [item.ref for item in await services.memory.searcher.search(query) if item.source == "turn"]
-
-
-def _resting_on(ledger: Ledger, turn_ids: Sequence[str]) -> list[Note]:
-    """The notes that stand and rest on one of these turns, in the order of the turns."""
-    order = {turn_id: at for at, turn_id in enumerate(turn_ids)}
-    found = [note for note in standing(ledger) if any(each in order for each in note.turn_ids)]
-    return sorted(found, key=lambda note: min(order[each] for each in note.turn_ids if each in order))[:6]

@@ -48,7 +48,7 @@ def build_features(
         memories,
         Undoing(services),
         Overview(services),
-        Forgetting(services, services.memory.forgetter, turns, lanes, memories),
+        Forgetting(services, services.memory.forgetter, turns, lanes),
         Exporting(services, line.bot),
         Receipt(services),
         ToolTaps(services, turns, lanes),

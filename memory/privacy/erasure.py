@@ -8,13 +8,9 @@ from typing import Any
 
 import orjson
 
-from memory.context.repeats import NoteWords, speaks_of
-from memory.ledger.types import Note
 from memory.ports import Row
-from memory.search.terms import little_words
 from memory.state import state_manager
 from memory.storage.turn_rows import LoggedTurn, turn_digest
-from memory.text import lowered, words_of
 from memory.types import ConversationTurn, SessionState
 
 MIN_TRACE_CHARS = 12
@@ -22,7 +18,6 @@ MAX_TRACE_CHARS = 60
 """Short, since a long text is stored over several pages of a file."""
 MAX_TRACES = 40
 MIN_OWN_WORD_CHARS = 4
-MIN_TELLING_CHARS = 3
 _BREAKS = re.compile(r'[\n\r\t"\\.!?…]+')
 _NAME = re.compile(r"[a-z]{1,6}_[0-9a-z_.]{1,64}|[a-z_]{1,16}|")
 """An id, or the name of a choice: nothing that a person wrote, but for a single short word."""
@@ -96,33 +91,6 @@ def without(state: SessionState, gone: Collection[str]) -> SessionState:
     entities = {phrase: meant for phrase, meant in state.resolved_entities.items() if meant not in ended}
     update = {"open_loops": loops, "resolved_entities": entities, "edits": state.edits + 1}
     return state.model_copy(update=update | ({"listed": None} if tells else {}))
-
-
-def telling_words(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words of these texts that tell something, in small letters: no little words of any language."""
-    found = {word for text in texts for word in words_of(lowered(text))}
-    return frozenset(word for word in found - little_words() if len(word) >= MIN_TELLING_CHARS)
-
-
-def told_beside(notes: Iterable[Note], asked: Sequence[Note]) -> frozenset[str]:
-    """The ids of notes that tell something else than those that were asked for, and are not forgotten themselves.
-
-    Whoever wants the code of a door gone keeps the dentist's date that was said with it. What repeats a number of
-    theirs, or many of their words, tells of them.
-    """
-    gone = [NoteWords.of([note.text, note.subject]) for note in asked]
-    named = {note.note_id for note in asked}
-    others = (note for note in notes if note.note_id not in named and not note.is_forgotten)
-    return frozenset(note.note_id for note in others if not _tells_of(note, gone))
-
-
-def _tells_of(note: Note, gone: Iterable[NoteWords]) -> bool:
-    own = NoteWords.of([note.text, note.subject])
-    return any(speaks_of(own.keys, each.keys) or _codes(own) & _codes(each) for each in gone)
-
-
-def _codes(words: NoteWords) -> set[str]:
-    return {number for number in words.numbers if len(number) >= MIN_TELLING_CHARS}
 
 
 def texts_of(turn: ConversationTurn) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -21,6 +21,7 @@ from memory.ledger.views import forgotten_words, standing
 from memory.ports import Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
+from memory.privacy.restating import Known, Matter, Said, known_by
 from memory.process.faults import point
 from memory.search.searcher import merge_index
 from memory.sessions.recorder import Recorder
@@ -46,11 +47,13 @@ class ScrubbedDatabase(Database, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """An answer that repeats words of what was forgotten."""
+    """A message, or an answer, that tells again what was forgotten."""
 
     turn_id: str
     text: str
-    words: frozenset[str]
+    word: str
+    """By which it does."""
+    by_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Foreseen:
     forgotten: tuple[str, ...] = ()
     """Notes that are used no more already."""
     echoes: tuple[Echo, ...] = ()
-    """Answers that stay and repeat what is used no more."""
+    """Messages and answers that would stay and tell again what is used no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,13 @@ class Forgotten:
     """False when another process was reading: the next start, or the next forgetting, empties the log."""
     conversation_id: str = ""
     user_id: int | None = None
-    said: tuple[str, ...] = ()
-    """Words of people about it, to find answers that repeat them; kept in memory only until `echoes` has looked."""
+    told: tuple[str, ...] = ()
+    """The notes that went, or where none was named the messages: to find what tells them again; kept in memory only
+    until `echoes` has looked."""
+    around: tuple[str, ...] = ()
+    """Words of people in the messages that went: by these names are known; kept as long."""
+    resting: frozenset[str] = frozenset()
+    """Turns that nobody asked for and that stay, on which notes rested that went."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,14 @@ class Proof:
 def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
     """Return no statements: nothing is said about it."""
     return ()
+
+
+def _echo(matter: Matter, known: Known, turn_id: str, message: str, answer: str) -> Echo | None:
+    """A turn that tells it again, by its message or else by its answer."""
+    if word := matter.told_by(Said.of(message), known):
+        return Echo(turn_id, message, word, by_person=True)
+    word = matter.told_by(Said.of(answer), known)
+    return Echo(turn_id, answer, word) if word else None
 
 
 def _stays(note: Note, plan: ForgetPlan) -> bool:
@@ -171,7 +187,9 @@ class Forgetter:
             emptied,
             conversation_id=request.conversation_id,
             user_id=request.user_id,
-            said=(*plan.said, *plan.notes),
+            told=tuple(plan.values if request.note_ids else (*plan.said, *plan.values)),
+            around=tuple(plan.said),
+            resting=plan.resting,
         )
 
     async def _forget(
@@ -211,29 +229,47 @@ class Forgetter:
             tuple(note.text for note in standing(ledger) if _stays(note, plan)),
             tuple(job["title"] for job in plan.jobs),
             gone,
-            tuple(await self._echoes(request.conversation_id, request.user_id, gone, plan.gone)),
+            tuple(await self._echoes(request.conversation_id, request.user_id, gone, plan.said, plan)),
         )
 
     async def echoes(self, forgotten: Forgotten) -> list[Echo]:
-        """Return the turns that are left whose answer repeats a word that people had said only in what is forgotten."""
-        return await self._echoes(forgotten.conversation_id, forgotten.user_id, forgotten.said, ())
+        """Return the turns that are left whose message or answer tells again what is forgotten.
+
+        But for those on which it rested and that the person let stay.
+        """
+        here, whose = forgotten.conversation_id, forgotten.user_id
+        found = await self._echoes(here, whose, forgotten.told, forgotten.around)
+        return [each for each in found if each.turn_id not in forgotten.resting]
 
     async def _echoes(
-        self, conversation_id: str, user_id: int | None, said: Sequence[str], going: Collection[str]
+        self,
+        conversation_id: str,
+        user_id: int | None,
+        told: Sequence[str],
+        said: Sequence[str],
+        going: ForgetPlan | None = None,
     ) -> list[Echo]:
-        """Return these turns but for those that are `going`."""
-        gone = erasure.telling_words(said)
-        found: list[Echo] = []
-        said_still: set[str] = set()
+        """Return these turns but for those that are going.
+
+        A name that a person says in one of those, or that a note tells that stays, is known anyway: by itself it tells
+        nothing.
+        """
+        ledger = await self._ledgers.read(conversation_id)
+        gone = {*told, *(going.values if going else ())}
+        stay = [note for note in ledger if not note.is_wordless and not note.is_forgotten and note.text not in gone]
+        matter, known = Matter(told, (*said, *(note.text for note in stay))), known_by(stay)
+        found: list[tuple[str, str, str]] = []
         page = {"conversation_id": conversation_id, "user_id": user_id, "after": "", "limit": PAGE}
-        while gone and (rows := await self._db.read("turns_left", **page)):
+        while matter and (rows := await self._db.read("turns_left", **page)):
             page["after"] = rows[-1]["turn_id"]
-            for row in (row for row in rows if row["turn_id"] not in going):
-                said_still |= gone & erasure.telling_words([row["user_text"]])
-                if repeated := gone & erasure.telling_words([row["assistant_text"]]):
-                    found.append(Echo(row["turn_id"], row["assistant_text"], frozenset(repeated)))
+            for row in (row for row in rows if going is None or row["turn_id"] not in going.gone):
+                mine, answer = Said.of(row["user_text"]), Said.of(row["assistant_text"])
+                known.forms |= mine.forms & matter.forms
+                if matter.told_by(mine, known) or matter.told_by(answer, known):
+                    found.append((row["turn_id"], row["user_text"], row["assistant_text"]))
             await asyncio.sleep(0)
-        return [each for each in found if each.words - said_still]
+        echoes = (_echo(matter, known, *each) for each in found)
+        return [each for each in echoes if each]
 
     async def prove(self, forgotten: Forgotten) -> Proof:
         """Look for the forgotten words in the raw bytes of database, log and checkpoints; raises nothing of theirs."""

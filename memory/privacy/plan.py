@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory.ledger.store import erase_everything
 from memory.ledger.types import Ledger, Note
 from memory.ports import Clock, Database, Row, Statement
-from memory.privacy import calls, erasure
+from memory.privacy import calls, erasure, restating
 from memory.privacy.notes import NotesPlanner, Thinned, asked_for
 from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold
@@ -36,6 +36,10 @@ class ForgetRequest:
     """With older and newer values of the same; what was said in the messages stays."""
     messages_too: bool = False
     """With the turns that these notes rest on; other notes that rest on them keep their own words."""
+    kept_ids: tuple[str, ...] = ()
+    """Notes that stand for what is left of those asked for: they stay."""
+    beside_stays: bool = False
+    """The messages were found by words: what else was noted of them stays, also when no note is asked for."""
     session_ids: tuple[str, ...] = ()
     everything: bool = False
     user_id: int | None = None
@@ -73,6 +77,10 @@ class ForgetPlan:
     quotable: list[str] = field(default_factory=list)
     """Words of turns and notes that go: a tool's result may repeat them."""
     notes: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+    """The same with older values of them."""
+    resting: frozenset[str] = frozenset()
+    """Turns that nobody asked for and that stay, on which notes rest that go."""
     note_ids: set[str] = field(default_factory=set)
     """Notes that go, or whose history is written again: no checkpoint of the conversation may hold them."""
     staying: frozenset[str] = frozenset()
@@ -126,10 +134,12 @@ class ForgetPlanner:
         plan = ForgetPlan()
         asked = asked_for(ledger, request.note_ids, request.user_id)
         named = {*request.turn_ids, *(each for note in asked if request.messages_too for each in note.turn_ids)}
-        plan.staying = erasure.told_beside(ledger, asked) if asked else frozenset()
+        if asked or request.beside_stays:
+            said = [turn.user_text for turn in await self._turns_of(each for note in asked for each in note.turn_ids)]
+            plan.staying = restating.told_beside(list(ledger), asked, said) | set(request.kept_ids)
         going = [note for note in ledger if note.note_id not in plan.staying]
         named |= await self._came_of(going, {note.note_id for note in asked}, named, request.session_ids)
-        touched = await self._sessions_of(named)
+        touched = {turn.session_id for turn in await self._turns_of(named)}
         for row in await self.sessions(request.conversation_id):
             wanted = request.everything or row.session_id in request.session_ids
             if wanted and request.user_id is None:
@@ -155,9 +165,9 @@ class ForgetPlanner:
         found = [await each.turns_of_notes(self._db, gone) for each in self._extensions if each.turns_of_notes]
         return {turn_id for turn_ids in found for turn_id in turn_ids}
 
-    async def _sessions_of(self, turn_ids: Collection[str]) -> set[str]:
-        found = [await self._store.turn(turn_id) for turn_id in turn_ids]
-        return {turn.session_id for turn in found if turn}
+    async def _turns_of(self, turn_ids: Iterable[str]) -> list[ConversationTurn]:
+        found = [await self._store.turn(turn_id) for turn_id in dict.fromkeys(turn_ids)]
+        return [turn for turn in found if turn]
 
     async def _drop_session(self, plan: ForgetPlan, row: SessionRow) -> None:
         """Let a whole session go; of a long one only the last turns are looked for afterwards."""
@@ -257,7 +267,11 @@ class ForgetPlanner:
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms(), staying=plan.staying)
         plan.statements += notes.statements
         plan.note_ids |= notes.erased.touched
-        plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced" and not note.is_wordless]
+        worded = [note for note in notes.erased.gone if not note.is_wordless]
+        plan.notes += [note.text for note in worded if note.status != "replaced"]
+        plan.values += [note.text for note in worded]
+        if not plan.gone:
+            plan.resting = frozenset(each for trace in notes.erased.traces for each in trace.after.get("turn_ids", ()))
         plan.gone_texts += notes.words
         plan.quotable += notes.words
         plan.left_texts += notes.left

@@ -143,7 +143,7 @@ async def test_an_admin_forgets_the_whole_group(api, model, bot, group):
     assert refused.text == replies.say("group_admins_only")
     assert (await reply(api, "/forget group", chat_id=group, user=ANA)).text.startswith("Should I forget everything")
     await tap(api, replies.say("forget_yes"), chat_id=group, user=ANA)
-    await shows(api, "no trace", group)
+    await shows(api, "nothing of it is left", group)
     await bot.settled()
 
     assert heard(bot) == []

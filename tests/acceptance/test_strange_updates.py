@@ -102,7 +102,7 @@ async def test_who_sends_what_cannot_be_read_hears_so_and_can_forget_it(api, bot
     await api.until(lambda: any(line.buttons for line in api.view(PERSON).lines))
     asked = next(line for line in reversed(api.view(PERSON).lines) if line.buttons)
     api.people.presses(PERSON, asked.buttons[0][0])
-    await api.until(lambda: any("no trace" in text.lower() for text in screen(api)))
+    await api.until(lambda: any("nothing of it is left" in text for text in screen(api)))
     await bot.kill()
 
     assert not stores(bot, "pineapple")

@@ -318,7 +318,7 @@ async def test_an_answer_that_repeats_what_was_forgotten_is_among_what_would_go(
 
     asked = await tap(api, "Delete the messages too", "my answer “Your gate opens with 4421.”, which repeats it")
     assert "what I noted" not in asked.text
-    await tap(api, "Yes, forget it", "Checked")
+    await tap(api, "Yes, forget it", "I checked my copies")
     await bot.settled()
     assert rows(bot, "SELECT user_text FROM conversation_turns") == [("forget the code of the gate",)]
 

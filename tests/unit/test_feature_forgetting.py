@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from bot import replies
-from bot.features.forgetting.texts import found_in, found_list, menu, question, report_text, request_of, says_all
+from bot.features.forgetting.texts import found_in, found_list, menu, question, report_text, request_of
 from bot.features.lists import page
 from bot.features.memories import found_list as found_notes
 from bot.features.memories import holding
@@ -57,7 +57,7 @@ def test_all_that_was_found_is_one_button():
     shown = found_list("rex", found_in([], rows, "rex"))
 
     everything = shown.buttons[-2][0]
-    assert everything.payload == {"turn_ids": [f"t_{n}" for n in range(12)]}
+    assert everything.payload == {"turn_ids": [f"t_{n}" for n in range(12)], "beside_stays": True}
     assert "and 4 more" in shown.text
 
 
@@ -76,7 +76,15 @@ def test_a_button_becomes_a_wish(payload, expected):
     request = request_of(payload, "c", 7)
 
     assert (request.conversation_id, request.user_id) == ("c", 7)
-    empty = {"turn_ids": (), "note_ids": (), "messages_too": False, "session_ids": (), "everything": False}
+    empty = {
+        "turn_ids": (),
+        "note_ids": (),
+        "messages_too": False,
+        "kept_ids": (),
+        "beside_stays": False,
+        "session_ids": (),
+        "everything": False,
+    }
     assert {name: getattr(request, name) for name in empty} == empty | expected
 
 
@@ -84,7 +92,7 @@ def test_a_button_becomes_a_wish(payload, expected):
     ("proof", "emptied", "sentence"),
     [
         (None, True, replies.say("forgotten_looking")),
-        (Proof(4, 0), True, "Checked: no trace in 4 files."),
+        (Proof(4, 0), True, "I checked my copies on disk: nothing of it is left."),
         (Proof(4, 2), True, replies.say("forgotten_traces")),
         (Proof(4, 0), False, replies.say("forgotten_traces")),
         (Proof(4, None), True, replies.say("forgotten_unknown")),
@@ -172,8 +180,11 @@ def test_the_question_says_what_stays_of_the_messages_that_go():
 def test_words_are_found_with_or_without_accents_and_little_words():
     """Who writes “el melocoton de Nerea” finds the note that says “Nerea es alérgica al melocotón”."""
     noted = note(text="Nerea es celíaca y alérgica al melocotón")
-    row = {"user_text": "mi hija Nerea es alérgica al melocotón", "assistant_text": ""}
+    row = {"turn_id": "t_1", "user_text": "mi hija Nerea es alérgica al melocotón", "assistant_text": ""}
 
     assert holding([noted], "el melocoton de nerea") == [noted]
-    assert holding([noted], "el platano de nerea") == []
-    assert says_all(row, "el melocoton de Nerea")
+    assert [each.payload for each in found_in([noted], [row], "el melocoton de Nerea")] == [
+        {"note_ids": ["n_1"]},
+        {"turn_ids": ["t_1"]},
+    ]
+    assert found_in([noted], [row], "el platano de nerea") == []

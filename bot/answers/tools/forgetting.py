@@ -34,7 +34,10 @@ class ForgetTool:
         """Use notes no more, or a detail of one. Raises `Refused`."""
         desk = self._desk
         notes, problems = desk.picked(numbers, ended=True)
-        there = "What was said about it stays in the messages until the person taps the button under your answer."
+        there = (
+            "What was said about it stays in the messages. The button under your answer shows which of them would go, "
+            "and deletes them once the person says yes there; other notes from them stay."
+        )
         if text.strip():
             return f"{self._detail(notes, text)}\n{there}"
         gone = [f"Not used any more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []

@@ -13,7 +13,6 @@ from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Part, Target
 from bot.features.forgetting.texts import (
     FOUND_MOST,
-    LISTED,
     OF_ALL,
     OF_GROUP,
     STOPPING,
@@ -24,11 +23,10 @@ from bot.features.forgetting.texts import (
     question,
     report_text,
     request_of,
-    says_all,
     telling_words,
     with_echoes,
 )
-from bot.features.memories import Memories, holding
+from bot.features.memories import holding
 from bot.intake.updates import Envelope, earlier_key
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
@@ -41,6 +39,7 @@ from memory.ledger.views import best_first, standing
 from memory.ports import Row, Statement
 from memory.privacy.forget import Forgetter
 from memory.privacy.plan import ForgetCounts
+from memory.search.query import Query
 from memory.state.listed import picked, places_in
 from memory.types import ListedItem
 
@@ -53,11 +52,8 @@ SCOPES = {"last": "last", "turn": "last", "session": "session", "everything": "e
 class Forgetting:
     """Asks, forgets in the conversation's own lane (no turn is under way there), looks into the files, and says so."""
 
-    def __init__(
-        self, services: Services, forgetter: Forgetter, turns: Turns, lanes: Lanes, memories: Memories
-    ) -> None:
+    def __init__(self, services: Services, forgetter: Forgetter, turns: Turns, lanes: Lanes) -> None:
         self._services = services
-        self._memories = memories
         self._forgetter = forgetter
         self._turns = turns
         self._lanes = lanes
@@ -117,24 +113,24 @@ class Forgetting:
         }
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         mine = [note for note in standing(ledger) if by in (None, note.user_id)]
-        notes = holding(best_first(mine, services.clock.now_ms()), words)
-        related = await self._related(envelope.conversation_id, words, by)
-        turns = await services.db.read("turns_with", **whose) or await self._saying(notes, related, words, by)
-        found = found_in(notes, turns, words) or found_in([], related[:LISTED], words)
+        notes = best_first(mine, services.clock.now_ms())
+        turns = await self._turns_for(holding(notes, words), words, whose, by)
+        found = found_in(notes, turns, words)[:FOUND_MOST]
         quoted = replies.shorten(words, 60)
         if not found:
             return OutgoingMessage(replies.say("forget_not_found", words=quoted))
         return found_list(quoted, found, of_all=leads)
 
-    async def _saying(self, notes: Sequence[Note], related: Sequence[Row], words: str, by: int | None) -> list[Row]:
-        """Return the messages that say all of the words in another order: what these notes rest on, what is found."""
-        rest_on = await self._said_by([turn_id for note in notes for turn_id in note.turn_ids], by)
-        known = {row["turn_id"]: row for row in (*rest_on, *related)}
-        return [row for row in known.values() if says_all(row, words)]
-
-    async def _related(self, conversation_id: str, words: str, by: int | None) -> list[Row]:
-        """Return the messages that the search finds of the same meaning."""
-        return await self._said_by(await self._memories.related(conversation_id, words), by)
+    async def _turns_for(
+        self, notes: Sequence[Note], words: str, whose: Mapping[str, Any], by: int | None
+    ) -> list[Row]:
+        """Return the messages that may hold the words, newest first: literally, or found by a search, or by a note."""
+        services = self._services
+        query = Query(whose["conversation_id"], words, limit=FOUND_MOST, now_ms=services.clock.now_ms())
+        found = [item.ref for item in await services.memory.searcher.search(query) if item.source == "turn"]
+        rest_on = [turn_id for note in notes for turn_id in note.turn_ids]
+        rows = [*await services.db.read("turns_with", **whose), *await self._said_by([*rest_on, *found], by)]
+        return list({row["turn_id"]: row for row in rows}.values())
 
     async def _said_by(self, turn_ids: Iterable[str], by: int | None) -> list[Row]:
         """Return these turns, of one person alone unless `by` is None."""
@@ -204,6 +200,8 @@ class Forgetting:
                 if row and words & (telling_words(row["user_text"]) | telling_words(row["assistant_text"])):
                     turn_ids.append(turn_id)
         kept = {name: value for name, value in payload.items() if name != "details"}
+        standing_for = list(payload.get("details", {}).values())
+        kept |= {"kept_ids": standing_for} if standing_for else {}
         return kept | ({"turn_ids": turn_ids} if "turn_ids" in payload else {})
 
     async def _no(self, tap: Tap) -> None:
@@ -256,6 +254,8 @@ class Forgetting:
         services.reminders.look()
         await services.files.shelf.sweep_or_later()
         proof = await self._forgetter.prove(done)
-        text = report_text(done.counts, proof, log_emptied=done.log_emptied)
-        message = with_echoes(OutgoingMessage(text, edits_message_id=shown), await self._forgetter.echoes(done))
+        echoes = await self._forgetter.echoes(done)
+        stay = bool(done.resting or echoes)
+        text = report_text(done.counts, proof, log_emptied=done.log_emptied, messages_stay=stay)
+        message = with_echoes(OutgoingMessage(text, edits_message_id=shown), echoes)
         await services.committer.write(target, [message])

@@ -11,10 +11,9 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger.types import Note
 from memory.ports import Row
-from memory.privacy import erasure
 from memory.privacy.forget import Echo, Foreseen, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
-from memory.text import folded
+from memory.search.same_words import Forms, asked_words, held
 from memory.types import ListedItem
 
 LISTED = 8
@@ -27,6 +26,10 @@ OF_GROUP = "group"
 """The word by which an admin of a group means all that was said there, by everybody."""
 OF_ALL = "of_all"
 """In a button's payload: an admin asked, for what others said, too."""
+BESIDE_STAYS = "beside_stays"
+"""In a button's payload: of a message that was found by its words, what else was noted stays."""
+MOST_FROM = 3
+"""Of so many words one may be another than in what was said."""
 STOPPING = ("session", "everything", OF_GROUP)
 """An answer that is being made is stopped before these."""
 
@@ -84,8 +87,9 @@ def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
         ("forget_goes_reminder", foreseen.reminders),
     )
     lines = [replies.say(line, text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
-    echoes = (_around(each.text, min(each.words)) for each in foreseen.echoes)
-    lines += [replies.say("forget_goes_answer", text=text) for text in echoes]
+    for each in foreseen.echoes:
+        line = "forget_goes_said" if each.by_person else "forget_goes_answer"
+        lines.append(replies.say(line, text=_around(each.text, each.word)))
     if not lines:
         gone = (replies.shorten(text, QUOTED_CHARS) for text in foreseen.forgotten)
         lines = [replies.say("forget_goes_gone", text=text) for text in gone]
@@ -104,6 +108,7 @@ def found_list(words: str, found: Sequence[ForgetMatch], *, of_all: bool = False
     `of_all`: it is what others said, too, and an admin of their group asks.
     """
     also: dict[str, Any] = {OF_ALL: True} if of_all else {}
+    also |= {BESIDE_STAYS: True} if any("turn_ids" in each.payload for each in found) else {}
     lines = [replies.say("forget_found", words=words)]
     lines += [f"{number}. {each.line}" for number, each in enumerate(found[:LISTED], 1)]
     if len(found) > LISTED:
@@ -117,24 +122,37 @@ def found_list(words: str, found: Sequence[ForgetMatch], *, of_all: bool = False
         together: dict[str, list[str]] = {}
         for each in found:
             for name, ids in each.payload.items():
-                together.setdefault(name, []).extend(ids)
+                together[name] = list(dict.fromkeys([*together.get(name, ()), *ids]))
         rows.append((Button(replies.say("forget_all_found", count=len(found)), "forget_ask", {**together, **also}),))
     rows.append((Button(replies.say("never_mind"), "forget_no"),))
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
 def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str) -> list[ForgetMatch]:
-    """Return notes first, then turns, each with one line around the words."""
-    noted = [ForgetMatch({"note_ids": [note.note_id]}, replies.shorten(note.text, QUOTED_CHARS)) for note in notes]
-    said = [
-        ForgetMatch({"turn_ids": [row["turn_id"]]}, replies.say("forget_said", text=_said(row, words))) for row in turns
-    ]
+    """Return the notes that hold the words, then the turns that do, each with one line around them.
+
+    All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. A turn
+    comes with those of the notes that rest on it: what else was noted of it stays.
+    """
+    asked = asked_words(words)
+    in_notes = [len(held(asked, note.text)) for note in notes]
+    in_turns = [len(held(asked, f"{row['user_text']}\n{row['assistant_text']}")) for row in turns]
+    most = max([0, *in_notes, *in_turns])
+    if most == 0 or most < len(asked) - (len(asked) >= MOST_FROM):
+        return []
+    holding = [note for note, count in zip(notes, in_notes, strict=True) if count == most]
+    noted = [ForgetMatch({"note_ids": [note.note_id]}, replies.shorten(note.text, QUOTED_CHARS)) for note in holding]
+    said = [_said(row, asked, holding) for row, count in zip(turns, in_turns, strict=True) if count == most]
     return noted + said
 
 
-def _said(row: Row, words: str) -> str:
-    text = row["user_text"] if words.casefold() in row["user_text"].casefold() else row["assistant_text"]
-    return _around(text, words)
+def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note]) -> ForgetMatch:
+    """The turn, quoted around the words where more of them stand: in the message or the answer."""
+    text = max(row["user_text"], row["assistant_text"], key=lambda each: len(held(asked, each)))
+    around = next((word for word in held(asked, text) if word in text.casefold()), "")
+    theirs = [note.note_id for note in notes if row["turn_id"] in note.turn_ids]
+    payload = {"turn_ids": [row["turn_id"]]} | ({"note_ids": theirs} if theirs else {})
+    return ForgetMatch(payload, replies.say("forget_said", text=_around(text, around)))
 
 
 def _around(text: str, words: str) -> str:
@@ -142,12 +160,6 @@ def _around(text: str, words: str) -> str:
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
     return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
-
-
-def says_all(row: Row, words: str) -> bool:
-    """Tell whether a message or its answer holds all of the words that tell, with or without accents."""
-    said = folded(f"{row['user_text']}\n{row['assistant_text']}")
-    return all(folded(word) in said for word in erasure.telling_words([words]) or words.split())
 
 
 def telling_words(text: str) -> set[str]:
@@ -162,6 +174,8 @@ def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | 
         turn_ids=tuple(payload.get("turn_ids", ())),
         note_ids=tuple(payload.get("note_ids", ())),
         messages_too=bool(payload.get("messages_too")),
+        kept_ids=tuple(payload.get("kept_ids", ())),
+        beside_stays=bool(payload.get(BESIDE_STAYS)),
         session_ids=tuple(payload.get("session_ids", ())),
         everything=payload.get("what") == "everything",
         user_id=user_id,
@@ -181,27 +195,27 @@ def counts_text(counts: ForgetCounts) -> str:
     return ", ".join(parts) if parts else replies.say("forgotten_nothing")
 
 
-def report_text(counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
+def report_text(
+    counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True, messages_stay: bool = False
+) -> str:
     """Return the report: how much was forgotten, and what the look into the files found."""
     text = replies.say("forgotten", what=counts_text(counts))
     if proof is None:
         return f"{text}\n{replies.say('forgotten_looking')}"
-    files = replies.counted(proof.files, "file")
     if proof.set_aside:
         text += "\n" + replies.say("forgotten_aside", names=", ".join(proof.set_aside))
     if proof.found is None:
         return f"{text}\n{replies.say('forgotten_unknown')}"
     if proof.found or not log_emptied:
         return f"{text}\n{replies.say('forgotten_traces')}"
-    return f"{text}\n{replies.say('forgotten_proven', files=files)}"
+    return f"{text}\n{replies.say('forgotten_proven_notes' if messages_stay else 'forgotten_proven')}"
 
 
 def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMessage:
     """Return the report with the answers that still repeat what was forgotten, and the offer to forget those too."""
     if not echoes:
         return report
-    quoted = [replies.say("quoted", text=_around(each.text, min(each.words))) for each in echoes[:QUOTED_ECHOES]]
-    count = replies.counted(len(echoes), "answer")
-    text = "\n".join([report.text, "", replies.say("forgotten_echoes", count=count), *quoted])
-    payload = {"turn_ids": [each.turn_id for each in echoes[:FOUND_MOST]]}
+    quoted = [replies.say("quoted", text=_around(each.text, each.word)) for each in echoes[:QUOTED_ECHOES]]
+    text = "\n".join([report.text, "", replies.say("forgotten_echoes"), *quoted])
+    payload = {"turn_ids": [each.turn_id for each in echoes[:FOUND_MOST]], BESIDE_STAYS: True}
     return replace(report, text=text, buttons=((Button(replies.say("forget_those_too"), "forget_ask", payload),),))
