@@ -30,7 +30,7 @@ ANSWER: Final = "\nAssistant: "
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OpenGroup:
     """A group whose memory a member may ask."""
 
     number: int
@@ -62,23 +62,23 @@ class GroupPast:
         """Return whether the admins of any group allow it. Raises `StorageUnavailable`."""
         return bool(await self._people.open_groups())
 
-    async def open_to(self, user_id: int | None) -> list[Group]:
+    async def open_to(self, user_id: int | None) -> list[OpenGroup]:
         """Return the groups that allow it and that somebody is in just now. Raises `StorageUnavailable`."""
         rows = (await self._people.open_groups())[:MOST_GROUPS]
         standings = await asyncio.gather(*(self.members.standing(row["user_id"], user_id) for row in rows))
         return [
-            Group(row["user_id"], str(choices_in(row["settings_json"]).get(NAME) or row["user_id"]))
+            OpenGroup(row["user_id"], str(choices_in(row["settings_json"]).get(NAME) or row["user_id"]))
             for row, standing in zip(rows, standings, strict=True)
             if standing
         ]
 
-    def before(self, conversation_id: str) -> Group | None:
+    def before(self, conversation_id: str) -> OpenGroup | None:
         """Return what a supergroup was before, where that conversation is kept beside its own; None for any other."""
         number = group_of(conversation_id)
         was = self._me.earlier.get(number) if number is not None else None
-        return Group(was, BEFORE) if was is not None else None
+        return OpenGroup(was, BEFORE) if was is not None else None
 
-    async def told(self, group: Group, query: str) -> Sequence[GroupFind]:
+    async def told(self, group: OpenGroup, query: str) -> Sequence[GroupFind]:
         """Return the finds for a query in a group, in all of its topics. Raises `StorageUnavailable`."""
         numbers = filter(None, (group.number, self._me.earlier.get(group.number)))
         prefixes = [f"tg:{self._me.bot_id}:{number}:%" for number in numbers]
@@ -110,7 +110,7 @@ def _find(item: RetrievedItem, names: Mapping[int, str]) -> GroupFind:
     return GroupFind(said.removeprefix(SPEAKER) or answer, who, item.at_ms)
 
 
-def meant(groups: Collection[Group], title: str) -> list[Group]:
+def meant(groups: Collection[OpenGroup], title: str) -> list[OpenGroup]:
     """Return the groups that a title means, all of them without one: those called so, else those that hold it."""
     wanted = title.strip().casefold()
     called = [group for group in groups if group.title.casefold() == wanted]

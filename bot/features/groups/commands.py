@@ -9,7 +9,7 @@ from functools import partial
 from bot import replies
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.groups.past import BEFORE, Group, GroupFind
+from bot.groups.past import BEFORE, GroupFind, OpenGroup
 from bot.intake.updates import Envelope
 from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
@@ -48,7 +48,7 @@ class GroupCommands:
             return replies.say("group_may_ask", groups=", ".join(group.title for group in groups))
         return await self._found(envelope, groups)
 
-    async def _found(self, envelope: Envelope, groups: Sequence[Group]) -> str:
+    async def _found(self, envelope: Envelope, groups: Sequence[OpenGroup]) -> str:
         """Finds of these groups for the words behind the command, in the person's language."""
         words = envelope.arguments.strip()
         zone = (await self._services.people.clock(envelope.conversation_id, envelope.user_id)).name
