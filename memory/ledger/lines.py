@@ -16,15 +16,16 @@ NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
 
-def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False) -> str:
+def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text: bool = True) -> str:
     """One line: `#12 task: Call Ana (due Fri 2026-11-27 14:30; rings Fri 2026-11-27 09:00, FREQ=WEEKLY)`.
 
     Times are by the person's clock, `zone`; the person's own matters name no owner. A `brief` one says `Fri 27 Nov`
-    for a day that is near: the line is told again with every message.
+    for a day that is near: the line is told again with every message. Without `text` whoever reads it has just written
+    it: `#12 task (due …)`.
     """
     note, when = series.at_next_date(note), partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(_remarks(note, now_ms, zone, when))
-    return f"#{note.number} {note.kind}: {note.text}" + (f" ({remarks})" if remarks else "")
+    return f"#{note.number} {note.kind}" + (f": {note.text}" if text else "") + (f" ({remarks})" if remarks else "")
 
 
 def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:

@@ -88,18 +88,20 @@ class Desk:
 
     # --- what is said of it -----------------------------------------------------------------------------------------
 
-    def line(self, note: Note) -> str:
+    def line(self, note: Note, *, text: bool = True) -> str:
         """A note as it stands now."""
-        return self.shown([note])
+        return lines.model_line(note, self.ask.now_ms, self.zone, text=text)
 
     def shown(self, notes: Sequence[Note]) -> str:
         """Notes line by line, by the person's clock."""
         return "\n".join(lines.model_line(note, self.ask.now_ms, self.zone) for note in notes)
 
-    def done(self, word: str, operation: Operation) -> str:
-        """Do it, and say how the note stands now, or why it is not done."""
+    def done(self, word: str, operation: Operation, *, text: bool = True) -> str:
+        """Do it, and say how the note stands now, or why it is not done; without its `text` where the call holds it."""
         outcome = self.notes.apply(operation)
-        return f"{word}: {self.line(outcome.note)}" if isinstance(outcome, Applied) else self.refused(outcome)
+        if not isinstance(outcome, Applied):
+            return self.refused(outcome)
+        return f"{word}: {self.line(outcome.note, text=text)}"
 
     def refused(self, refusal: Refusal) -> str:
         """Why something has no place, and what to do."""

@@ -74,7 +74,7 @@ def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
     owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
     fields = desk.origin() | rings | {"owner": owner}
     kind: Kind = "event" if rings.get("due_exact") and not rings["repeats"] else "task"
-    return desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields))
+    return desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields), text=False)
 
 
 async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:

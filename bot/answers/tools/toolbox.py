@@ -255,7 +255,7 @@ class Toolbox:
         own = desk.notes.ledger.by_id(note_id)
         if own is not None:
             return f"Noted: {desk.line(own)}"
-        said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields))
+        said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
         return f"{said}. {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
 
     def _owner(self, kind: Kind) -> str:
