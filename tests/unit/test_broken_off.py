@@ -9,7 +9,7 @@ import pytest
 from telegram.error import TimedOut
 from telegram.request import HTTPXRequest
 
-from bot.answers.wires.server import Server as ModelServer
+from bot.answers.wires.server import ModelServer
 from bot.intake.telegram_request import TelegramRequest
 
 WORDS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 14\r\n\r\ndata: [DONE]\n\n"

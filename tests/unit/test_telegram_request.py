@@ -10,7 +10,7 @@ import pytest
 from telegram import Bot
 from telegram.error import NetworkError, TimedOut
 
-from bot.answers.wires.server import Server as ModelServer
+from bot.answers.wires.server import ModelServer
 from bot.delivery.connection import make_bot
 from bot.intake.telegram_request import NotSent, TelegramRequest, proxy_of
 from bot.settings import SettingsError

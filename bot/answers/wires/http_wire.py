@@ -11,13 +11,13 @@ from typing import Any
 from bot.answers.cost import Usage, list_price
 from bot.answers.errors import garbage
 from bot.answers.wires.port import Format, GrowingReply, WireRequest
-from bot.answers.wires.server import Server
+from bot.answers.wires.server import ModelServer
 
 
 class HttpWire:
     """`bot.answers.wires.port.Wire` over aiohttp."""
 
-    def __init__(self, name: str, server: Server, spoken: Format, provider: str, *, listed: bool) -> None:
+    def __init__(self, name: str, server: ModelServer, spoken: Format, provider: str, *, listed: bool) -> None:
         """Ask this server; `listed` says whether the price list is looked at, which knows no server on this machine."""
         self._name = name
         self._server = server

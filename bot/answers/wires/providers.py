@@ -14,7 +14,7 @@ from bot.answers.wires.chat_completions import ChatCompletions
 from bot.answers.wires.http_wire import HttpWire
 from bot.answers.wires.port import Format, Wire
 from bot.answers.wires.responses import Responses
-from bot.answers.wires.server import Server
+from bot.answers.wires.server import ModelServer
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 ANTHROPIC_VERSION: Final = "2023-06-01"
@@ -40,7 +40,7 @@ class Provider:
     keyless: bool = False
     """Its own address asks for no key either."""
 
-    def server(self) -> Server:
+    def server(self) -> ModelServer:
         """Return the server that the environment names. Raises `ModelError` for a key that is none."""
         url = (os.environ.get(self.url_variable, "").strip() or self.url).rstrip("/")
         key = os.environ.get(self.key, "").strip()
@@ -49,7 +49,7 @@ class Provider:
         if not (key.isascii() and key.isprintable()):
             raise no_key(self.key, "has a character that no key has")
         named = {header: value for name, header in self.variables.items() if (value := os.environ.get(name))}
-        return Server(url, {self.header: f"{self.scheme}{key or 'none'}", **self.headers, **named})
+        return ModelServer(url, {self.header: f"{self.scheme}{key or 'none'}", **self.headers, **named})
 
 
 _CHAT: Final = ChatCompletions()

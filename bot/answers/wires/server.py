@@ -28,7 +28,7 @@ _DONE: Final = b"[DONE]"
 _LINE_END: Final = re.compile(rb"[\r\n]")
 
 
-class Server:
+class ModelServer:
     """A server with its address and what it is told of who asks. Made in an event loop.
 
     How many are asked at once is bounded by who works on turns.
