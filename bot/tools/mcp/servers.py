@@ -20,7 +20,7 @@ from bot.tools.mcp.login.invitations import Invitations
 from bot.tools.mcp.login.logins import Logins
 from bot.tools.mcp.login.polling import CodePolls, SayWith
 from bot.tools.mcp.naming import described, name_of
-from bot.tools.mcp.server import Server
+from bot.tools.mcp.server_state import ServerState
 from bot.tools.mcp.session import Session, ToolInfo
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
 from memory.errors import StorageError
@@ -58,8 +58,8 @@ class Servers:
 
         `say` says something to a person beside the answer.
         """
-        self._servers = {config.name: Server(config) for config in configs}
-        self._personal: dict[tuple[str, int], Server] = {}
+        self._servers = {config.name: ServerState(config) for config in configs}
+        self._personal: dict[tuple[str, int], ServerState] = {}
         self.logins = logins
         self.codes = CodePolls(logins, clock, say, self.forget)
         self._invitations = Invitations(say, clock)
@@ -105,7 +105,7 @@ class Servers:
 
     # --- logins -----------------------------------------------------------------------------------------------------
 
-    async def _server_of(self, shared: Server, place: Place) -> Server | None:
+    async def _server_of(self, shared: ServerState, place: Place) -> ServerState | None:
         """Return the server as this person uses it; None where they have to log in first. `StorageUnavailable`."""
         if not shared.wants_login:
             return shared
@@ -113,7 +113,7 @@ class Servers:
         if tools is None or place.user_id is None:
             return None
         at = (shared.config.name, place.user_id)
-        server = self._personal.setdefault(at, Server(shared.config, place.user_id, wants_login=True))
+        server = self._personal.setdefault(at, ServerState(shared.config, place.user_id, wants_login=True))
         if tools:
             server.tools, server.is_known = tuple(ToolInfo(**each) for each in tools), True
         elif not server.is_known:
@@ -141,7 +141,7 @@ class Servers:
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    async def _load(self, wanted: Sequence[Server]) -> None:
+    async def _load(self, wanted: Sequence[ServerState]) -> None:
         """Read what was seen last; what is new or set up in another way is learned, and waited for a little, once."""
         await self._read()
         new = [each for each in wanted if not each.is_known and not each.wants_login and not each.was_asked]
@@ -164,7 +164,7 @@ class Servers:
             if server.config.takes_logins:
                 server.wants_login = await self.logins.is_asked(server.config.name)
 
-    async def _wait_for(self, servers: Sequence[Server]) -> None:
+    async def _wait_for(self, servers: Sequence[ServerState]) -> None:
         """Learn what servers offer; what takes longer is known with a later message."""
         tasks = {asyncio.create_task(self._learn(server), name="mcp-learn") for server in servers}
         self._learning |= tasks
@@ -173,7 +173,7 @@ class Servers:
         if tasks:
             await asyncio.wait(tasks, timeout=FIRST_S)
 
-    async def _learn(self, server: Server) -> None:
+    async def _learn(self, server: ServerState) -> None:
         try:
             await self._session_of(server)
         except LoginNeeded:
@@ -181,7 +181,7 @@ class Servers:
         except NotDone as exc:
             log.warning("an MCP server cannot be used", server=server.config.name, why=str(exc))
 
-    async def _seen(self, server: Server, tools: Sequence[ToolInfo]) -> None:
+    async def _seen(self, server: ServerState, tools: Sequence[ToolInfo]) -> None:
         """Take note of how a server describes its tools now."""
         now = tuple(map(described, tools))
         if server.is_known and now == server.tools:
@@ -203,7 +203,7 @@ class Servers:
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
-    def _tool(self, server: Server, info: ToolInfo, place: Place) -> Tool:
+    def _tool(self, server: ServerState, info: ToolInfo, place: Place) -> Tool:
         config = server.config
         trusted = config.name in self._trusted
         return Tool(
@@ -221,7 +221,7 @@ class Servers:
             annotations=info.annotations,
         )
 
-    async def _ready(self, server: Server, info: ToolInfo, place: Place) -> None:
+    async def _ready(self, server: ServerState, info: ToolInfo, place: Place) -> None:
         try:
             await self._session_of(server)
         except LoginNeeded:
@@ -229,7 +229,9 @@ class Servers:
         if info not in server.tools:
             raise NotDone("the tool describes itself in another way now, or is gone; look again with the next message")
 
-    async def _run(self, server: Server, info: ToolInfo, given: Mapping[str, Any], context: CallContext) -> ToolResult:
+    async def _run(
+        self, server: ServerState, info: ToolInfo, given: Mapping[str, Any], context: CallContext
+    ) -> ToolResult:
         session = server.session
         if session is None or not session.is_alive:
             raise NotDone(f"the server {server.config.name} is not running")
@@ -250,7 +252,7 @@ class Servers:
 
     # --- connections ------------------------------------------------------------------------------------------------
 
-    async def _session_of(self, server: Server) -> Session:
+    async def _session_of(self, server: ServerState) -> Session:
         """Return a connection that lives, made now if there is none. Raises `NotDone`."""
         name, user_id = server.config.name, server.user_id
         async with server.lock:
@@ -286,19 +288,19 @@ class Servers:
             log.warning("a login cannot be used just now", server=name, why=str(exc))
             return None
 
-    def _rest_later(self, server: Server) -> None:
+    def _rest_later(self, server: ServerState) -> None:
         if server.idle is not None:
             server.idle.cancel()
         server.idle = asyncio.get_running_loop().call_later(IDLE_S, self._rest, server)
 
-    def _rest(self, server: Server) -> None:
+    def _rest(self, server: ServerState) -> None:
         session = server.session
         if session is None or server.calls:
             return
         server.session = None
         self._behind(session.end(), "mcp-rest")
 
-    async def _end(self, server: Server, session: Session) -> None:
+    async def _end(self, server: ServerState, session: Session) -> None:
         if server.session is session:
             server.session = None
         await session.end()

@@ -15,7 +15,7 @@ BACK_OFF_S: Final = (2.0, 10.0, 60.0, 300.0)
 
 
 @dataclass(slots=True)
-class Server:
+class ServerState:
     """One server as it stands."""
 
     config: ServerConfig
