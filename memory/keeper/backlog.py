@@ -1,14 +1,29 @@
-"""Talk from before there was a keeper: its newest part is read back, the rest counts as read."""
+"""Talk from before there was a keeper, or apart from the notes: it is read back, of much only the newest part."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from memory.keeper.queue import waits
-from memory.keeper.session_lines import SessionLine, put_session_line
+from memory.keeper.queue import read_again, revoke, waits
+from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines
 from memory.ports import Clock, Database, Row, Statement
+from memory.types import SessionState
 
 READ_BACK_TOKENS: Final = 20_000
+
+
+async def read_anew(db: Database, state: SessionState) -> None:
+    """Have a session read again at once, from its first turn: the notes of before stand beside it from now on.
+
+    A reading that is under way is thrown away, since it knows none of them. Raises `Conflict` when one was stored just
+    now, and `StorageUnavailable`.
+    """
+    line = (await stored_lines(db, state.conversation_id)).get(state.session_id)
+    seq = line.read_through_seq if line else 0
+    reset = [put_session_line(replace(line, read_through_seq=0))] if line and seq else []
+    stopped = [revoke(state.conversation_id)] if seq < state.last_seq else []
+    await db.write(*reset, *stopped, read_again(state.session_id))
 
 
 class BacklogReader:

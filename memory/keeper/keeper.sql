@@ -72,7 +72,7 @@ DELETE FROM readings WHERE session_id = :session_id AND last_seq <= :through_seq
 UPDATE readings SET attempts = 0 WHERE session_id = :session_id;
 
 -- name: read_again
--- A turn of the session was forgotten, or a note that rests on one: what is left is read again, at once.
+-- A session that was begun fresh goes on with what was before: it is read again, at once, where its line says.
 INSERT INTO readings (session_id, conversation_id, user_id, last_seq, due_at_ms, attempts)
 SELECT session_id, conversation_id, user_id, last_seq, 0, 0 FROM conversation_sessions
 WHERE session_id = :session_id AND last_seq > 0

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from loopback.model import ToolCall
-from story import FRIEND, GROUP_WORD, PERSON, answered, bot_lines, noted, noting, reply, rows, shows, stored_turns, tap
+from story import (
+    FRIEND,
+    GROUP_WORD,
+    PERSON,
+    answered,
+    bot_lines,
+    noted,
+    noting,
+    reply,
+    rows,
+    shows,
+    stored_turns,
+    tap,
+)
 
 from memory.keeper.job import Unread
 
@@ -221,6 +235,34 @@ async def test_what_is_half_done_says_so_in_a_fresh_conversation_too(api, model,
     assert (await shows(api, half)).text.splitlines()[-1] == f"1. {half}"
     await reply(api, "how are you?")
     assert half not in model.requests[-1].text
+
+
+async def test_what_was_said_apart_is_read_again_when_it_is_carried_on(api, model, bot_here):
+    """The fresh conversation knows no task; once the earlier ones are carried into it, what it said of one is noted."""
+    bot = await bot_here()
+    said, half = "i have to translate 14 pages", "Translate 14 pages: half of them are done"
+    change = {"op": "change", "number": 1, "text": half, "turns": [2], "said": "half of the pages are done"}
+    talk = noting(said, "task", "Translate 14 pages")
+
+    def answer(messages):
+        text = str(messages)
+        if "New turns:" not in text:
+            return talk(messages)
+        return [ToolCall("keep", {"changes": [change] if "half of the pages" in text and "#1 task" in text else []})]
+
+    model.reply = answer
+    await reply(api, said)
+    await bot.passes(s=60)
+    await reply(api, "/fresh")
+    await reply(api, "half of the pages are done")
+    read = partial(bot.app.services.memory.keeper.read_now, f"tg:{bot.app.services.me.bot_id}:{PERSON}:0")
+    await read()
+    assert half not in (await reply(api, "/loops")).text
+    await reply(api, "/continue")
+    await tap(api, "Carry this forward")
+    await read()
+
+    assert f"1. {half}" in (await reply(api, "/loops")).text
 
 
 async def test_forgetting_everything_starts_clean(api, model, bot_process):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+import structlog
+
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.carried import isolated, joined
@@ -20,9 +22,12 @@ from bot.turns.steps.work import AskedAgain
 from bot.turns.turn import Turns
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Preference
-from memory.errors import Conflict
+from memory.errors import Conflict, StorageUnavailable
+from memory.keeper.backlog import read_anew
 from memory.ports import Statement
 from memory.types import PRIVATE, SessionState
+
+log = structlog.get_logger(__name__)
 
 NOTHING = BootstrapPreview(offer="nothing", mode="ask", skip_preview=False)
 
@@ -229,12 +234,28 @@ class Continuity:
                 if not current.turn_count and not current.isolated:
                     return current
                 if row.origin == "fresh" and await services.memory.bootstrap.choice(current.session_id) is None:
-                    return await services.committer.until_stored(
+                    state = await services.committer.until_stored(
                         lambda: services.memory.recorder.edit(current.session_id, joined)
                     )
+                    await self._read_anew(state)
+                    return state
         return await services.committer.until_stored(
             lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
         )
+
+    async def _read_anew(self, state: SessionState) -> None:
+        """Let the keeper read again what was said apart from the notes of before: it may be about one of them.
+
+        After a crash its turns stand as they were noted.
+        """
+        keeper = self._services.memory.keeper
+        if not keeper.is_on:
+            return
+        try:
+            async with keeper.alone(state.conversation_id):
+                await read_anew(self._services.db, state)
+        except (Conflict, StorageUnavailable) as exc:
+            log.warning("a conversation that was begun fresh is not read again", error=str(exc))
 
     def _is_over(self, tap: Tap, held: list[Envelope]) -> bool:
         """Return True for a preview whose message does not wait any more, or when somebody else's waits."""
