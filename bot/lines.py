@@ -16,7 +16,7 @@ WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 TO = "\u2013"
 """Between the first and the last of several days."""
 _TOGETHER_MS = 60_000
-"""What is due and what rings within a minute is one time."""
+"""A due time and a ring within a minute are one time."""
 
 
 def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False) -> str:
@@ -136,7 +136,7 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
 
 
 def _last_date(note: Note, now_ms: int, zone: str) -> list[str]:
-    """What became of the last date of a series: done, or that it came and waits for a word; nothing after a week."""
+    """The last date of a series: done, or that it came and waits for a word; nothing after a week."""
     date = next((each for each in reversed(note.occurrences) if note.repeats and each.state in {"rang", "done"}), None)
     at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
     if date is None or abs(now_ms - at_ms) >= SOON_MS:

@@ -51,7 +51,7 @@ MEANT_COMMANDS: Final = {
     "aide": "help",
     "ajuda": "help",
 }
-"""What people call a command that has another name."""
+"""People's words for a command that has another name."""
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def command_menu(code: str) -> dict[str, str]:
 
 
 def tongue(code: str) -> str:
-    """Return what a language is called by those who speak it; "" is the one that a person writes."""
+    """Return the name of a language among those who speak it; "" is the one that a person writes."""
     return sentences(code)["language_name"] if code else say("language_as_written")
 
 

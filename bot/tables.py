@@ -51,7 +51,7 @@ DIGESTS = {**MEMORY_DIGESTS, **BOT_DIGESTS}
 
 
 async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of prompts, tools' results, and texts that were sent, put aside or hang on buttons (P13)."""
+    """The statements that let go of prompts, tools' results, and texts sent, put aside or on buttons (P13)."""
     here = {"conversation_id": going.conversation_id}
     statements = [
         Statement("erase_prompts", here),
@@ -75,7 +75,7 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
 
 
 async def erase_name(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of the name of a chat that is forgotten altogether, until it writes to a later process."""
+    """The statements that let go of a wholly forgotten chat's name, until it writes to a later process."""
     whose = next(iter(going.conversation_id.split(":")[2:3]), "")
     known = going.everything and whose.removeprefix("-").isdecimal()
     row = await db.read_one("person_choices", user_id=int(whose)) if known else None

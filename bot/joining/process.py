@@ -16,7 +16,7 @@ from memory.ports import Clock, Ids
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What one start of the bot was given, and what tells it from the starts before."""
+    """One start of the bot: its options, and its difference from the starts before."""
 
     settings: Settings
     clock: Clock

@@ -1,4 +1,4 @@
-"""What the features work with, built with the way out open."""
+"""The services of the features, built with the way out open."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOOL_SHARE = 0.45
 async def build_services(
     process: Process, stored: Stored, line: TelegramLink, pace: RateLimiter, around: Around
 ) -> Services:
-    """Return what the features work with, with the way out open."""
+    """Return the services of the features, with the way out open."""
     settings, clock, memory, db = process.settings, process.clock, stored.memory, stored.db
     delivery = Delivery(
         line.bot,

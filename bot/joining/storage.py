@@ -1,4 +1,4 @@
-"""What lives on the database, opened and joined: the memory, people, inbox, outbox, who is let in."""
+"""Parts on the database, opened and joined: the memory, people, inbox, outbox, who is let in."""
 
 from __future__ import annotations
 

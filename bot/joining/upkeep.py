@@ -1,4 +1,4 @@
-"""What goes on behind the work: too old rows go, and a database that is damaged or gone ends the process."""
+"""Upkeep behind the work: too old rows go, and a database that is damaged or gone ends the process."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is counted and timed: meters for Prometheus, spans for OpenTelemetry, what models took."""
+"""Counts and times: meters for Prometheus, spans for OpenTelemetry, uses of models."""

@@ -1,4 +1,4 @@
-"""What is counted and timed while the bot runs, for `/metrics`; the one file that imports prometheus-client."""
+"""Counters and timers of a running bot, for `/metrics`; the one file that imports prometheus-client."""
 
 from __future__ import annotations
 

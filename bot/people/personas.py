@@ -58,7 +58,7 @@ def load_personas(default: str) -> dict[str, Persona]:
 
 
 def instructions_of(persona: Persona) -> str:
-    """Return what the model is told about how to be: the persona's words, then its boundaries."""
+    """Return the text about how the model is to be: the persona's words, then its boundaries."""
     return "\n".join([persona.instructions.strip(), *(f"- {boundary}." for boundary in persona.boundaries)])
 
 

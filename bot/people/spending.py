@@ -32,7 +32,7 @@ def day_of(now_ms: int, zone: str) -> str:
 
 
 def booked(user_id: int | None, day: str, uses: Sequence[Spent]) -> list[Statement]:
-    """Return what a transaction writes down, by purpose; nothing for what cost nothing or is nobody's.
+    """Return the statements of a transaction, by purpose; none for uses that cost nothing or are nobody's.
 
     What has no known price counts as tokens only.
     """

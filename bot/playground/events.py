@@ -1,4 +1,4 @@
-"""What became of the playground's bot while people talked: killed, back again, not to be started; for every chat."""
+"""Events of the playground's bot while people talked: killed, back again, not to be started; for every chat."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ LEFT_OUT = "(left out: it may repeat what somebody wrote; DEBUG shows it)"
 
 
 class _Secrets:
-    """What must not be read in any line, whatever wrote it: by value, since a library may log it in any form."""
+    """Secrets that must stand in no line, whatever wrote it: by value, since a library may log it in any form."""
 
     def __init__(self) -> None:
         self._values: re.Pattern[str] | None = None

@@ -88,7 +88,7 @@ class Steps:
             os.pwrite(self._held, bytes(LENGTH), 0)
 
     def mark(self, name: str) -> StepOf:
-        """Return what is entered while a step of this work is done, in whichever thread."""
+        """Return the context of a step of this work, in whichever thread."""
         return StepOf(self, name.encode()[:WIDTH].ljust(WIDTH, b"\0"))
 
     def put(self, text: bytes) -> None:

@@ -68,7 +68,7 @@ def _is_called(name: str, owner: str) -> bool:
 
 
 def _for_whom(title: str, who: Sequence[Mention]) -> str:
-    """What to be reminded of behind the names of whom it is for; one that it says already is not said again."""
+    """The matter of a reminder behind the names of whom it is for; one that it says already is not said again."""
     names = ", ".join(each.name for each in who if each.name not in title)
     return replies.say("for_whom", names=names, title=title) if names else title
 
@@ -80,7 +80,7 @@ def target_of(conversation_id: str, user_id: int | None) -> Target:
 
 
 def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage, list[Due]]]:
-    """What to say about dates of one conversation and person that are due: one message each, or one list."""
+    """Messages about due dates of one conversation and person: one message each, or one list."""
     if len(due) <= TOGETHER:
         return [(_message(each, now_ms), [each]) for each in due]
     pages = [due[start : start + PAGE] for start in range(0, len(due), PAGE)]
@@ -130,7 +130,7 @@ def rang_row(note: Note, occurrence: str) -> tuple[Button, ...]:
 
 
 def list_row(note: Note) -> tuple[Button, ...]:
-    """What can be done with a line of /reminders: to the date that rang last and was not called done, else the next."""
+    """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next."""
     rang = series.last(note, "rang")
     occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
@@ -160,7 +160,7 @@ def occurrence_of(stamp: int) -> str:
 
 
 def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> Operation:
-    """What a tap does: [Done] ends that date alone, and the note when it has no other."""
+    """The effect of a tap: [Done] ends that date alone, and the note when it has no other."""
     if choice == "done" and note.kind == "event" and note.due_at_ms and not note.repeats and not is_past(note, now_ms):
         return Change(number=note.number, fields={"rings_from": "", "repeats": ""})  # it is still to come
     if choice == "done":

@@ -51,7 +51,7 @@ class Around:
     run: Callable[[Envelope], None] = unobserved
     """Given the update of a run of a task that was written down."""
     besides: Callable[[], Awaitable[None]] = nothing_besides
-    """What is looked at, too, whenever the table is."""
+    """Further work whenever the table is looked at."""
 
 
 class ReminderScheduler:

@@ -1,4 +1,4 @@
-"""What is done when the date of a task comes: a run is begun, put off behind the quiet hours, or passed over."""
+"""The date of a task comes: a run is begun, put off behind the quiet hours, or passed over."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def new_run(task: Task, occurrence: str, due_at_ms: int, now_ms: int) -> TaskRun
 
 
 def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Operation, ...]:
-    """What lets a date pass without a run; of a series it is over, something that comes once stays open."""
+    """Operations by which a date passes without a run; of a series it is over, something that comes once stays open."""
     ring = Ring(number=note.number, occurrence=occurrence, rings_at_ms=due_at_ms)
     if not note.repeats:
         return (ring,)
@@ -89,7 +89,7 @@ def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Op
 
 
 def put_off(note: Note, occurrence: str, until_ms: int) -> Move:
-    """What moves a date behind the quiet hours; of a series the first alone, further ones of these hours go."""
+    """Moves a date behind the quiet hours; of a series the first alone, further ones of these hours go."""
     others = [each for each in note.occurrences if each.original_local != occurrence]
     is_there = any(each.moved_to_ms == until_ms and each.state in series.TO_COME for each in others)
     return Move(number=note.number, occurrence=occurrence, to_ms=None if is_there else until_ms)

@@ -29,14 +29,14 @@ MINUTES_OF_HOUR: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a note that is work carries beside its words and dates."""
+    """Fields of a note that is work, beside its words and dates."""
 
     note_id: str
     conversation_id: str
     user_id: int | None
     turn_id: str
     missed: str = ONCE
-    """What happens to a date that was missed: `once` it runs late, `skip` it does not, `10:00` until that hour."""
+    """The fate of a missed date: `once` it runs late, `skip` it does not, `10:00` until that hour."""
     first_json: str = ""
     seen_digest: str = ""
     failures: int = 0

@@ -1,4 +1,4 @@
-"""What a person is asked about a call, in plain words, with its buttons. Pure."""
+"""Questions about a call, in plain words, with their buttons. Pure."""
 
 from __future__ import annotations
 
@@ -75,17 +75,17 @@ def doubt(call: CallRow) -> OutgoingMessage:
 
 
 def login(server: str) -> OutgoingMessage:
-    """Return what offers somebody to log in at a server."""
+    """Return the message that offers somebody to log in at a server."""
     return OutgoingMessage(replies.say("login_ask", server=server), buttons=((login_button(server),),))
 
 
 def logged_in(server: str) -> OutgoingMessage:
-    """Return what tells somebody that they are in, by a code."""
+    """Return the message that somebody is in, by a code."""
     return OutgoingMessage(replies.say("login_in_by_code", server=server))
 
 
 def code_over(server: str) -> OutgoingMessage:
-    """Return what tells somebody that a code is good for nothing any more."""
+    """Return the message that a code is good for nothing any more."""
     return OutgoingMessage(replies.say("login_code_over", server=server), buttons=((login_button(server),),))
 
 
@@ -111,7 +111,7 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def outcome(call: CallRow) -> str:
-    """Return what the question says once it's known how the call ended."""
+    """Return the text of the question once it's known how the call ended."""
     key = {
         "done": "tool_done",
         "failed": "tool_failed",

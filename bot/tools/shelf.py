@@ -80,7 +80,7 @@ class Shelf:
         return tuple([tool for source in self._inside for tool in await source(EVERYBODY)])
 
     async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
-        """Return what the model is offered in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
+        """Return the tools of the model in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
         tools = tuple(tool for tool in await self._found(place) if not (by_clock and tool.with_turn))
         if not tools:
             return ()

@@ -72,7 +72,7 @@ class Tool:
     reads_only: bool = False
     """It changes nothing anywhere."""
     trusted: bool = False
-    """What it says of itself counts: ours, the operator's own, and those of servers that the operator trusts."""
+    """Its claims about itself count: ours, the operator's own, and those of servers that the operator trusts."""
     idempotent: bool = False
     """A second call with the same key changes nothing more: it may be made again after a doubt."""
     server: str = ""
@@ -93,11 +93,11 @@ class Tool:
     asks: Callable[[Mapping[str, Any], CallContext], Awaitable[bool]] | None = None
     """Whether a call of a tool that only reads is asked about first, for its arguments. Raises `NotDone`."""
     about: Callable[[Mapping[str, Any]], str] | None = None
-    """What [Always] and [Never] are about, of the arguments: the host of a page; "" for the tool as a whole."""
+    """The subject of [Always] and [Never] in the arguments: the host of a page; "" for the tool as a whole."""
     spoken: str = ""
     """The key of a sentence that names it in the person's language, in place of `title`."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
-    """What its server says of it besides."""
+    """Further claims of its server."""
 
     @property
     def runs_unasked(self) -> bool:

@@ -46,7 +46,7 @@ LIKE = 0.75
 
 
 def unknown_command(said: str, known: Collection[str]) -> str:
-    """Return what is said to a command that is none, with the one that was probably meant."""
+    """Return the answer to a command that is none, with the one that was probably meant."""
     near = get_close_matches(said.lower(), [*known, *replies.MEANT_COMMANDS], n=1, cutoff=LIKE)
     like = replies.MEANT_COMMANDS.get(near[0], near[0]) if near else ""
     if like in known:
@@ -134,7 +134,7 @@ class Dispatch:
     async def _attempt(
         self, batch: Sequence[Envelope], turn_id: str, do: Do | None, *, claimed: bool
     ) -> Sequence[Envelope]:
-        """Do what the batch asks for; return what has to be tried again: all of it when it failed, nothing when not.
+        """Carry out the batch; return the updates to be tried again: all of it when it failed, nothing when not.
 
         Updates that somebody else finished meanwhile are left out, and only they.
         """

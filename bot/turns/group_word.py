@@ -17,7 +17,7 @@ from memory.errors import StorageError
 
 TOLD: Final = "told_what_is_read"
 JOINED: Final = frozenset({"member", "administrator"})
-"""What the bot becomes in a group that it is added to."""
+"""Roles of the bot in a group that it is added to."""
 
 
 class GroupWord:

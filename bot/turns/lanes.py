@@ -31,7 +31,7 @@ LOCAL_SHARE = 2
 OVER_HTTP = "over HTTP"
 
 Do = Callable[[Envelope], Awaitable[None]]
-"""What is done with an update in its lane, when it is more than its kind says: a confirmed tap."""
+"""The work on an update in its lane, when it is more than its kind says: a confirmed tap."""
 
 
 class Work(Protocol):
@@ -302,7 +302,7 @@ class Lanes:
         return lock
 
     def _share_of(self, envelope: Envelope) -> asyncio.Semaphore:
-        """Return what one person has of the places; a session over HTTP is none, unless its caller says who it is."""
+        """Return one person's part of the places; a session over HTTP is none, unless its caller says who it is."""
         person = f"{OVER_HTTP} {envelope.person}" if is_local(envelope.chat_id) else envelope.user_id
         share = self._shares.get(person)
         if share is None:

@@ -56,7 +56,7 @@ class Services:
     tasks: TaskStarts
     files: FileRoom
     groups: GroupPast
-    """What members may ask of their groups, and who is in one."""
+    """Questions of members about their groups, and who is in one."""
     describer: Describer
     """Describes pictures."""
     speaker: Speaker
@@ -73,7 +73,7 @@ class Services:
 
 
 async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
-    """Return what a turn is sure to ask the database for; nothing for what does not become one. Never raises."""
+    """Return the reads that a turn is sure to make; none for an update that does not become one. Never raises."""
     last = batch[-1]
     if batch[0].kind != "text":
         return Ahead({})

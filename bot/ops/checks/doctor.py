@@ -178,7 +178,7 @@ def _existing(folder: Path) -> Path:
 
 
 def _is(look: Callable[[], bool]) -> bool:
-    """Return what a look at a path says; False when this user may not look there."""
+    """Return the answer of a look at a path; False when this user may not look there."""
     try:
         return look()
     except OSError:

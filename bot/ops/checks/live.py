@@ -48,7 +48,7 @@ ECHO: Final = {
 
 
 async def try_out(settings: Settings) -> list[Check]:
-    """Return what came of trying the bot's token, each model that the settings name, and the clock. Never raises."""
+    """Return the results of trying the bot's token, each model that the settings name, and the clock. Never raises."""
     found = await asyncio.gather(_token(settings), *(_model(settings, model) for model in models_of(settings)))
     return [*found, clock(settings.continuity_timezone, SystemClock().now_ms())]
 

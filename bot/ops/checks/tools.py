@@ -1,4 +1,4 @@
-"""What `doctor` says of tools: the operator's own can be imported, each MCP server starts and says what it offers."""
+"""Checks of tools: the operator's own can be imported, each MCP server starts and says what it offers."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ async def _of_server(server: config.ServerConfig) -> Check:
 
 
 def _last(errors: TextIO) -> str:
-    """What the server said last on its error output."""
+    """The server's last words on its error output."""
     errors.seek(0)
     return " ".join(errors.read()[-LAST_CHARS:].split())

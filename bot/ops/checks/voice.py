@@ -1,4 +1,4 @@
-"""What `doctor` says of voice: who listens and who speaks is there, and answers; no sound is sent, nothing is paid."""
+"""Checks of voice: who listens and who speaks is there, and answers; no sound is sent, nothing is paid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTENS: Final = "voice.listens"
 SPEAKS: Final = "voice.speaks"
 LIBRARY: Final = "faster_whisper"
 MODEL_FILE: Final = "model.bin"
-"""What each Whisper model in CTranslate2's format has in its folder."""
+"""Files of each Whisper model in CTranslate2's format."""
 _NO_KEY: Final = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 

@@ -21,14 +21,14 @@ from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.store import Store
 
 AS_IT_IS = "it is used as it is"
-"""What is said of a turn that does not match its digest and of which there is no copy."""
+"""The sentence about a turn that does not match its digest and has no copy."""
 
 Level = Literal["ok", "behind", "missing", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """What the turn log itself shows of a session."""
+    """A session as the turn log itself shows it."""
 
     turns: int = 0
     last_seq: int = 0

@@ -77,7 +77,7 @@ FIELDS = tuple(name for name in Backup.__dataclass_fields__ if name != "folder")
 
 
 def read_manifest(data: bytes, folder: Path) -> Backup:
-    """Return what a backup says of itself. Raises OpsError when it is not one of ours."""
+    """Return the manifest of a backup. Raises OpsError when it is not one of ours."""
     try:
         fields: dict[str, Any] = orjson.loads(data)
         found = {name: _sound(name, fields[name]) for name in FIELDS}

@@ -25,13 +25,13 @@ from memory.storage.sqlite.database import SqliteDatabase
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did and where the data that was there before is now."""
+    """The result of a restore, and the place of the earlier data."""
 
     backup: Backup
     set_aside: tuple[Path, ...]
     unfinished: tuple[str, ...]
     dropped: tuple[str, ...] = ()
-    """What the backup's schema had and ours does not: triggers, views, tables that somebody put there."""
+    """Objects of the backup's schema that ours does not have: triggers, views, tables that somebody put there."""
 
 
 def stamp(at_ms: int) -> str:

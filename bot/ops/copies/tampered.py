@@ -14,7 +14,7 @@ from memory.storage import migrate
 from memory.storage.sqlite.schema import drop_objects, objects_in, objects_of
 
 _ORDER: Final = ("trigger", "view", "index", "table")
-"""What hangs on others goes first."""
+"""Rows that hang on others go first."""
 MOST_NAMED: Final = 5
 
 

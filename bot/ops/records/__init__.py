@@ -1,1 +1,1 @@
-"""What is kept of conversations, for an operator to see, give out and change."""
+"""Records of conversations, for an operator to see, give out and change."""

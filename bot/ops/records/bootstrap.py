@@ -28,7 +28,7 @@ async def refresh(workspace: Workspace, session_id: str) -> Stages:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What somebody wants in one conversation after a silence; `session_id` is its present session."""
+    """Somebody's wish in one conversation after a silence; `session_id` is its present session."""
 
     session_id: str
     conversation_id: str

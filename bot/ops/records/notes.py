@@ -1,4 +1,4 @@
-"""What is noted in a conversation, its history and what was refused, and changing it by hand: console and commands."""
+"""Notes of a conversation, their history and refusals, and changes by hand: console and commands."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SeenNotes:
 
 @dataclass(frozen=True, slots=True)
 class NoteToForget:
-    """What goes together with a note: the messages that it rests on, the first of them quoted."""
+    """Things that go together with a note: the messages that it rests on, the first of them quoted."""
 
     note: Note
     quoted: tuple[str, ...]

@@ -22,7 +22,7 @@ from memory.privacy.plan import ForgetCounts, ForgetRequest
 
 @dataclass(frozen=True, slots=True)
 class ForgottenHere:
-    """What was forgotten of one conversation, and what the look into the files found."""
+    """The forgotten things of one conversation, and the finds of the look into the files."""
 
     conversation_id: str
     counts: ForgetCounts
@@ -36,7 +36,7 @@ def is_private_with(conversation_id: str, user_id: int) -> bool:
 
 
 def requests(conversation_ids: Sequence[str], user_id: int | None) -> list[ForgetRequest]:
-    """Return what to forget: whole conversations, or of others' conversations what the person said there."""
+    """Return the requests of forgetting: whole conversations, or of others' the person's own words there."""
     return [
         ForgetRequest(
             each,

@@ -1,4 +1,4 @@
-"""What the model was given for one answer: said again from what was kept, with a proof or the reason why not."""
+"""The prompt of one answer: said again from kept pieces, with a proof or the reason why not."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class SeenPrompt:
     why: str = ""
     """Why there is none, or why it is not proven to be the same; "" when it is."""
     retrieved: tuple[RetrievedItem, ...] = ()
-    """What was found for it, with the parts of each score."""
+    """Finds for it, with the parts of each score."""
 
 
 async def read_prompt(workspace: Workspace, turn_id: str) -> SeenPrompt:
-    """Return what the model was given for this turn. Raises OpsError for an unknown turn, `StorageError`."""
+    """Return the prompt of this turn. Raises OpsError for an unknown turn, `StorageError`."""
     memory = workspace.memory
     turn = await memory.store.turn(turn_id)
     if turn is None:

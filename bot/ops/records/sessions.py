@@ -49,7 +49,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search for a turn's words finds in its conversation now, best first, itself left out."""
+    """Finds for a turn's words in its conversation now, best first, itself left out."""
 
     turn: ConversationTurn
     items: list[RetrievedItem]
@@ -113,12 +113,12 @@ async def one_turn(workspace: Workspace, session_id: str, seq: int | None) -> Co
 
 
 async def found_for(workspace: Workspace, session_id: str, seq: int | None) -> Found:
-    """Return what a search for the words of a turn (the last one for None) finds. Raises OpsError, `StorageError`."""
+    """Return the finds of a search for the words of a turn (the last one for None). Raises OpsError, `StorageError`."""
     return await found_of(workspace, await one_turn(workspace, session_id, seq))
 
 
 async def found_of(workspace: Workspace, turn: ConversationTurn) -> Found:
-    """Return what a search for the words of this turn finds. Raises `StorageError`."""
+    """Return the finds of a search for the words of this turn. Raises `StorageError`."""
     memory = workspace.memory
     query = Query(turn.conversation_id, turn.user_text, now_ms=memory.clock.now_ms(), limit=FOUND + 1)
     items = await memory.searcher.search(query)

@@ -64,7 +64,7 @@ class Status:
     quarantined: int
     unreachable_chats: int
     reading: str
-    """What reading by a model cost and brought, "" when no model has read."""
+    """Cost and gain of reading by a model, "" when no model has read."""
     workers: tuple[str, ...]
     """On a server, the processes that share the work, in words."""
     reactions: dict[str, int]

@@ -1,4 +1,4 @@
-"""What the commands show: tables that can be read at 80 columns; nothing that people wrote can steer the terminal."""
+"""Output of the commands: tables that can be read at 80 columns; nothing that people wrote can steer the terminal."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def show_sessions(console: Console, listed: Sequence[ListedSession], now_ms: int
 
 
 def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequence[str]) -> None:
-    """Show what is not simply in order, what was found below it, and the sum."""
+    """Show the checks that are not simply in order, their finds, and the sum."""
     short = short_ids([verdict.session_id for verdict in verdicts])
     table = columns("session", "", "checkpoint", "at turn#", "log at#", "")
     notes: list[tuple[str, RenderableType]] = []
@@ -169,7 +169,7 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequ
 
 
 def show_reports(console: Console, reports: Sequence[HydrationReport], *, done: str) -> None:
-    """Show what hydrations used, of many only those that were not simply in order; `done` is what became of them."""
+    """Show the sources of hydrations, of many only those not simply in order; `done` is what became of them."""
     short = short_ids([report.session_id for report in reports])
     table = columns("session", "from", "checkpoint", "folded#", "healed#")
     notes: list[tuple[str, RenderableType]] = []
@@ -250,7 +250,7 @@ def _holds(backup: Backup) -> str:
 
 
 def show_restored(console: Console, restored: Restored, zone: tzinfo, now_ms: int) -> None:
-    """Show what was restored, where the earlier data is, and what the next start will work on."""
+    """Show the restored backup, where the earlier data is, and the work of the next start."""
     backup = restored.backup
     rows = [("restored", f"{_holds(backup)}, of {when(backup.created_at_ms, now_ms, zone)}")]
     rows += [("set aside", str(path)) for path in restored.set_aside]

@@ -1,4 +1,4 @@
-"""What `show` shows of one session: where it stands, what was said, what the model was and would be given."""
+"""One session as `show` shows it: its standing, the talk, the last prompt and the next one."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _receipts(receipts: Sequence[TierReceipt]) -> Table:
 
 
 def show_found(console: Console, found: Found) -> None:
-    """Show what a search for a turn's words finds, and why."""
+    """Show the finds of a search for a turn's words, and why."""
     console.print(said(f"turn {found.turn.seq}: {shorten(found.turn.user_text, 200)}", "bold"))
     if not found.items:
         console.print("Nothing else in its conversation bears on it.")

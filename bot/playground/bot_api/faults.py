@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """What goes wrong. `LOST_ANSWER`, `HANG_AFTER` and `MALFORMED` come after the effect, the others instead of it."""
+    """Kinds of faults. `LOST_ANSWER`, `HANG_AFTER` and `MALFORMED` come after the effect, the others instead of it."""
 
     LOST_ANSWER = "lost_answer"
     DROPPED = "dropped"

@@ -14,7 +14,7 @@ from aiohttp import web
 
 HOSTS: Final = ("127.0.0.1", "localhost")
 OWN_SITES: Final = ("same-origin", "none")
-"""What a browser says of a request of this page, and of an address that somebody typed."""
+"""Headers of a browser with a request of this page, and of an address that somebody typed."""
 FRAMES: Final = "frame-ancestors 'none'"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

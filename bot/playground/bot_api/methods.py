@@ -211,7 +211,7 @@ def set_message_reaction(world: World, params: Json, _now_s: float) -> bool:
 
 
 def answer_callback_query(world: World, params: Json, _now_s: float) -> bool:
-    """Keep what the pressed button says; a second answer or an unknown id is refused."""
+    """Keep the answer to the pressed button; a second answer or an unknown id is refused."""
     pressed = world.callbacks.get(str(params.get("callback_query_id")))
     if pressed is None or "answer" in pressed:
         raise refuse("query is too old and response timeout expired or query ID is invalid")

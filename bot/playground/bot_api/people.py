@@ -13,7 +13,7 @@ from bot.playground.bot_api.world import Chat, StoredMessage, World
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """What a person sent: where it is and which update tells the bot of it (0 when the bot is not told)."""
+    """A message that a person sent: where it is and which update tells the bot of it (0 when the bot is not told)."""
 
     message_id: int
     update_id: int

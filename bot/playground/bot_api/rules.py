@@ -1,4 +1,4 @@
-"""What Telegram refuses and how it says so: pure checks of texts, entities and keyboards."""
+"""Telegram's refusals and their words: pure checks of texts, entities and keyboards."""
 
 from __future__ import annotations
 

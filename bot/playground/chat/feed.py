@@ -1,4 +1,4 @@
-"""What is new on the screen and what a typed line means: the decisions of the terminal, without a terminal."""
+"""News on the screen and the meaning of a typed line: the decisions of the terminal, without a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class News:
 
 
 def news(before: Sequence[ShownMessage], after: Sequence[ShownMessage]) -> list[News]:
-    """Return what a person should be shown, in the order of the messages. Buttons that vanish are no news."""
+    """Return the lines to show a person, in the order of the messages. Buttons that vanish are no news."""
     known = {line.message_id: line for line in before}
     found: list[News] = []
     for line in after:

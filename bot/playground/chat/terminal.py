@@ -155,7 +155,7 @@ class Follower:
         return text, _GROWING_SETTLES_S if text.endswith("…") else _EDIT_SETTLES_S
 
     def live_text(self) -> str:
-        """Return what stands above the input line: the draft, an edit that goes on, or the typing sign."""
+        """Return the lines above the input: the draft, an edit that goes on, or the typing sign."""
         now = self.api.view(PLAYGROUND_USER_ID)
         return self.screen.live(self.held()[0] or now.draft or "", is_typing=now.is_typing or now.draft is not None)
 

@@ -39,7 +39,7 @@ class ServerConfig:
     headers: Mapping[str, str] = field(default_factory=dict)
     memory_mb: int = MEMORY_MB
     oauth: Mapping[str, str] = field(default_factory=dict)
-    """What the operator knows of its login: clientId, clientSecret, scope, issuer, redirectUri."""
+    """The operator's knowledge of its login: clientId, clientSecret, scope, issuer, redirectUri."""
     people: frozenset[int] = frozenset()
     """Who is offered its tools; empty for everybody who may write to the bot."""
     origin: str = ""
@@ -113,7 +113,7 @@ def _server(name: str, given: Any, environ: Mapping[str, str], where: str) -> Se
 
 
 def _reached(given: Any, environ: Mapping[str, str], at: str) -> Any:
-    """Return what says where a server is, with its variables filled in: another value leads to another server."""
+    """Return a server's address or command with its variables filled in: another value leads to another server."""
     return [_filled(each, environ, at) for each in given] if isinstance(given, list) else _filled(given, environ, at)
 
 

@@ -1,4 +1,4 @@
-"""What servers of a process that was killed have left: their guards are known by a file each, and ended."""
+"""Remains of servers of a process that was killed: their guards are known by a file each, and ended."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GUARD: Final = Path(__file__).with_name("guard.py")
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "SYSTEMROOT")
-"""What a server gets of our environment, besides what its `env` names."""
+"""Variables of our environment that a server gets, besides those in its `env`."""
 MOST_TOOLS: Final = 500
 MOST_BYTES: Final = 16_000_000
 """Of one answer over HTTP."""

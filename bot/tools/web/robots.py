@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 MAX_BYTES: Final = 500 * 1024
-"""What is behind it is not read."""
+"""Bytes behind it are not read."""
 Rule = tuple[str, bool]
 """A pattern, and whether it allows."""
 

@@ -55,7 +55,7 @@ class SearchRequest:
 
 
 def request_for(address: str, query: str, keys: Mapping[str, str]) -> SearchRequest:
-    """Return what is asked of the service; `keys` are the variables of the environment, a key in the address wins."""
+    """Return the request to the service; `keys` are the variables of the environment, a key in the address wins."""
     url = URL(address)
     given = next((url.query[name] for name in SEARCH_KEYS if name in url.query), "")
     url = url.without_query_params(*SEARCH_KEYS)

@@ -74,7 +74,7 @@ NOTHING: Final = Material("")
 
 
 def unreachable(turn_id: str, error: NotFetched | NotHeard) -> OutgoingMessage:
-    """What is said when a file cannot be fetched or listened to just now, with the button that tries again."""
+    """The sentence when a file cannot be fetched or listened to just now, with the button that tries again."""
     key = f"not_heard.{error.why}" if isinstance(error, NotHeard) else "file_unreachable"
     return OutgoingMessage(replies.say(key), buttons=((try_again(turn_id),),))
 

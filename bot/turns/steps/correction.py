@@ -12,7 +12,7 @@ from memory.foreign import parts
 
 
 async def head_of(services: Services, batch: Sequence[Envelope], claimed: Awaitable[None]) -> Envelope:
-    """Return what a batch begins with, as the edit that it amounts to where it puts right what was heard."""
+    """Return the first update of a batch, as the edit that it amounts to where it puts right what was heard."""
     head = batch[0]
     if head.kind == "edit":
         return await _with_its_words(services, head)

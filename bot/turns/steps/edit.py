@@ -119,7 +119,7 @@ class Edits:
         await self._services.committer.say(Target.of(envelope), messages, store)
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
-        """Return what a turn's person says now; of a turn of several messages one alone reads anew."""
+        """Return the words of a turn's person as they are now; of a turn of several messages one alone reads anew."""
         row = await self._services.db.read_one("messages_of_turn", turn_id=turn.turn_id)
         return reworded(turn.user_text, edit.text, is_one=(row or {}).get("n", 1) <= 1)
 

@@ -28,13 +28,13 @@ _WHY = {
 
 
 async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
-    """What to say of the turn before, and of this one when it was tried before. Raises `StorageUnavailable`."""
+    """Notices about the turn before, and about this one when it was tried before. Raises `StorageUnavailable`."""
     told = (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news), *_ended(ask))
     return (*told, *await _taken_back(services, ask))
 
 
 async def _taken_back(services: Services, ask: Ask) -> list[str]:
-    """What was undone with the first answer of a message that was edited, and is answered again as it reads now."""
+    """Changes undone with the first answer of a message that was edited, and is answered again as it reads now."""
     before = [turn_id for turn_id in ask.repeats if turn_id in ask.state.undone]
     if not before:
         return []
@@ -107,7 +107,7 @@ def _sentence(change: dict[str, Any], reason: str, ask: Ask) -> str:
 
 
 def _set_before(ask: Ask) -> list[str]:
-    """What the program set for this very message while the model could not be reached."""
+    """Reminders that the program set for this very message while the model could not be reached."""
     there = [note for note in views.within(ask.ledger, ask.scope) if ask.turn_id in note.turn_ids]
     return [f"Set already for this message, while you could not be reached: {_line(note, ask)}" for note in there]
 

@@ -1,4 +1,4 @@
-"""What is asked of whoever answers: the words of the messages, the packet, the person, and what the model can do."""
+"""The question to whoever answers: the words of the messages, the packet, the person, and what the model can do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CARRIED = (
     "Of the notes and earlier conversations: " + " ".join(GUARDRAILS) + " Unless they ask what you remember or where "
     "you left off: then tell them."
 )
-"""What stands behind the instructions where earlier conversations are told: 001's guardrails, and what about."""
+"""Text behind the instructions where earlier conversations are told: 001's guardrails, and what about."""
 
 
 async def read_together(services: Services, batch: Sequence[Envelope]) -> AskedAgain:

@@ -38,7 +38,7 @@ class Took:
 
 
 def of_model(answer: Answer) -> dict[str, Attribute | None]:
-    """Return what a span tells of the model: its name and tokens by OpenTelemetry's names, never a word."""
+    """Return the attributes of a span about the model: its name and tokens by OpenTelemetry's names, never a word."""
     return {
         "gen_ai__request__model": answer.model,
         "gen_ai__usage__input_tokens": answer.input_tokens,

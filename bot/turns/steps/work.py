@@ -36,7 +36,7 @@ class ByClock:
 
 @dataclass(frozen=True, slots=True)
 class AskedAgain:
-    """What is answered when it is not the text of the updates themselves: /retry, [Answer again], a run of a task."""
+    """The text to answer when it is not the updates' own: /retry, [Answer again], a run of a task."""
 
     text: str
     third_party: bool = False
@@ -82,7 +82,7 @@ class Made:
 
 
 def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
-    """Return what was said with its middle left out when it is too long for one turn; the text itself says so."""
+    """Return the words with their middle left out when they are too long for one turn; the text itself says so."""
     text = clip_to_tokens(said.text, max_tokens, counter, clip_ends)
     return said if text == said.text else replace(said, text=text, whole_chars=said.whole_chars or len(said.text))
 

@@ -19,13 +19,13 @@ INTERVAL_S: Final = 5
 """Asked so often where the server doesn't say."""
 LONGEST_INTERVAL_S: Final = 60
 _USER_CODE: Final = re.compile(r"[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){0,3}|\d{2,4}(?: \d{2,4}){1,4}")
-"""What is shown as a code: `WDJB-MJHT`, `123 456 789`, and no sentence."""
+"""Shape of a code that is shown: `WDJB-MJHT`, `123 456 789`, and no sentence."""
 Outcome = Literal["waits", "slower", "over"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceCode:
-    """What a server gave for a login by a code."""
+    """The answer of a server to a login by a code."""
 
     device_code: str
     user_code: str

@@ -153,7 +153,7 @@ async def _find_way(config: ServerConfig, requests: LoginRequests) -> Begun:
 async def _resource(
     config: ServerConfig, challenge: httpx2.Response, requests: LoginRequests
 ) -> ProtectedResourceMetadata | None:
-    """Return what the server says of itself as something protected. Raises `NotDone` when it names another one."""
+    """Return the server's metadata as a protected resource. Raises `NotDone` when it names another one."""
     said = extract_resource_metadata_from_www_auth(challenge)
     for url in build_protected_resource_metadata_discovery_urls(said, config.url):
         found = await handle_protected_resource_response(await requests.send(create_oauth_metadata_request(url)))
@@ -168,7 +168,7 @@ async def _resource(
 async def _server(
     config: ServerConfig, about: ProtectedResourceMetadata | None, requests: LoginRequests
 ) -> tuple[OAuthMetadata, str]:
-    """Return what the server of logins says of itself, and where it gives codes ("" for nowhere). Raises `NotDone`."""
+    """Return the metadata of the server of logins, and where it gives codes ("" for nowhere). Raises `NotDone`."""
     named = str(about.authorization_servers[0]) if about else None
     origin = str(URL(config.url).origin())
     only = config.oauth.get("issuer")
@@ -234,7 +234,7 @@ async def exchange(way: Way, code: str, requests: LoginRequests, now_ms: int) ->
 
 
 async def ask(way: Way, code: str, requests: LoginRequests, now_ms: int) -> Tokens | device.Outcome:
-    """Return what a code is given for, or how it stands. Raises `NotDone` when it cannot be known just now."""
+    """Return the tokens for a code, or its state. Raises `NotDone` when it cannot be known just now."""
     answer = await requests.send(_token_request(way, {"grant_type": device.GRANT, "device_code": code}))
     if answer.status_code in {HTTPStatus.OK, HTTPStatus.CREATED}:
         return _tokens(answer, now_ms, "")

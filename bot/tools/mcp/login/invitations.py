@@ -29,7 +29,7 @@ class Invitations:
         self._at_ms: dict[tuple[str, int], int] = {}
 
     def tool(self, server: str, origin: str) -> Tool:
-        """Return what stands for the tools of a server where the person has no login."""
+        """Return the stand-in for the tools of a server where the person has no login."""
         return Tool(
             name=name_of(server, LOG_IN),
             description=f"{server} can be used once the person has logged in there. Call this when they want it.",

@@ -107,7 +107,7 @@ class Logins:
         return Invitation(begun.address, URL(begun.address).host or "", code.user_code if code else "", lasts_ms)
 
     async def came_back(self, found: Pasted, user_id: int | None, conversation_id: str) -> Back | None:
-        """Return what an address that came back is good for, None for one of no login. `StorageUnavailable`."""
+        """Return the login of an address that came back, None for one of no login. `StorageUnavailable`."""
         row = await self._db.read_one("login_begun", state=found.state)
         if row is None:
             return None
@@ -178,7 +178,7 @@ class Logins:
 
     @staticmethod
     def done(row: Row) -> Statement:
-        """Return what ends a login that was begun; a `Conflict` when it has ended."""
+        """Return the statement that ends a login that was begun; a `Conflict` when it has ended."""
         return Statement("login_use", {"state": row["state"]}, expect=1)
 
     async def end(self, server: str, user_id: int) -> bool:
@@ -205,13 +205,13 @@ class Logins:
         return bool(config.oauth) or found is not None
 
     async def tools_of(self, server: str, user_id: int | None) -> list[Any] | None:
-        """Return what this person's account was offered last; None for who is not logged in. `StorageUnavailable`."""
+        """Return the tools offered last to this account; None for who is not logged in. `StorageUnavailable`."""
         login = await self._login(server, user_id)
         found: list[Any] | None = orjson.loads(login.tools_json) if login else None
         return found
 
     async def keep_tools(self, server: str, user_id: int, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Keep what an account is offered. Raises `StorageError`."""
+        """Keep the tools offered to an account. Raises `StorageError`."""
         values = {"server": server, "user_id": user_id, "tools_json": orjson.dumps(list(tools)).decode()}
         await self._db.write(Statement("login_tools_keep", values))
 

@@ -1,4 +1,4 @@
-"""What opens people's accounts lies sealed in the database: without the bot's token a copy of it opens nothing."""
+"""Tokens of people's accounts lie sealed in the database: without the bot's token a copy of it opens nothing."""
 
 from __future__ import annotations
 

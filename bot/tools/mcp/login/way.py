@@ -1,4 +1,4 @@
-"""What is kept of a login: the way to its server, and the tokens that open the account. Plain values."""
+"""A login as it is kept: the way to its server, and the tokens that open the account. Plain values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What a login needs until it ends, and what renews and ends it then."""
+    """State of a login until it ends, and the calls that renew and end it then."""
 
     server: str
     url: str
