@@ -89,7 +89,7 @@ def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Op
 
 
 def put_off(note: Note, occurrence: str, until_ms: int) -> Move:
-    """Moves a date behind the quiet hours; of a series the first alone, further ones of these hours go."""
+    """The move of a date behind the quiet hours; of a series the first alone, further ones of these hours go."""
     others = [each for each in note.occurrences if each.original_local != occurrence]
     is_there = any(each.moved_to_ms == until_ms and each.state in series.TO_COME for each in others)
     return Move(number=note.number, occurrence=occurrence, to_ms=None if is_there else until_ms)
