@@ -12,24 +12,12 @@ from pathlib import Path
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
-from story import PERSON, bot_lines, bot_texts, rows
+from story import PERSON, TURN_POINTS, bot_lines, bot_texts, rows
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.timeout(600)]
 
 SERVER = Path(__file__).parents[1] / "loopback" / "mcp_server.py"
-MESSAGE = [
-    "inbox_before_write",
-    "inbox_after_write",
-    "turn_claimed",
-    "turn_packet_built",
-    "turn_answered",
-    "before_commit",
-    "after_commit",
-    "turn_committed",
-    "outbox_marked_sending",
-    "outbox_sent_unrecorded",
-    "outbox_recorded",
-]
+MESSAGE = [point for point in TURN_POINTS if not point.startswith("checkpoint_")]
 """From a message to what is seen of its turn: plan and question, or, of what only reads, result and reply."""
 RUN = ["tool_running", "tool_ran", "tool_recorded"]
 TAP = ["tool_allowed", *RUN, "tool_shown", *MESSAGE]
