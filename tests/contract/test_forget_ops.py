@@ -19,7 +19,7 @@ def test_a_conversation_is_forgotten_and_the_other_stays(house):
 
     assert result.exit_code == 0, result.output
     assert "4 messages and their answers" in result.stdout
-    assert "no trace" in result.stdout
+    assert "nothing of it is left" in result.stdout
     assert readable(house, b"zebrafish") == []
     assert house.turns(house.sessions[0]) == []
     assert len(house.turns(house.sessions[1])) == 2

@@ -23,7 +23,6 @@ from bot.features.forgetting.texts import (
     question,
     report_text,
     request_of,
-    telling_words,
     with_echoes,
 )
 from bot.features.memories import holding
@@ -40,6 +39,7 @@ from memory.ports import Row, Statement
 from memory.privacy.forget import Forgetter
 from memory.privacy.plan import ForgetCounts
 from memory.search.query import Query
+from memory.search.same_words import held, telling_forms
 from memory.state.listed import picked, places_in
 from memory.types import ListedItem
 
@@ -194,10 +194,12 @@ class Forgetting:
         turn_ids = list(payload.get("turn_ids", ()))
         for old_id, new_id in payload.get("details", {}).items():
             old, new = ledger.by_id(old_id), ledger.by_id(new_id)
-            words = telling_words(old.text if old else "") - telling_words(new.text if new else "")
+            words = telling_forms(old.text if old else "")
+            for word in held(words, new.text if new else ""):
+                del words[word]
             for turn_id in old.turn_ids if old else ():
                 row = await self._services.db.read_one("get_turn", turn_id=turn_id)
-                if row and words & (telling_words(row["user_text"]) | telling_words(row["assistant_text"])):
+                if row and held(words, f"{row['user_text']}\n{row['assistant_text']}"):
                     turn_ids.append(turn_id)
         kept = {name: value for name, value in payload.items() if name != "details"}
         standing_for = list(payload.get("details", {}).values())

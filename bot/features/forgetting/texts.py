@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,6 @@ from memory.search.same_words import Forms, asked_words, held
 from memory.types import ListedItem
 
 LISTED = 8
-SHORT_CHARS = 2
 FOUND_MOST = 200
 QUOTED_CHARS = 140
 BUTTONS_A_ROW = 4
@@ -160,11 +158,6 @@ def _around(text: str, words: str) -> str:
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
     return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
-
-
-def telling_words(text: str) -> set[str]:
-    """The words that a search for what to forget goes by."""
-    return {word for word in re.findall(r"[^\W_]+", text.casefold()) if len(word) > SHORT_CHARS or word.isdigit()}
 
 
 def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
