@@ -118,17 +118,17 @@ async def test_a_detail_goes_and_the_note_without_it_stays(api, model, bot_here)
     """What stands for the note since is no repetition of it, although it has all of its other words."""
     bot = await bot_here()
     model.reply = telling(
-        boat=noting("The boat shed key is with Marek, before with Rosa"),
+        boat=noting("The boat shed key is with Marek, behind the blue pot"),
         forget=[ToolCall("forget", {"numbers": [1], "text": "The boat shed key is with Marek"})],
     )
-    await reply(api, "boat shed key went from Rosa to Marek")
-    await reply(api, "forget that Rosa had it")
+    await reply(api, "boat shed key is at Marek's, behind the blue pot")
+    await reply(api, "forget about the blue pot")
     asked = await tap(api, "Delete the messages too", "can't be undone")
     assert "what I noted" not in asked.text
     await tap(api, "Yes, forget it", "I checked my copies")
 
     assert standing(bot) == ["The boat shed key is with Marek"]
-    assert not any("went from Rosa" in user for user, _ in stored_turns(bot))
+    assert not any("behind" in user for user, _ in stored_turns(bot))
 
 
 async def test_memory_shows_what_holds_a_word_or_says_that_nothing_does(api, model, bot_here):

@@ -376,3 +376,13 @@ async def test_what_was_forgotten_already_goes_with_the_messages_of_another(memo
 
     await memory.recorder.settle()
     assert b"zebrafish" not in raw(memory)
+
+
+async def test_a_message_that_was_found_by_words_leaves_all_that_was_noted_of_it(memory, say):
+    """Where none of its notes holds the words, each tells something else, and stays in its own words alone."""
+    await say("Zebrafish! And the dentist is on the 20th.", add("n_1", "Dentist: 20th", "t_1"))
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",), beside_stays=True))
+
+    assert await texts(memory) == ["Dentist: 20th"]
+    await memory.recorder.settle()
+    assert b"zebrafish" not in raw(memory)

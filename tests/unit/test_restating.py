@@ -55,6 +55,7 @@ def test_what_really_says_it_again_is_found(gone, text):
         (SIZE, "Birthday list: still need Priya's wellies"),
         (KEY, "Settled at £265 then. Saturday's ping is off."),
         ("Der Ersatzschlüssel fürs Haus liegt bei Priya", GERMAN_TWIN),
+        ("Priya took the boat on 26 November 2026", "Ask Priya for the boat on 26 December"),
         ("The VAT return is due on 30 November", "Boots on 30 November, 2026"),
     ],
 )
