@@ -12,8 +12,7 @@ from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.context.earlier import beginning
-from memory.context.standing import standing_now
+from memory.context.earlier import beginning, standing_now
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import (

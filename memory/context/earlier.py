@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.context.standing import standing_now
+from memory.context.repeats import speaks_of, word_keys
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment
-from memory.ledger.types import Ledger
+from memory.ledger.past import as_of
+from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import forgotten_words
 from memory.storage.store import SessionRow, Store
 from memory.types import ConversationTurn, SessionState
@@ -30,6 +32,9 @@ STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
 CACHED_SESSIONS: Final = 256
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])[\"')\]»”]*\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+_SHORT_END: Final = re.compile(r"(?:^|\s)\w{1,2}\.$")
+"""A stop behind one or two letters ends no sentence: "M. Bouvet", "le 3. Stock"."""
 
 
 class EarlierSessions:
@@ -148,3 +153,46 @@ def midnight_of(now_ms: int, time_zone: str) -> int:
     """When the day began where the person is."""
     now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
     return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
+
+
+# --- where one stands -------------------------------------------------------------------------------------------------
+
+
+def standing_now(
+    line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange], forgotten: Iterable[str] = ()
+) -> str:
+    """The sentences of a session's standing that hold still; "" when none does.
+
+    Of `changes`, the latest of the ledger, those that came after the line was written tell which notes it may rest on
+    that read otherwise now; `forgotten` are the words of notes that nobody may be told any more. A sentence that speaks
+    of one of them is left out: how it stands now the notes tell.
+    """
+    old = [word_keys(text) for text in (*forgotten, *_outdated(line, ledger, changes))]
+    kept = [each for each in sentences(line.standing) if not any(speaks_of(word_keys(each), keys) for keys in old)]
+    return " ".join(kept)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    found: list[str] = []
+    for part in _SENTENCE.split(text):
+        if found and _SHORT_END.search(found[-1]):
+            found[-1] += f" {part}"
+        elif part.strip():
+            found.append(part.strip())
+    return found
+
+
+def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) -> Iterable[str]:
+    """The notes as they were when the line was written, where they read otherwise now or are no more."""
+    later = [change for change in changes if change.at_ms > line.written_at_ms and change.version <= ledger.version]
+    then = as_of(ledger, later) if later else ledger
+    for number in {change.number for change in later}:
+        note, now = then.find(number), ledger.find(number)
+        if note is not None and note.is_open and not _is_same(note, now):
+            yield note.text
+
+
+def _is_same(note: Note, now: Note | None) -> bool:
+    """Whether a note still says what it said; that it rings or was put off says nothing else."""
+    return now is not None and (now.text, now.due_at_ms, now.status) == (note.text, note.due_at_ms, note.status)

@@ -8,10 +8,11 @@ from typing import Final
 
 from memory.context.notes_block import Block, Since, newest_form
 from memory.context.repeats import NoteWords, speak_of
+from memory.context.restating import Matter, Said, known_by
 from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import Scope, belongs, within, worth
+from memory.ledger.views import Scope, belongs, forgotten_words, standing, within, worth
 from memory.packets import RetrievedItem
 from memory.search.terms import little_words, split_words
 from memory.text import has_question_mark
@@ -90,6 +91,15 @@ def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) ->
     return replace(since, changed=(*since.changed, *lines), numbers=numbers)
 
 
+def _without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:
+    """The finds that tell nothing again of notes that were forgotten while their messages stay (P13)."""
+    words = forgotten_words(ledger)
+    if not (found and words):
+        return list(found)
+    gone, known = Matter(words, (item.text for item in found)), known_by(standing(ledger))
+    return [item for item in found if not gone.told_by(Said.of(item.text), known)]
+
+
 def beside_calls(found: Sequence[RetrievedItem], shown: Sequence[ConversationTurn]) -> list[RetrievedItem]:
     """The finds that the messages do not hold already, as what a search of theirs returned."""
     told = _plain("\n".join(call.result for turn in shown for call in turn.tool_calls)) if found else ""
@@ -120,8 +130,9 @@ def with_notes(
     `changed` tells when notes were last given other words or another day, by id. A note that the prompt tells
     elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its number and how it
     ended: `done: #12`. What was found in a `worked_on` turn is called so. A message whose notes tell all that it said
-    is left out.
+    is left out, and one that tells again what was forgotten.
     """
+    found = _without_forgotten(found, ledger)
     if not found:
         return []
     of_turn = _by_turn(ledger, scope, {item.ref for item in found}, now_ms)

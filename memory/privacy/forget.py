@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from memory.context.restating import Known, Matter, Said, known_by
 from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.job import Keeper
@@ -21,7 +22,6 @@ from memory.ledger.views import forgotten_words, standing
 from memory.ports import Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
-from memory.privacy.restating import Known, Matter, Said, known_by
 from memory.process.faults import point
 from memory.search.searcher import merge_index
 from memory.sessions.recorder import Recorder

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memory.context import restating
 from memory.ledger.store import erase_everything
 from memory.ledger.types import Ledger, Note
 from memory.ports import Clock, Database, Row, Statement
-from memory.privacy import calls, erasure, restating
+from memory.privacy import calls, erasure
 from memory.privacy.notes import NotesPlanner, Thinned, asked_for
 from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold

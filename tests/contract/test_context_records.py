@@ -354,6 +354,23 @@ async def test_what_stands_in_the_messages_is_not_looked_for(store, desk):
     assert "the boat is red" in reference_text(packet)
 
 
+async def test_no_find_tells_again_what_was_forgotten(store, desk):
+    """The messages stay; an answer that said it once more, in a turn the note never rested on, tells it to nobody."""
+    await note(
+        store,
+        Add(kind="constraint", text="Nele takes no lactose", note_id="n_1"),
+        Add(kind="constraint", text="Nelly takes no lactose", note_id="n_2"),
+        Change(number=2, fields={"confidence": 0.0}),
+        End(number=2, how="dropped"),
+    )
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    again = found("m_1", "s_0", "No lactose: that is Nele and Nelly of your group", share=0.9)
+    other = found("m_2", "s_0", "Nele's parents brought the note about lactose", share=0.8)
+    packet = await assembler(store, FixedSearcher(again, other)).packet(state, "who takes no lactose?", now_ms=NOW_MS)
+
+    assert [item.ref for item in packet.retrieved] == ["m_2"]
+
+
 async def test_nothing_below_the_floor_is_told(store, desk):
     """Where nothing in the past is close nothing is told; else the best, and what is not far behind them."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)

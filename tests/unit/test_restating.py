@@ -2,8 +2,8 @@
 
 import pytest
 
+from memory.context.restating import Known, Matter, Said, known_by, told_beside
 from memory.ledger.types import Note
-from memory.privacy.restating import Known, Matter, Said, known_by, told_beside
 from memory.testing import START_MS
 
 KEY = "The spare key for the allotment is with Priya, at number 34"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.context.standing import sentences, standing_now
+from memory.context.earlier import sentences, standing_now
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Operation
