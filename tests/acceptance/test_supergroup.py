@@ -108,5 +108,5 @@ async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bo
     await told(api, new, "/forget@continuity_bot group")
     line = next(line for line in reversed(api.view(new).lines) if line.buttons)
     api.people.presses(ANA, line.buttons[0][0], chat_id=new, message_id=line.message_id)
-    await api.until(lambda: any("no trace" in text.lower() for text in said(api, new)))
+    await api.until(lambda: any("nothing of it is left" in text.lower() for text in said(api, new)))
     assert rows(bot, "SELECT COUNT(*) FROM conversation_turns") == [(0,)]
