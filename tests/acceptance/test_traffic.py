@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import random
 
 import pytest
-from loopback.sounds import voice
-from PIL import Image
+from sent_media import KINDS, Sent, repeats
 from story import answered, rows
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
-
-
-def _square() -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (64, 64), "green").save(out, "JPEG")
-    return out.getvalue()
-
-
-SQUARE = _square()
 
 
 async def talk(api, chat_id: int, count: int) -> None:
@@ -132,52 +121,25 @@ async def test_long_storms(api, model, bot_process, seed):
     await storm(api, model, bot, seed=100 + seed, chats=8, messages=15)
 
 
-def say_with(api, person: int, number: int, kind: int) -> None:
-    """Say something: in writing, under a photo or a document, or by voice."""
-    text = f"chat {person} message {number}"
-    if kind == 0:
-        api.people.says(person, text)
-    elif kind == 1:
-        api.people.sends_file(person, SQUARE, kind="photo", caption=text)
-    elif kind == 2:
-        api.people.sends_file(person, f"The code is {number}.".encode(), name=f"{number}.txt", caption=text)
-    else:
-        api.people.sends_file(person, voice(text, seconds=1), kind="voice", claims={"duration": 1})
-
-
-async def storm_of_media(api, bot, *, seed: int, chats: int, messages: int) -> int:
-    """People write, speak, and send photos and documents while the bot dies at random; return the number of kills."""
+async def storm_of_media(api, model, bot, *, seed: int, chats: int, messages: int) -> int:
+    """People send everything that can be sent while the bot dies at random; return the number of kills."""
+    model.reply = repeats
     chance, done, kills = random.Random(seed), asyncio.Event(), []
     killer = asyncio.create_task(kill_at_random(bot, chance, done, kills))
-
-    async def talk_by_all_means(person: int) -> None:
-        for number in range(1, messages + 1):
-            say_with(api, person, number, (person + number) % 4)
-            await answered(api, person, f"chat {person} message {number}", 240)
-
-    people = [7000 + number for number in range(chats)]
-    await asyncio.gather(*map(talk_by_all_means, people))
+    sent = Sent([7000 + number for number in range(chats)], messages)
+    await asyncio.gather(*(sent.say(api, person) for person in sent.people))
     done.set()
     await killer
     await bot.terminate()
-    for person in people:
-        said = [f"chat {person} message {number}" for number in range(1, messages + 1)]
-        shown = [line.text for line in api.view(person).lines if line.by_bot and line.text.startswith("You said")]
-        assert shown == [f"You said: {text}" for text in said], f"seed {seed}"
-        heard = [line.text for line in api.view(person).lines if line.by_bot and "I heard" in line.text]
-        assert len(heard) == sum((person + number) % 4 == 3 for number in range(1, messages + 1)), f"seed {seed}"
-    states = rows(bot, "SELECT state, COUNT(*) FROM files GROUP BY state")
-    assert states == [("read", sum((p + n) % 4 > 0 for p in people for n in range(1, messages + 1)))], f"seed {seed}"
-    stored = rows(bot, "SELECT COUNT(*) FROM conversation_turns")
-    assert stored == [(chats * messages,)], f"seed {seed}"
+    sent.check(api, bot, f"seed {seed}")
     return len(kills)
 
 
 @pytest.mark.soak
 @pytest.mark.file
 @pytest.mark.parametrize("seed", range(int(os.environ.get("CONTINUITY_SOAK_SEEDS", "3"))))
-async def test_storms_with_everything_that_people_send(api, bot_process, sounds, seed):
-    """Four chats, ten messages each of four kinds, the process killed at random all the while."""
+async def test_storms_with_everything_that_people_send(api, model, bot_process, sounds, seed):
+    """Four chats send each of fourteen kinds, from a text to an album, the process killed at random all the while."""
     bot = await bot_process(CONTINUITY_TRANSCRIBE="openai:whisper-1", CONTINUITY_TRANSCRIBE_URL=sounds.url)
 
-    assert await storm_of_media(api, bot, seed=200 + seed, chats=4, messages=10) > 0
+    assert await storm_of_media(api, model, bot, seed=200 + seed, chats=4, messages=len(KINDS)) > 0
