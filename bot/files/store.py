@@ -13,12 +13,12 @@ import secrets
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 from memory.errors import StorageUnavailable, reason
 from memory.ports import Database, Statement
@@ -236,12 +236,14 @@ async def sweep_rows(db: Database) -> int:
 
 
 def _pieces(incoming: Incoming) -> list[Statement]:
-    found: list[Statement] = []
     with incoming.path.open("rb") as file:
-        while data := file.read(CHUNK_BYTES):
-            values = {"digest": incoming.digest, "position": len(found), "data": data}
-            found.append(Statement("file_chunk_put", values))
-    return found
+        return [Statement("file_chunk_put", piece) for piece in _read_pieces(file, incoming.digest)]
+
+
+def _read_pieces(file: BinaryIO, digest: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `file_chunks` for a file. Raises `OSError`."""
+    for position, data in enumerate(iter(lambda: file.read(CHUNK_BYTES), b"")):
+        yield {"digest": digest, "position": position, "data": data}
 
 
 async def copy_out(db: Database, digest: str, incoming: Incoming) -> None:
@@ -255,34 +257,30 @@ async def copy_out(db: Database, digest: str, incoming: Incoming) -> None:
         position += 1
 
 
-async def copy_in(db: Database, folder: Path, digests: Collection[str]) -> list[str]:
-    """Put files of a folder into rows, one transaction each; return the digests that could not be read."""
-    lost: list[str] = []
-    for digest in digests:
-        path = folder / digest
-        try:
-            if await asyncio.to_thread(digest_at, path) != digest:
-                lost.append(digest)
-                continue
-        except OSError:
-            lost.append(digest)
-            continue
-        with path.open("rb") as file:
-            await db.write(*_pieces(Incoming(path, file, digest)))
-    return lost
+def pieces_at(folder: Path, digest: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `file_chunks` for a file of a folder; none when it is lost or not what it was."""
+    with suppress(FileNotFoundError):
+        if digest_at(folder / digest) == digest:
+            with (folder / digest).open("rb") as file:
+                yield from _read_pieces(file, digest)
 
 
 def copy_files(source: Path, target: Path) -> int:
-    """Copy the files of one folder into another (0600, made to last); return how many. Raises `OSError`."""
+    """Copy the files of one folder into another (0600, made to last); return how many. Raises `OSError`.
+
+    A copy that is cut off has no name of a file, so that it can be made again.
+    """
     copied = 0
     for path in sorted(source.iterdir()) if source.is_dir() else ():
         if len(path.name) != DIGEST_CHARS or path.is_symlink() or not path.is_file():
             continue
-        descriptor = os.open(target / path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with path.open("rb") as origin, os.fdopen(descriptor, "wb") as copy:
-            shutil.copyfileobj(origin, copy)
-            copy.flush()
-            os.fsync(copy.fileno())
-        copied += 1
+        with suppress(FileNotFoundError), path.open("rb") as origin:  # deleted since we looked
+            coming = _open(target)
+            with coming.file as copy:
+                shutil.copyfileobj(origin, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
+            coming.path.replace(target / path.name)
+            copied += 1
     sync_folder(target)
     return copied

@@ -32,6 +32,8 @@ ROW_DIGEST: Final = "row_digest"
 """A column that each database fills in its own way: a copied row gets it again."""
 
 Told = Callable[[int, int], None]
+Last = Callable[[Schema], None]
+"""Brings what belongs to the rows but lies elsewhere, into the target's schema or beside it."""
 
 
 class CopyChanged(StorageError):
@@ -102,9 +104,9 @@ class _End:
             seen(len(rows))
         return total % (1 << 8 * DIGEST_BYTES)
 
-    def empty(self, tables: Sequence[_Table]) -> None:
-        """Delete everything that was copied."""
-        names = [*(table.name for table in reversed(tables)), "copy_progress"]
+    def empty(self, tables: Sequence[_Table], *, progress: bool = True) -> None:
+        """Delete everything that was copied into these tables, and how far it is."""
+        names = [*(table.name for table in reversed(tables)), *(["copy_progress"] if progress else [])]
         self.schema.write(*((f"DELETE FROM {name}", [{}]) for name in names))  # noqa: S608 - ours
 
     def finish(self) -> None:
@@ -114,15 +116,21 @@ class _End:
         self.schema.write(*last, ("DROP TABLE copy_progress", [{}]), (UNMARK, [{"number": migrate.COPYING}]))
 
 
-def copy(
-    source: Path | str, target: Path | str, folders: Sequence[Path], digests: Digests, told: Told = unobserved
+def copy(  # noqa: PLR0917 - both ends, their shape, and two that hear of it
+    source: Path | str,
+    target: Path | str,
+    folders: Sequence[Path],
+    digests: Digests,
+    told: Told = unobserved,
+    last: Last | None = None,
 ) -> int:
     """Copy everything and return how many rows that is. Both ends have to be at rest: hold their locks.
 
     A copy that was interrupted is gone on with. What a crash leaves behind: a target with a mark in its ledger, with
-    which no bot starts on it; each batch of rows is committed with how far it is. The mark goes last, when every
-    table has the same digest at both ends. `told` hears how many of how many rows are done: each is copied, then read
-    at both ends. Raises `CopyChanged`, `SchemaMismatch`, and `StorageError` when the target holds something else.
+    which no bot starts on it; each batch of rows is committed with how far it is. The mark goes when every table has
+    the same digest at both ends and `last` is done, which a crash makes begin anew. `told` hears how many of how many
+    rows are done: each is copied, then read at both ends. Raises `CopyChanged`, `SchemaMismatch`, and `StorageError`
+    when the target holds something else.
     """
     found = migrate.status(source, folders)
     migrate.require_known(found, source)
@@ -132,7 +140,11 @@ def copy(
     if not begun:
         migrate.migrate(target, folders, digests)
     with open_schema(source, {}, read_only=True) as here, open_schema(target, digests) as there:
-        return _copy(_End(here, dialect_of(source)), _End(there, dialect_of(target)), target, told, begun=begun)
+        rows = _copy(_End(here, dialect_of(source)), _End(there, dialect_of(target)), target, told, begun=begun)
+        if last is not None:
+            last(there)
+        _End(there, dialect_of(target)).finish()
+        return rows
 
 
 def _copy(here: _End, there: _End, target: Path | str, told: Told, *, begun: bool) -> int:
@@ -150,6 +162,7 @@ def _copy(here: _End, there: _End, target: Path | str, told: Told, *, begun: boo
         told(min(done, 3 * total), 3 * total)
 
     progress = there.progress()
+    there.empty([table for table in tables if table.name not in progress], progress=False)  # what `last` had added
     for table in tables:
         seen(there.count(table))
         for rows in here.pages(table, progress.get(table.name)):
@@ -159,7 +172,6 @@ def _copy(here: _End, there: _End, target: Path | str, told: Told, *, begun: boo
     if wrong:
         there.empty(tables)
         raise CopyChanged(f"{', '.join(wrong)}: {CopyChanged.about()}")
-    there.finish()
     told(3 * total, 3 * total)
     return total
 

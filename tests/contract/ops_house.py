@@ -80,6 +80,7 @@ class House:
         self.folder = folder
         self.database = folder / "continuity.db"
         self.checkpoints = folder / "checkpoints"
+        self.sent_files = folder / "continuity.db.files"
         self.sessions: list[str] = []
         self.env = {name: None for name in os.environ if name.startswith(("CONTINUITY_", "TELEGRAM_"))} | {
             "CONTINUITY_DATABASE_URL": f"sqlite:///{self.database}",

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from functools import partial
+from hashlib import sha256
 
 import pytest
 from servers import postgres_programs
+from test_files_shared import BYTES, wanted
 
+from bot.files import store
+from bot.files.store import FolderBlobs, TableBlobs
 from bot.ops.copies.move import move
 from bot.ops.workspace import OpsError
 from bot.settings import Settings
 from bot.tables import BOT_TABLES, DIGESTS, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
 from memory.ledger.types import Actor, Add
+from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.storage import copying, migrate
 from memory.storage.engine import lock_alone, open_schema
@@ -166,3 +172,68 @@ async def test_a_dump_of_the_server_brings_everything_back(file, postgres, postg
         async with open_memory(address, extensions=[BOT_TABLES]) as memory:
             reports = [await memory.hydrator.hydrate(each, dry_run=True) for each in await memory.store.session_ids()]
             assert [each.report.warnings for each in reports] == [(), ()]
+
+
+async def test_files_that_people_sent_go_along(file, bare, tmp_path):
+    """Bytes of a folder lie in rows on a server, and come back as files; a second file lies beside its database."""
+    folder, digest = tmp_path / "continuity.db.files", sha256(BYTES).hexdigest()
+    folder.mkdir(mode=0o700)
+    (folder / digest).write_bytes(BYTES)
+    fetched = Statement("file_fetched", {"file_id": "1:7:5", "digest": digest, "size_bytes": 9, "media_type": "x|x"})
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as memory:
+        await memory.db.write(wanted(7), fetched)
+    back, beside = tmp_path / "back" / "continuity.db", tmp_path / "beside" / "continuity.db"
+    await move(settings_of(file), bare)
+    await move(settings_of(bare), f"sqlite:///{back}")
+    await move(settings_of(file), f"sqlite:///{beside}")
+
+    async with (
+        open_memory(bare, extensions=[BOT_TABLES], checkpoints=None) as memory,
+        TableBlobs(memory.db, tmp_path / "passing").at(digest) as path,
+    ):
+        assert path.read_bytes() == BYTES
+    for place in (back, beside):
+        async with open_memory(place.parent, extensions=[BOT_TABLES], checkpoints=None) as memory:
+            blobs = FolderBlobs(memory.db, settings_of(place).files_dir)
+            async with blobs.at(digest) as path:
+                assert path.read_bytes() == BYTES
+            assert await blobs.sweep() == 0
+            assert [each.name for each in blobs._folder.iterdir()] == [digest]
+
+
+@pytest.mark.parametrize("to_server", [True, False])
+async def test_a_move_that_dies_while_files_are_copied_goes_on(file, bare, tmp_path, monkeypatch, to_server):
+    """Ended behind the rows, between two files: no bot starts on it, and the same command brings them all."""
+    folder = tmp_path / "continuity.db.files"
+    folder.mkdir(mode=0o700)
+    names = {sha256(data).hexdigest(): data for data in (BYTES, BYTES[1:])}
+    for name, data in names.items():
+        (folder / name).write_bytes(data)
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as memory:
+        for number, digest in enumerate(names):
+            values = {"file_id": f"1:{number}:5", "digest": digest, "size_bytes": 9, "media_type": "x|x"}
+            await memory.db.write(wanted(number), Statement("file_fetched", values))
+    there = tmp_path / "there"
+    address = bare if to_server else f"sqlite:///{there / 'continuity.db'}"
+    seen, real = [], store.digest_at if to_server else store.shutil.copyfileobj
+
+    def cut(*arguments):
+        seen.append(arguments)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(*((store, "digest_at", cut) if to_server else (store.shutil, "copyfileobj", cut)))
+        with pytest.raises(KeyboardInterrupt):
+            await asyncio.to_thread(asyncio.run, move(settings_of(file), address))
+    with pytest.raises(SchemaMismatch, match="run the same `continuity-bot move` again"):
+        migrate.migrate(bare if to_server else there / "continuity.db", MIGRATIONS, DIGESTS)
+    await move(settings_of(file), address)
+
+    async with open_memory(bare if to_server else there, extensions=[BOT_TABLES], checkpoints=None) as memory:
+        blobs = TableBlobs(memory.db, there) if to_server else FolderBlobs(memory.db, there / "continuity.db.files")
+        blobs.clean()
+        for digest, data in names.items():
+            async with blobs.at(digest) as path:
+                assert path.read_bytes() == data

@@ -3,6 +3,7 @@
 import json
 import signal
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from loopback.forked import cli, finished
@@ -16,18 +17,35 @@ from bot.settings import Settings
 POINTS = (
     "restore_staged",
     "restore_checkpoints_aside",
+    "restore_files_in_place",
     "restore_database_aside",
     "restore_database_in_place",
 )
+BEFORE, SINCE = b"sent before the backup", b"sent since"
 
 
 @pytest.fixture
 def backed_up(house, tmp_path):
     """Make a house with two turns in a backup and a third one since."""
     house.fill(2)
+    keep_file(house, BEFORE)
     assert house.run("backup", str(tmp_path / "copy")).exit_code == 0
     house.say(house.sessions[0], "said after the backup")
+    keep_file(house, SINCE)
     return house
+
+
+def keep_file(house, data):
+    """Lay the bytes of a file that somebody sent where the bot keeps them."""
+    house.sent_files.mkdir(mode=0o700, exist_ok=True)
+    (house.sent_files / sha256(data).hexdigest()).write_bytes(data)
+
+
+def kept_files(house):
+    """Return the bytes that are there, and those that restores have moved aside."""
+    folders = [house.sent_files, *house.folder.glob(f"{house.sent_files.name}.before-restore-*")]
+    there, *aside = [{path.read_bytes() for path in folder.iterdir()} for folder in folders]
+    return there, set().union(*aside)
 
 
 def test_a_backup_holds_database_checkpoints_and_their_proof(house, tmp_path):
@@ -65,6 +83,7 @@ def test_a_restore_brings_back_what_was_and_keeps_what_is(backed_up, tmp_path):
     (aside,) = [path for path in backed_up.folder.glob("continuity.db.before-restore-*") if path.suffix[-4:-3] != "-"]
     assert backed_up.log(aside, session_id) == ["t_0_1", "t_0_2", "t_said_3"]
     assert list(backed_up.checkpoints.glob("before-restore-*/*.json"))
+    assert kept_files(backed_up) == ({BEFORE}, {BEFORE, SINCE})
 
 
 def test_what_a_killed_bot_left_in_its_wal_is_kept_aside_too(backed_up, tmp_path):
@@ -155,7 +174,9 @@ def test_a_restore_that_dies_leaves_the_old_data_or_the_new(backed_up, tmp_path,
 
     assert finished(cli, "restore", str(tmp_path / "copy"), env=ours | {"CONTINUITY_FAULT": point})[1] == -9
     assert backed_up.turns(session_id) == (new if point == POINTS[-1] else old)
+    assert SINCE in set().union(*kept_files(backed_up))
     assert backed_up.run("hydrate", "--all", "--dry-run").exit_code == 0
     assert backed_up.run("restore", str(tmp_path / "copy")).exit_code == 0
     assert backed_up.turns(session_id) == new
     assert backed_up.run("checkpoint", "verify").exit_code == 0
+    assert kept_files(backed_up) == ({BEFORE}, {BEFORE, SINCE})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.files.store import copy_files, copy_in
+from bot.files.store import copy_files, pieces_at
 from bot.settings import Settings
-from bot.tables import DIGESTS, QUERY_FILES
-from memory.storage.engine import open_database
+from bot.tables import QUERY_FILES
+from memory.storage.engine import Schema
 from memory.storage.folders import make_folder, sync_folder
+from memory.storage.named_queries import load_queries
 from memory.storage.place import is_server
 
 FILES = "files"
@@ -50,17 +51,18 @@ def put_files_in_place(settings: Settings, staged: Path, mark: str) -> list[Path
     return aside
 
 
-async def move_files(settings: Settings, target: Path | str) -> None:
-    """Bring the bytes where the copy of a database looks for them. Raises `OSError`, `StorageError`."""
+def move_files(settings: Settings, target: Path | str, there: Schema) -> None:
+    """Bring the bytes where the copy of a database looks for them; again is the same. Raises `OSError`, `StorageError`.
+
+    It blocks.
+    """
     if settings.database_file is None:
         return  # they lie in rows, which were copied; a bot on a file takes them out when it needs them
     if is_server(target):
-        db = await open_database(str(target), QUERY_FILES, DIGESTS)
-        try:
-            named = [row["digest"] for row in await db.read("file_digests")]
-            await copy_in(db, settings.files_dir, named)
-        finally:
-            await db.close()
+        queries = load_queries(QUERY_FILES, "postgres")
+        for (digest,) in there.rows(queries["file_digests"]):
+            for piece in pieces_at(settings.files_dir, digest):
+                there.write((queries["file_chunk_put"], [piece]))
     elif settings.continuity_files_dir is None:
         folder = Path(target).with_name(f"{Path(target).name}.files")
         make_folder(folder)

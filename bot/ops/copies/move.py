@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from bot.ops.copies.files import move_files
@@ -40,8 +41,7 @@ async def move(settings: Settings, address: str, told: Told = untold) -> int:
         except Locked as exc:
             raise OpsError(str(exc)) from None
         try:
-            rows = await asyncio.to_thread(copy, settings.database, target, MIGRATIONS, DIGESTS, told)
-            await move_files(settings, target)
-            return rows
+            files = partial(move_files, settings, target)
+            return await asyncio.to_thread(copy, settings.database, target, MIGRATIONS, DIGESTS, told, files)
         finally:
             lock.release()
