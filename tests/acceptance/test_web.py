@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from loopback.model import ToolCall
 from loopback.sites import site
-from story import reply, rows, shows, tap
+from story import PERSON, reply, rows, shows, tap
 
 pytestmark = [pytest.mark.acceptance]
 
@@ -61,6 +61,20 @@ async def test_an_address_of_the_person_is_read_and_found_again_a_week_later(api
 
     assert "Title: Harbour news" in told(model)
     assert f"Page: {url}/news" in told(model)
+    assert asked == ["/robots.txt", "/news"]
+
+
+async def test_an_address_behind_linked_words_is_read_without_a_tap(api, model, bot_here):
+    """The model sees it in their message, so the person gave it; a longer one behind it is asked about."""
+    async with site(news=page("News", "The ferry is late.")) as (url, asked):
+        await bot_here()
+        model.reply = reading(f"{url}/news", f"{url}/news?notes=Aarhus")
+        hidden = {"type": "text_link", "offset": 7, "length": 4, "url": f"{url}/news"}
+        api.people.sends(PERSON, {"text": "please read?", "entities": [hidden]})
+        question = await shows(api, "May I use the web reader?")
+
+    assert f"please read [{url}/news]?" in model.requests[0].messages[-1][1]
+    assert f"• url: {url}/news?notes=Aarhus" in question.text
     assert asked == ["/robots.txt", "/news"]
 
 

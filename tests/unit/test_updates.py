@@ -214,3 +214,93 @@ def test_a_text_that_is_far_too_long_loses_its_middle():
     assert (found.text[0], found.text[-1]) == ("a", "z")
     assert "…" in found.text
     assert (found.whole_chars, len(found.user_name)) == (10**6, MAX_NAME_CHARS)
+
+
+def link(text, words, url, **fields):
+    """A message in which these words are a link; offsets count UTF-16 units."""
+    offset = len(text[: text.index(words)].encode("utf-16-le")) // 2
+    entity = {"type": "text_link", "offset": offset, "length": len(words.encode("utf-16-le")) // 2, "url": url}
+    return message(text, **{"entities": [entity], **fields})
+
+
+def test_the_address_behind_linked_words_comes_along():
+    """It stands behind them, also where emoji take two units each."""
+    read = read_update(link("🍋🍋 see the offer 🍋, it ends soon", "offer 🍋", "https://a.org/o?b=1"), ME)
+
+    assert read.text == "🍋🍋 see the offer 🍋 [https://a.org/o?b=1], it ends soon"
+    assert read.third_party is False
+
+
+def test_the_address_in_a_caption_a_quote_and_a_forward_comes_along():
+    """Those of others are marked as theirs."""
+    entity = {"type": "text_link", "offset": 0, "length": 4, "url": "https://a.org/"}
+    photo = {"caption": "here", "caption_entities": [entity], "dice": {}}
+    quoted = message("yes?", quote={"text": "here", "entities": [entity]}, external_reply={})
+    forward = link("look\nhere", "here", "https://a.org/", forward_origin={"sender_user_name": "Jo"})
+
+    assert read_update(message(None, **photo), ME).text == "[dice] here [https://a.org/]"
+    assert "> here [https://a.org/]\nyes?" in read_update(quoted, ME).text
+    assert read_update(forward, ME).text == "> Forwarded from Jo:\n> look\n> here [https://a.org/]"
+
+
+def test_the_address_of_a_preview_comes_only_when_the_text_has_it_not():
+    """Neither shown nor hidden addresses come twice."""
+    shown = {"entities": [{"type": "url", "offset": 4, "length": 11}]}
+    preview = {"link_preview_options": {"url": "https://Example.org/"}}
+    off = {"link_preview_options": {"url": "https://b.org", "is_disabled": True}}
+
+    assert read_update(message("see example.org", **shown, **preview), ME).text == "see example.org"
+    assert read_update(link("see it", "it", "http://example.org", **preview), ME).text == "see it [http://example.org]"
+    assert read_update(message("see it", **preview), ME).text == "see it\n[preview: https://Example.org/]"
+    assert read_update(message("see it", **off), ME).text == "see it"
+
+
+def test_a_longer_address_in_the_text_does_not_hide_a_shorter_one():
+    """Which of two a person means is told by both."""
+    shown = {"type": "url", "offset": 0, "length": 17}
+    hidden = {"type": "text_link", "offset": 18, "length": 4, "url": "https://a.org/b"}
+
+    read = read_update(message("https://a.org/bcd here", entities=[shown, hidden, hidden]), ME)
+    assert read.text == "https://a.org/bcd here [https://a.org/b]"
+
+
+STRANGE = (7, None, "https://a.org/] [x", "https://a.org/\ud800", f"https://a.org/{'x' * 2001}")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["tg://user?id=1", "javascript:alert(1)", "file:///etc/passwd", "https://", "https://a.org/\n> x", *STRANGE],
+)
+def test_what_is_no_address_of_the_web_is_left_out(url):
+    """The words stay as they are."""
+    assert read_update(link("see here", "here", url), ME).text == "see here"
+
+
+@pytest.mark.parametrize(("offset", "length"), [(0, 10**30), (10**30, 1), (1, 1), (0, 3)])
+def test_a_link_with_strange_bounds_breaks_no_word(offset, length):
+    """An address stands behind a whole character, at the latest behind the last."""
+    entity = {"type": "text_link", "offset": offset, "length": length, "url": "https://a.org"}
+    text = read_update(message("🍋🍋", entities=[entity]), ME).text
+
+    assert text.replace(" [https://a.org]", "") == "🍋🍋"
+    assert "[https://a.org]" in text
+
+
+@pytest.mark.parametrize(("offset", "length"), [(-1, 3), (0, 0), (0, -4), ("0", 1), (True, 1), (0, None)])
+def test_a_link_without_bounds_is_none(offset, length):
+    """Nobody knows what it hides behind."""
+    entity = {"type": "text_link", "offset": offset, "length": length, "url": "https://a.org"}
+
+    assert read_update(message("🍋🍋", entities=[entity, 7]), ME).text == "🍋🍋"
+
+
+def test_many_addresses_push_nobodys_words_out():
+    """All of them together are no longer than a text of Telegram's."""
+    many = [
+        {"type": "text_link", "offset": 5 * (n % 800), "length": 4, "url": f"https://a.org/{n}/{'x' * 900}"}
+        for n in range(10_000)
+    ]
+    text = read_update(message("word " * 800, entities=many), ME).text
+
+    assert text.count("https://") == 4
+    assert text.count("word") == 800

@@ -17,6 +17,7 @@ from bot.intake.fields import (
 )
 from bot.intake.media import FORWARDED, OWN_VOICE, SentFile, sent_file, waiting_line
 from bot.intake.other_kinds import in_words, open_poll, ticked
+from bot.intake.raw.links import with_links
 from bot.intake.updates import Envelope, Me, conversation_key
 from memory.context.transcript import clip
 from memory.foreign import foreign, has_foreign
@@ -88,7 +89,7 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
     walks = edited and isinstance(message.get("location"), dict)  # a live location is edited every few seconds
     if base is None or base.user_id is None or who.get("is_bot") or walks:
         return None
-    text = as_text(message.get("text")) or as_text(message.get("caption"))
+    text = _text(message)
     base = replace(base, whole_chars=_whole_chars(message))
     entities = _entities(message)
     command = command_in(text, entities, me)
@@ -172,6 +173,12 @@ def _plain(message: Mapping[str, Any]) -> bool:
     return all(message.get(name) is None or isinstance(message[name], str) for name in ("text", "caption"))
 
 
+def _text(message: Mapping[str, Any]) -> str:
+    """Return the text or caption of a message, with the addresses that its links hide."""
+    text = next((each for name in ("text", "caption") if isinstance(each := message.get(name), str) and each), "")
+    return text and as_text(with_links(text, _entities(message), message.get("link_preview_options")))
+
+
 def _entities(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     for name in ("entities", "caption_entities"):
         found = message.get(name)
@@ -192,7 +199,7 @@ def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
     if message.get("via_bot") is not None:
         return foreign(text, f"Sent via {as_text(as_object(message['via_bot']).get('username')) or 'a bot'}")
     original, elsewhere = as_object(message.get("reply_to_message")), message.get("external_reply")
-    quote = as_text(as_object(message.get("quote")).get("text"))
+    quote = _text(as_object(message.get("quote")))
     whose = _origin(as_object(elsewhere).get("origin")) if elsewhere is not None else _name(original.get("from"))
     if quote:
         return f"{foreign(quote, f'Quoted from {whose}')}\n{text}"
@@ -220,7 +227,7 @@ def _said_before(message: Mapping[str, Any], me: Me) -> str:
 
 def _words(message: Mapping[str, Any]) -> str:
     """Return what a message that is replied to says: its text, or its place, poll or the like in words."""
-    return as_text(message.get("text")) or as_text(message.get("caption")) or in_words(message)
+    return _text(message) or in_words(message)
 
 
 def _day(at_s: object) -> str:
