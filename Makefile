@@ -64,7 +64,7 @@ test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is
 test-voice: $(VOICE) ## the extra voice with a Whisper model made for the test (fetches 130 MB of wheels, no weights)
 	CONTINUITY_REQUIRE_VOICE=1 $(BIN)/python -m pytest -m voice tests/parts tests/acceptance
 
-BENCHMARKS := answer startup lag turns search context bootstrap reading workers
+BENCHMARKS := answer startup lag turns search context bootstrap reading workers documents
 
 bench: setup ## measure speed, beside a stock bot where there is one; prints JSON, draws docs/pictures/speed-*.svg
 	for b in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$b || exit 1; done

@@ -15,6 +15,7 @@ import json
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.papers_asked import Asked, Paper, papers
@@ -95,11 +96,10 @@ async def given_for(
     return "\n".join(message.text for message in prompt(pending.packet, text))
 
 
-async def run() -> dict[str, object]:
-    """Return the shares."""
+async def run(made: Sequence[Paper], other_turns: int = OTHER_TURNS) -> dict[str, object]:
+    """The shares for these documents, with so many turns about something else before the restart."""
     folder = Path(tempfile.mkdtemp())
     (folder / "sent").mkdir()
-    made = papers()
     asked = [(paper, each) for paper in made for each in paper.asked]
     memory, room = await opened(folder)
     with_it: list[tuple[Paper, Asked, bool]] = []
@@ -120,7 +120,7 @@ async def run() -> dict[str, object]:
     at_once = [(p, a, holds(await given_for(memory, room, a.question), p, a)) for p, a in asked]
     idle = [len(await given_for(memory, room, text)) for text in NOTHING_ASKED]
     quiet = sum(["found in it" not in await given_for(memory, room, text) for text in NOTHING_ASKED])
-    for number in range(OTHER_TURNS):
+    for number in range(other_turns):
         text = f"Something else, number {number}: " + "the boat needs a new coat of paint before Easter. " * 6
         pending = await memory.begin(CHAT, text, user_id=7)
         await pending.record("I see. " + "It was dry in March, so the paint would hold. " * 6)
@@ -160,4 +160,4 @@ async def run() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(run()), indent=1))
+    print(json.dumps(asyncio.run(run(papers())), indent=1))
