@@ -151,8 +151,8 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception():
     rule = {"rings_from": "2023-11-12T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
     note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
 
-    assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, this time on Sun 19 Nov at 10:00)"
-    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ this time at 10:00, otherwise every Sunday at 19:00)"
+    assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, just this once on Sun 19 Nov at 10:00)"
+    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ just this once at 10:00, otherwise every Sunday at 19:00)"
 
 
 def test_a_day_is_told_once_in_a_line():
