@@ -1,6 +1,7 @@
 """Descriptions of pictures: made once, behind the answer, and searched like the text of a document.
 
 An attempt is counted before the model is asked: a process that dies meanwhile asks once more, and no more than that.
+A disk that is full then is waited for.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from typing import Final
 import structlog
 
 from bot.answers.errors import ModelError
+from bot.delivery.storing import until_stored
 from bot.files.readings import DESCRIBED_CHARS, Readings
 from bot.files.rows import StoredFile, read_row
 from bot.meters.spent import Spend, Spent
+from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from memory.context.transcript import clip
 from memory.errors import Conflict, StorageUnavailable
@@ -43,6 +46,7 @@ class Describer:
         purse: Purse | None,
         describe: Describe | None,
         spend: Spend,
+        pauses: Pauses,
         behind: Callable[..., object],
     ) -> None:
         self._db = db
@@ -51,6 +55,7 @@ class Describer:
         self._purse = purse
         self._describe = describe
         self._spend = spend
+        self._pauses = pauses
         self._behind = behind
         self._at_work: set[str] = set()
 
@@ -84,7 +89,7 @@ class Describer:
         if self._purse is not None and not await self._purse.may_spend(file.user_id):
             return
         data = await self._readings.picture(file, SIDE)
-        await self._db.write(Statement("file_attempt", {"file_id": file.file_id}, expect=1))
+        await self._stored(Statement("file_attempt", {"file_id": file.file_id}, expect=1))
         if data is None or self._describe is None:
             return
         faults.point("file_describing")
@@ -97,5 +102,9 @@ class Describer:
         if kept:
             described = Statement("file_described", {"file_id": file.file_id, "described": kept}, expect=1)
             rows += [described, *self._readings.findable(file, kept)]
-        await self._db.write(*rows)
+        await self._stored(*rows)
         faults.point("file_described")
+
+    async def _stored(self, *rows: Statement) -> None:
+        """Store rows as soon as there is room: nobody waits for them. Raises `Conflict`."""
+        await until_stored(lambda: self._db.write(*rows), self._pauses)

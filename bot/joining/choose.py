@@ -167,6 +167,7 @@ def make_describer(
     *,
     people: PersonalChoices,
     spend: Spend,
+    pauses: Pauses,
     behind: Callable[..., object],
 ) -> Describer:
     """Return who describes pictures; its import waits for the first one."""
@@ -179,7 +180,16 @@ def make_describer(
             return await describe(model, data, language, settings.prices)
 
     purse, by_model = memory.keeper.purse, ask if settings.by_model else None
-    return Describer(memory.db, readings, people=people, purse=purse, describe=by_model, spend=spend, behind=behind)
+    return Describer(
+        memory.db,
+        readings,
+        people=people,
+        purse=purse,
+        describe=by_model,
+        spend=spend,
+        pauses=pauses,
+        behind=behind,
+    )
 
 
 def make_speaker(settings: Settings, spoken: WayOut, *, pauses: Pauses, behind: Callable[..., object]) -> Speaker:

@@ -94,7 +94,13 @@ async def build_services(
         files=files,
         groups=groups,
         describer=make_describer(
-            settings, memory, files.readings, people=stored.people, spend=process.meters.spend, behind=process.behind
+            settings,
+            memory,
+            files.readings,
+            people=stored.people,
+            spend=process.meters.spend,
+            pauses=process.pauses,
+            behind=process.behind,
         ),
         speaker=make_speaker(
             settings, WayOut(db, clock, stored.outbox, delivery), pauses=process.pauses, behind=process.behind
