@@ -5,7 +5,8 @@
 Twenty documents are sent, each with its first question; then every question is asked alone: at once, and once more
 after the process has been started again and the conversation was compacted, behind /fresh, where nothing of it may
 come, and behind the /continue that brings it back. A text that a person reads on one page of
-a file without pages counts under any.
+a file without pages counts under any. A page of a scan counts when its picture is given, so a scan is missed whenever
+its questions are asked alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from pathlib import Path
 from benchmarks.papers_asked import Asked, Paper, papers
 from bot.file_rows import place_of  # noqa: F401 - what it measures is searched there
 from bot.files.finding import TITLE, Reach
+from bot.files.passages import MOST_PAGES
 from bot.files.room import build_room
+from bot.files.rows import StoredFile
 from bot.files.shelf import FilePlace
 from bot.intake.media import SentFile, waiting_line
 from bot.pauses import FULL
@@ -76,6 +79,8 @@ async def opened(folder: Path) -> tuple[ConversationMemory, object]:
         telegram_api_url="http://127.0.0.1:9",
         continuity_database_url=f"sqlite:///{folder / 'bot.db'}",
         continuity_file_max_bytes=10**9,
+        continuity_model="openai:never-asked",
+        openai_api_key="none",
     )
     memory = await ConversationMemory.open(
         settings.continuity_database_url, checkpoints=folder / "c", extensions=[BOT_TABLES], embedder=None
@@ -94,6 +99,12 @@ async def given_for(
         CHAT, text, user_id=7, reserved=Reserved(files=told, files_title=TITLE if told else "")
     )
     return "\n".join(message.text for message in prompt(pending.packet, text))
+
+
+async def is_pictured(room: object, file: StoredFile, asked: Asked) -> bool:
+    """Whether the page of a scan that answers a question is among the pictures that a model is shown with it."""
+    shown = file.blank[:MOST_PAGES]
+    return asked.page in shown and len(await room.readings.pages(file, shown)) == len(shown)  # type: ignore[attr-defined]
 
 
 async def run(made: Sequence[Paper], other_turns: int = OTHER_TURNS) -> dict[str, object]:
@@ -116,7 +127,8 @@ async def run(made: Sequence[Paper], other_turns: int = OTHER_TURNS) -> dict[str
         assert brought.files[0].is_read, (paper.name, brought.files[0].reason)
         for each in paper.asked:
             message = f"{brought.files[0].line()}\n{each.question}"
-            with_it.append((paper, each, holds(await given_for(memory, room, message, brought.files), paper, each)))
+            held = holds(await given_for(memory, room, message, brought.files), paper, each)
+            with_it.append((paper, each, held or await is_pictured(room, brought.files[0], each)))
     at_once = [(p, a, holds(await given_for(memory, room, a.question), p, a)) for p, a in asked]
     idle = [len(await given_for(memory, room, text)) for text in NOTHING_ASKED]
     quiet = sum(["found in it" not in await given_for(memory, room, text) for text in NOTHING_ASKED])

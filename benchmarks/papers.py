@@ -110,6 +110,21 @@ def _file(objects: Iterable[bytes]) -> bytes:
     return out.getvalue()
 
 
+def scan(pages: Sequence[str]) -> bytes:
+    """Return a PDF whose pages are pictures of these texts: there is nothing to copy out of it."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    sheets = []
+    for page in pages:
+        sheet = Image.new("L", (1240, 1754), 255)
+        text = "\n".join(wrapped(page, LINE_CHARS))
+        ImageDraw.Draw(sheet).multiline_text((80, 80), text, fill=0, font=ImageFont.load_default(24), spacing=10)
+        sheets.append(sheet)
+    out = io.BytesIO()
+    sheets[0].save(out, "PDF", save_all=True, append_images=sheets[1:], resolution=150)
+    return out.getvalue()
+
+
 def word(pages: Sequence[str], table: Sequence[Sequence[str]] = ()) -> bytes:
     """Return a Word file, a page break between two pages, with a table on the last."""
     from docx import Document

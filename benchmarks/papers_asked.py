@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from benchmarks.papers import epub, excel, pdf, powerpoint, word
+from benchmarks.papers import epub, excel, pdf, powerpoint, scan, word
 
 DATA = Path(__file__).with_name("papers_asked.json")
 SENTENCES_A_PAGE = 14
@@ -59,7 +59,7 @@ def _data(given: Mapping[str, object], pages: Sequence[str], chance: Random) -> 
         return pdf([[page[: len(page) // 2], page[len(page) // 2 :]] for page in pages])
     if kind == "excel":
         return excel({str(title): _rows(head, row, chance) for title, head, row in given["sheets"]})  # type: ignore[attr-defined]
-    makers = {"pdf": pdf, "word": word, "epub": epub}
+    makers = {"pdf": pdf, "scan": scan, "word": word, "epub": epub}
     if kind in makers:
         return makers[kind](pages)
     if kind == "powerpoint":
