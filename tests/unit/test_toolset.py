@@ -697,6 +697,14 @@ async def test_forgetting_ends_the_notes_and_offers_to_delete_the_messages():
     )
 
 
+async def test_where_no_message_is_left_no_button_is_promised():
+    """A model that hears of a button speaks of one: where the messages went before, it hears that there is none."""
+    box = make_box(("fact", "Green grout", {"turn_ids": ()}))
+
+    assert (await box.forget([1])).endswith("so there is no button.")
+    assert [row[0].action for row in box.buttons] == ["note_undo"]
+
+
 async def test_undo_stands_only_under_what_did_something():
     """Not under a search, a refusal, or what stood like that already."""
     box = make_box(("task", "Call Ana"))

@@ -46,7 +46,8 @@ class ForgetTool:
         self._forgotten = joined(self._forgotten, turn_ids)
         for note in values:
             self._let_go(note)
-        return "\n".join([*gone, *([there] if turn_ids else []), *problems])
+        said = there if turn_ids else "No message that said it is left, so there is no button." if gone else ""
+        return "\n".join(filter(None, [*gone, said, *problems]))
 
     def _detail(self, notes: Sequence[Note], text: str) -> str:
         """Let another note stand for one, which goes with its wording. Raises `Refused`."""
