@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,7 +39,15 @@ SMALL_KEPT: Final = 20
 MINUTE: Final = "minute"
 DESCRIBED_CHARS: Final = 300
 
+Kept = Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
+"""Stores what was paid for, waiting for room. Raises `StorageUnavailable` when patience is at its end."""
+
 log = structlog.get_logger(__name__)
+
+
+async def at_once(write: Callable[[], Awaitable[object]]) -> object:
+    """Store in one try."""
+    return await write()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class Readings:
         listener: Listener | None,
         languages: Languages,
         sees: bool,
+        kept: Kept = at_once,
     ) -> None:
         self._db = db
         self._blobs = blobs
@@ -74,6 +83,7 @@ class Readings:
         self._listener = listener
         self._languages = languages
         self._sees = sees
+        self._kept = kept
         self._small: OrderedDict[str, bytes] = OrderedDict()
         """Copies of the pictures that were looked at last, by digest."""
         self._drawn: tuple[tuple[str, tuple[int, ...]], list[bytes]] = ("", ()), []
@@ -243,7 +253,7 @@ class Readings:
         found = parted(by_minute(piece.transcript.segments), MINUTE)
         new = [replace(passage, position=passage.position + known) for passage in found]
         heard = Statement("file_heard", {"file_id": file.file_id, "reason": progress})
-        await self._db.write(*passage_rows(file, new), heard)
+        await self._kept(lambda: self._db.write(*passage_rows(file, new), heard))
         faults.point("file_heard")
 
     async def _whole(self, file: StoredFile, language: str, *, unsure: bool) -> StoredFile:

@@ -13,7 +13,7 @@ from bot.files.hearing.listener import Listener
 from bot.files.hearing.server import ListeningServer
 from bot.files.hearing.sound_server import sound_server
 from bot.files.reader import Reader
-from bot.files.readings import Readings
+from bot.files.readings import Kept, Readings, at_once
 from bot.files.shelf import FileShelf, Limits
 from bot.files.store import Blobs, FolderBlobs, TableBlobs
 from bot.files.tools import FileTools
@@ -72,7 +72,9 @@ def listener_for(settings: Settings, pauses: Pauses) -> Listener | None:
     return ListeningServer(server, model.name, pauses)
 
 
-def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks, pauses: Pauses) -> FileRoom:
+def build_room(
+    settings: Settings, memory: ConversationMemory, links: FileLinks, pauses: Pauses, kept: Kept = at_once
+) -> FileRoom:
     """Return the parts, joined; nothing is opened yet."""
     token = settings.telegram_bot_token
     address = settings.telegram_api_url.rstrip("/")
@@ -92,6 +94,7 @@ def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks,
         listener=listener_for(settings, pauses),
         languages=memory.languages,
         sees=settings.by_model and settings.continuity_vision != "off",
+        kept=kept,
     )
     shelf = FileShelf(memory.db, blobs, fetcher, readings, limits)
     searcher = Searcher(memory.db, memory.languages, counter=memory.counter, weights=IN_FILES)

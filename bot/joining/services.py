@@ -69,7 +69,7 @@ async def build_services(
         longest_s=settings.continuity_model_timeout_s * TOOL_SHARE,
         behind=process.behind,
     )
-    files = build_room(settings, memory, line.bot, process.pauses)
+    files = build_room(settings, memory, line.bot, process.pauses, committer.until_stored)
     groups = GroupPast(memory, stored.people, Members(line.bot, line.moves.today), line.me)
     of_groups = GroupTools(groups, settings.continuity_tool_output_max_chars)
     responder = process.responder or make_responder(

@@ -130,3 +130,17 @@ async def test_a_description_is_paid_for_once_when_the_disk_is_full(api, model, 
     assert len([each for each in model.requests if each.messages[0][1].startswith("Describe the picture")]) == 1
     assert rows(disk.bot, "SELECT COUNT(*) FROM search_docs WHERE conversation_id LIKE 'files of %'") == [(1,)]
     assert bot_texts(api) == [f"You said: {SAID}", "You said: chat 1 message 3"]
+
+
+async def test_a_recording_is_not_listened_to_again_while_the_disk_is_full(api, disk, sounds):
+    """What was heard waits for room as long as anybody does; only [Try again] listens once more."""
+    disk.refused.add("file_heard")
+    KINDS["voice"][0](api, PERSON, SAID)
+    await shows(api, replies.say("storage_refused"))
+    asked = len(sounds.asked)
+    disk.refused.clear()
+    await tap(api, replies.say("try_again"))
+    await answered(api, PERSON, SAID)
+
+    assert disk.hits > 1
+    assert (asked, len(sounds.asked)) == (1, 2)
