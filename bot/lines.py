@@ -76,7 +76,7 @@ def _owner(note: Note) -> str:
         return replies.say("lines.assistant") if note.kind in TO_DO else ""
     if note.owner == EVERYONE:
         return replies.say("lines.everyone")
-    return "" if note.owner == USER or note.owner in note.text else note.owner
+    return "" if note.owner == USER or note.owner.casefold() in note.text.casefold() else note.owner
 
 
 def _is_one(note: Note) -> bool:

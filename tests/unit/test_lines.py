@@ -35,6 +35,7 @@ def test_a_name_is_said_when_it_is_somebody_elses_turn():
     """Whose turn it is shows only as a name, and not twice."""
     assert line(a_note("Bins", owner="Rui")) == "Bins (Rui)"
     assert line(a_note("Rui does the bins", owner="Rui")) == "Rui does the bins"
+    assert line(a_note("The Howells owe you £50", owner="the Howells")) == "The Howells owe you £50"
     assert line(a_note("Find the photo", owner="assistant")) == "Find the photo (I'm on it)"
     assert line(a_note("Bring the chairs", owner="everyone")) == "Bring the chairs (everybody)"
 
