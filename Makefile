@@ -43,7 +43,7 @@ run: $(RUNTIME) ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else a me
 chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
 	@$(BIN)/continuity-bot chat
 
-test: setup ## run all tests (6 minutes on 2 cores)
+test: setup ## run all tests (7 minutes on 2 cores)
 	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not soak"
 
 check: setup ## lint, types, the directions of imports, and every link of the documents
