@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 from contextlib import closing
 
@@ -11,9 +10,6 @@ from story import PERSON, asked, bot_lines, bot_texts, reply, rows, tap
 
 from benchmarks.papers import pdf, word
 from bot import replies
-from bot.files import readings, store
-from bot.files.store import FolderBlobs, Incoming
-from memory.errors import StorageUnavailable
 
 pytestmark = pytest.mark.acceptance
 
@@ -299,40 +295,6 @@ async def test_a_reply_to_an_old_file_brings_it_along(api, model, bot_here):
 
     assert "document #1 “door.docx” (Word, 1 page), whole:\n[page 1]\nThe code of the door is 4417." in told(model)
     assert len(api.downloads.served) == 1
-
-
-@pytest.mark.file
-@pytest.mark.parametrize("step", ["write", "finish", "place", "passages"])
-async def test_a_disk_that_is_full_at_any_step_of_a_file_takes_nothing_half(api, model, bot_here, monkeypatch, step):
-    """No room for the bytes: it's said, others go on, nothing is left; with room again [Try again] answers."""
-    where = {
-        "write": (Incoming, "write"),
-        "finish": (store, "_finish"),
-        "place": (FolderBlobs, "_place"),
-        "passages": (readings, "passage_rows"),
-    }
-    owner, name = where[step]
-    real, full = getattr(owner, name), [True]
-
-    def picky(*arguments):
-        if full:
-            raise StorageUnavailable("full") if step == "passages" else OSError(errno.ENOSPC, "No space left on device")
-        return real(*arguments)
-
-    monkeypatch.setattr(owner, name, picky)
-    bot = await bot_here(CONTINUITY_STORAGE_PATIENCE_S="0.2")
-    line = await sent(api, pdf(LEASE), name="lease.pdf", caption="What about notice?")
-    assert line.text == replies.say("storage_refused")
-    assert (await reply(api, "hello", PERSON + 1, PERSON + 1)).text == "You said: hello"
-    kept = step == "passages"
-    assert rows(bot, "SELECT state, digest <> '' FROM files") == [("fetched" if kept else "wanted", kept)]
-    assert len(list((bot.folder / "continuity.db.files").iterdir())) == kept
-    full.clear()
-    await tap(api, replies.say("try_again"))
-    await api.until(lambda: len(bot_lines(api)) > 1)
-
-    assert "notice of ninety days" in told(model)
-    assert len(bot_lines(api)) == 2
 
 
 @pytest.mark.parametrize("claimed", [1, 19_999_999])

@@ -7,7 +7,7 @@ import os
 
 import pytest
 from sent_media import KINDS, repeats
-from story import FRIEND, PERSON, answered, bot_texts, reply, rows, shows, stored_turns, tap
+from story import FRIEND, PERSON, answered, asked, bot_texts, reply, rows, shows, stored_turns, tap
 
 from bot import replies
 from bot.files import store
@@ -16,6 +16,13 @@ from memory.errors import StorageUnavailable
 pytestmark = pytest.mark.acceptance
 
 SAID = "chat 1 message 2"
+WHILE_FULL = {
+    "write": ("wanted", 0),
+    "fsync": ("wanted", 0),
+    "rename": ("wanted", 0),
+    "file_passage_put": ("fetched", 1),
+}
+"""Of some steps: what is known of the file while the disk is full, and how many files there are in the folder."""
 
 
 class Disk:
@@ -54,6 +61,7 @@ async def disk(bot_here, sounds, model, monkeypatch):
             return getattr(os, name)
 
     monkeypatch.setattr(store, "os", System())
+    monkeypatch.setattr(store.Incoming, "write", disk.guarded("write", store.Incoming.write))
     monkeypatch.setattr(store, "_open", disk.guarded("open", store._open))
     monkeypatch.setattr(store, "sync_folder", disk.guarded("sync_folder", store.sync_folder))
     place = store.FolderBlobs._place
@@ -79,6 +87,7 @@ async def disk(bot_here, sounds, model, monkeypatch):
     ("kind", "full"),
     [
         ("PDF", "open"),
+        ("PDF", "write"),
         ("PDF", "fsync"),
         pytest.param("PDF", "rename", marks=pytest.mark.file),
         pytest.param("PDF", "sync_folder", marks=pytest.mark.file),
@@ -92,7 +101,7 @@ async def disk(bot_here, sounds, model, monkeypatch):
         ("audio", "file_known"),
     ],
 )
-async def test_a_full_disk_is_said_and_the_file_is_read_when_there_is_room(api, disk, kind, full):
+async def test_a_full_disk_is_said_and_the_file_is_read_when_there_is_room(api, model, disk, kind, full):
     """Full at this step: the person hears of it, others are answered; with room, [Try again] answers, once."""
     disk.refused.add(full)
     KINDS[kind][0](api, PERSON, SAID)
@@ -100,6 +109,11 @@ async def test_a_full_disk_is_said_and_the_file_is_read_when_there_is_room(api, 
     assert disk.hits
     assert (await reply(api, "chat 2 message 1", FRIEND, FRIEND)).text == "You said: chat 2 message 1"
     assert rows(disk.bot, "SELECT COUNT(*) FROM files WHERE state = 'read'") == [(0,)]
+    folder = disk.bot.folder / "continuity.db.files"
+    if full in WHILE_FULL:
+        state, files = WHILE_FULL[full]
+        assert rows(disk.bot, "SELECT state, digest <> '' FROM files") == [(state, files == 1)]
+        assert not folder.exists() or len(list(folder.iterdir())) == files
     disk.refused.clear()
     await tap(api, replies.say("try_again"))
     await answered(api, PERSON, SAID)
@@ -110,7 +124,7 @@ async def test_a_full_disk_is_said_and_the_file_is_read_when_there_is_room(api, 
     assert rows(disk.bot, "SELECT state, number FROM files") == [("read", 1)]
     passages = 0 if kind == "photo" else 1
     assert rows(disk.bot, "SELECT COUNT(*) FROM file_passages WHERE page > 0") == [(passages,)]
-    folder = disk.bot.folder / "continuity.db.files"
+    assert kind != "PDF" or f"[page 1]\n{SAID}" in asked(model)[-1].messages[-1][1]
     assert not list(folder.glob(f"{store.INCOMING}*"))
     assert len(list(folder.iterdir()) if folder.exists() else [1]) == 1
 
