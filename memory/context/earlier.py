@@ -100,9 +100,9 @@ class EarlierSessions:
         """
         key = (row.session_id, epoch)
         if key not in self._began:
-            turns = await self._store.turns_between(row.session_id, 1, 1)
-            words = one_line(clip(turns[0].user_text, FIRST_WORDS_CHARS)) if turns else ""
-            self._began[key] = (turns[0].turn_id if turns else "", words)
+            first = beginning(await self._store.turns_between(row.session_id, 1, 1), ())
+            words = one_line(clip(first.user_text, FIRST_WORDS_CHARS)) if first else ""
+            self._began[key] = (first.turn_id if first else "", words)
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
         return self._began[key]

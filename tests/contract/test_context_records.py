@@ -33,7 +33,7 @@ from memory.testing import (
     make_turn,
     open_memory,
 )
-from memory.types import CompactionMark, SessionState, ToolCall
+from memory.types import CARE, CompactionMark, SessionState, ToolCall
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()
@@ -504,6 +504,17 @@ async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, 
     ]  # fmt: skip
     assert later.today.splitlines()[1].endswith("Tiles: The tiler comes in March.")
     assert stable_text(frozen) == stable_text(first)
+
+
+async def test_what_was_answered_with_care_does_not_say_how_a_session_began(store, desk):
+    """It stays in the talk alone: no later prompt repeats its words."""
+    first = {"session_id": "s_0", "user_text": "I cannot go on", "created_at_ms": NOW_MS - HOUR_MS}
+    await desk.session("s_0", [], ended_at_ms=NOW_MS - HOUR_MS, turn_count=1, last_seq=1)
+    await store.db.write(insert_turn(make_turn(turn_id="s_0_1", seq=1, action_name=CARE, **first), "d"))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert "go on" not in packet.today + packet.last_conversation
 
 
 async def test_a_message_that_tells_something_brings_few_finds(store, desk):
