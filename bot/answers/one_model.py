@@ -122,7 +122,7 @@ class OneModel:
         most = self._means.task_tokens if ask.by_clock else None
         if most is not None and progress.usage.tokens >= most:
             raise ModelError("Tokens", "why_task_tokens", "a run of a task took all the tokens that it may")
-        if ask.left.is_unlimited:
+        if ask.left.is_unlimited or not (progress.usage.tokens or bill.uses):
             return
         taken = replace(progress.usage)
         await loop.price(taken)

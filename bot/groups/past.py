@@ -11,7 +11,7 @@ from bot.answers.tools.which import near
 from bot.groups.members import Members
 from bot.intake.updates import Me
 from bot.people.choices import NAME, PersonalChoices, choices_in, group_of
-from memory.context.finds import FLOOR
+from memory.context.finds import near_enough
 from memory.ledger import views
 from memory.opening import ConversationMemory
 from memory.packets import RetrievedItem
@@ -20,8 +20,6 @@ from memory.search.query import Query
 MOST_GROUPS: Final = 20
 MOST_NOTES: Final = 6
 MOST_FOUND: Final = 8
-NEAR_SHARE: Final = 0.3
-"""As in the tool `search`: a message holds at least this share of what the closest one does of the query's words."""
 BEFORE: Final = "before it became a supergroup"
 """The title of that one for the model."""
 SPEAKER: Final = "User: "
@@ -86,9 +84,7 @@ class GroupPast:
         ids = [row["conversation_id"] for found in rows for row in found]
         noted = [find for each in ids for find in await self._noted(each, query)]
         items = [item for each in ids for item in await self._said(each, query)]
-        closest = max((item.share for item in items), default=0.0)
-        near_enough = [item for item in items if item.share >= closest * NEAR_SHARE and not 0 < closest < FLOOR]
-        kept = sorted(near_enough, key=lambda item: -item.score)[:MOST_FOUND]
+        kept = sorted(near_enough(items), key=lambda item: -item.score)[:MOST_FOUND]
         names = await self._people.names({item.user_id for item in kept if item.user_id is not None})
         return [*noted[:MOST_NOTES], *(_find(item, names) for item in kept)]
 

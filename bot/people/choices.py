@@ -60,8 +60,7 @@ class PersonalChoices:
         return [
             _language_read(conversation_id, user_id),
             Statement("person_choices", whose),
-            Statement("groups_open", {}),
-            *([Statement("person_choices", {"user_id": group})] if group else []),
+            Statement("person_choices", {"user_id": group}) if group else Statement("groups_open", {}),
         ]
 
     async def choices(self, user_id: int | None) -> dict[str, Any]:

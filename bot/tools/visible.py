@@ -26,7 +26,8 @@ def visible(text: str) -> str:
     What writing needs stays, too: `👨\u200d👩`, `❤\ufe0f`, and U+200C between letters of Persian.
     """
     seen = "".join(map(_seen, _UNSEEN.sub("", text)))
-    return _JOINERS.sub("", _EMOJI.sub("", seen))
+    seen = _EMOJI.sub("", seen) if "\ufe0f" in seen else seen
+    return _JOINERS.sub("", seen) if "\u200c" in seen or "\u200d" in seen else seen
 
 
 def all_visible(value: Any) -> Any:

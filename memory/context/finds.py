@@ -8,7 +8,7 @@ from typing import Final
 
 from memory.context.notes_block import Block, Since, newest_form
 from memory.context.repeats import NoteWords, speak_of
-from memory.context.restating import Matter, Said, known_by
+from memory.context.restating import Known, Matter, Said, known_by
 from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
@@ -24,6 +24,8 @@ FLOOR: Final = 0.15
 nothing in the past bears on it. Fitted: `docs/explanation/search.md` says the curve."""
 BEST: Final = 6
 """Above the floor so many finds are told, in their order."""
+NEAR_SHARE: Final = 0.3
+"""Of a search that somebody asked for, finds that hold less of what the closest holds are left out."""
 LATER_SHARE: Final = 0.02
 """The least share that a find behind them has to hold itself."""
 MORE_FROM: Final = 0.6
@@ -65,6 +67,12 @@ def relevant(found: Sequence[RetrievedItem], message: str, *, answers: bool = Fa
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 
 
+def near_enough(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    """The finds of a search, without those far behind the closest; one that was found by its day has no share."""
+    closest = max((item.share for item in found), default=0.0)
+    return [] if 0 < closest < FLOOR else [item for item in found if item.share >= closest * NEAR_SHARE]
+
+
 def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[str]) -> list[RetrievedItem]:
     """The finds of a message that notes speak of: the first few, since the notes are what stands now."""
     if not found or not speak_of(lines, message):
@@ -96,8 +104,11 @@ def _without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[R
     words = forgotten_words(ledger)
     if not (found and words):
         return list(found)
-    gone, known = Matter(words, (item.text for item in found)), known_by(standing(ledger))
-    return [item for item in found if not gone.told_by(Said.of(item.text), known)]
+    gone, said = Matter(words, (item.text for item in found)), [(item, Said.of(item.text)) for item in found]
+    if not any(gone.told_by(text, Known()) for _, text in said):
+        return list(found)
+    known = known_by(standing(ledger))  # reads every note: only where a find may tell it again
+    return [item for item, text in said if not gone.told_by(text, known)]
 
 
 def beside_calls(found: Sequence[RetrievedItem], shown: Sequence[ConversationTurn]) -> list[RetrievedItem]:

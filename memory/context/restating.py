@@ -48,7 +48,8 @@ class Said:
     @classmethod
     def of(cls, text: str) -> Said:
         """Read a text; of a date its month alone, since days are said of many things."""
-        text = _date().sub(lambda found: (found[1] or found[2] or " ").lower(), text)
+        if any(map(str.isdigit, text)):  # as every date has
+            text = _date().sub(lambda found: (found[1] or found[2] or " ").lower(), text)
         words = {word: own for word, own in telling_forms(text).items() if not re.search(r"\d", word)}
         found = list(numbers(text))
         return cls(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -36,6 +37,7 @@ def at_ms_of(local: str, zone: str) -> int:
     return int(naive.replace(tzinfo=zone_of(zone)).timestamp() * 1000)
 
 
+@lru_cache(maxsize=512)
 def rule_of(repeats: str, rings_from: str) -> rrule:
     """The series as dateutil knows it, in local time without a zone. Raises ValueError for what is no RRULE."""
     first = datetime.strptime(rings_from, LOCAL)  # noqa: DTZ007 - a series is reckoned in local time
@@ -62,6 +64,10 @@ def _until(repeats: str) -> datetime | None:
 
 def _parts(repeats: str) -> list[str]:
     return repeats.removeprefix("RRULE:").split(";")
+
+
+def _is_end(part: str) -> bool:
+    return _is_until(part) or part.upper().startswith("COUNT=")
 
 
 def _is_until(part: str) -> bool:
@@ -120,15 +126,15 @@ def at_next_date(note: Note) -> Note:
 
 def until_its_last(note: Note) -> str:
     """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
-    if "COUNT=" not in note.repeats.upper() and "UNTIL=" not in note.repeats.upper():
+    kept = [part for part in _parts(note.repeats) if not _is_end(part)]
+    if note.rings_at_ms is None or len(kept) == len(_parts(note.repeats)):
         return note.repeats
     dates = list(islice(rule_of(note.repeats, note.rings_from), MOST_STEPS))
-    if len(dates) == MOST_STEPS or note.rings_at_ms is None:
+    if len(dates) == MOST_STEPS:
         return note.repeats
     following = next_ring(note)
-    if following is not None and not any(f"{at:{LOCAL}}" > following[0] for at in dates):
+    if following is not None and not (dates and f"{dates[-1]:{LOCAL}}" > following[0]):
         return ""
-    kept = [part for part in _parts(note.repeats) if not part.upper().startswith(("COUNT=", "UNTIL="))]
     return ";".join([*kept, f"UNTIL={dates[-1]:%Y%m%d}"])
 
 

@@ -11,7 +11,7 @@ from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence
-from memory.context.finds import FLOOR, with_notes
+from memory.context.finds import near_enough, with_notes
 from memory.context.notes_block import NO_BLOCK, Since, newest_form
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
@@ -20,8 +20,6 @@ from memory.packets import RetrievedItem
 from memory.search.query import Query
 
 MAX_FOUND: Final = 8
-NEAR_SHARE: Final = 0.3
-"""A message is told that holds at least this share of what the closest one does of the query's words."""
 MAX_LISTED: Final = 40
 LOOKED_THROUGH: Final = 40
 """Finds that are looked at when only those of some days count."""
@@ -140,10 +138,7 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
         for item in found
         if item.source == "turn" and (alone is None or item.session_id in alone) and days.have(item.at_ms, desk.zone)
     ]
-    closest = max((item.share for item in kept), default=0.0)
-    if 0 < closest < FLOOR:  # 0: found by its day, not by its words
-        return []
-    return [item for item in kept if item.share >= closest * NEAR_SHARE][:MAX_FOUND]
+    return near_enough(kept)[:MAX_FOUND]
 
 
 def _line(item: RetrievedItem, zone: str) -> str:

@@ -134,8 +134,9 @@ class Forgetting:
 
     async def _said_by(self, turn_ids: Iterable[str], by: int | None) -> list[Row]:
         """Return these turns, of one person alone unless `by` is None."""
-        rows = [await self._services.db.read_one("get_turn", turn_id=each) for each in dict.fromkeys(turn_ids)]
-        return [row for row in rows if row and by in (None, row["user_id"])]
+        reads = (Statement("get_turn", {"turn_id": each}) for each in dict.fromkeys(turn_ids))
+        found = await self._services.db.read_all(*reads)
+        return [row for rows in found for row in rows if by in (None, row["user_id"])]
 
     async def _question(
         self, envelope: Envelope, payload: Mapping[str, Any], *, is_rest: bool = False

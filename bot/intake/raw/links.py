@@ -22,7 +22,7 @@ def with_links(text: str, entities: Sequence[Mapping[str, Any]], preview: object
     "see the offer" → "see the offer [https://example.org/offer]". No address comes twice, and only those of the web
     come. Never raises.
     """
-    if len(text) > MAX_TEXT_CHARS:
+    if len(text) > MAX_TEXT_CHARS or not (entities or preview):
         return text
     units = text.encode("utf-16-le", "surrogatepass")
     spans = [span for entity in entities[:MOST_ENTITIES] if (span := _span(entity, units))]
