@@ -330,11 +330,11 @@ async def test_altered_changes_are_forgotten_like_the_rest(memory, say):
 
 async def test_a_note_with_its_messages_leaves_what_else_was_said_in_them(memory, say):
     """The door code goes; the dentist told in the same message stays in its own words alone."""
-    code = add("n_1", "Code of the front door: 4711", "t_1")
+    code = add("n_1", "Code of the front door: 4711883952", "t_1")
     said = "dentist on the 20th, bring the zebrafish folder"
     dentist = Add(kind="event", text="Dentist on the 20th", note_id="n_2", fields={"turn_ids": ("t_1",)}, said=said)
-    again = add("n_3", "The door opens with 4711", "t_1")
-    await say(f"The door code is 4711, and I have the {said}.", code, dentist, again)
+    again = add("n_3", "The door opens with 4711883952", "t_1")
+    await say(f"The door code is 4711883952, and I have the {said}.", code, dentist, again)
     await say("Tea, please.", add("n_4", "Likes tea", "t_2"))
     await memory.recorder.settle()
     request = ForgetRequest(HERE, note_ids=("n_1",), messages_too=True)
@@ -348,7 +348,7 @@ async def test_a_note_with_its_messages_leaves_what_else_was_said_in_them(memory
     assert [(note.text, note.turn_ids) for note in ledger] == [("Dentist on the 20th", ()), ("Likes tea", ("t_2",))]
     assert rebuilt(HERE, await memory.ledgers.since(HERE, 0)).notes == ledger.notes
     await memory.recorder.settle()
-    assert not [word for word in (b"4711", b"zebrafish") if word in raw(memory)]
+    assert not [word for word in (b"4711883952", b"zebrafish") if word in raw(memory)]
     assert (await memory.forgetter.prove(done)).found == 0
 
 
