@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from itertools import count
 from pathlib import Path
@@ -44,7 +45,8 @@ class FolderModel:
         body = json.loads(await request.read())
         number = f"{next(self._numbers):03d}"
         (self._folder / f"{number}.request.json").write_text(json.dumps(body, ensure_ascii=False, indent=1))
-        (self._folder / f"{number}.request.txt").write_text(readable(body))
+        pictures = [self._picture(number, n, url) for n, url in enumerate(shown(body))]
+        (self._folder / f"{number}.request.txt").write_text(readable(body) + "\n".join(pictures))
         try:
             answer = await self._written(number)
         except asyncio.CancelledError:
@@ -57,6 +59,13 @@ class FolderModel:
             choice = {"index": 0, "message": message, "finish_reason": reason}
             return web.json_response({"id": number, "object": "chat.completion", "choices": [choice], "usage": usage})
         return await _streamed(request, message, usage)
+
+    def _picture(self, number: str, n: int, url: str) -> str:
+        """Keep a picture of a request beside it, and say where it is."""
+        head, _, data = url.partition(",")
+        path = self._folder / f"{number}.{n}.{'png' if 'png' in head else 'jpg'}"
+        path.write_bytes(base64.b64decode(data))
+        return f"PICTURE of this request: {path.absolute()}"
 
     async def _written(self, number: str) -> dict[str, Any]:
         structured, plain = self._folder / f"{number}.answer.json", self._folder / f"{number}.answer.txt"
@@ -115,7 +124,13 @@ def readable(body: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def shown(body: dict[str, Any]) -> list[str]:
+    """The addresses of the pictures that a request holds, which carry their bytes."""
+    parts = [part for message in body["messages"] for part in message.get("content") or () if isinstance(part, dict)]
+    return [part["image_url"]["url"] for part in parts if part.get("type") == "image_url"]
+
+
 def _text(content: Any) -> str:
     if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content)
+        return "\n".join(str(part.get("text", "[a picture]")) for part in content)
     return str(content or "")

@@ -22,6 +22,9 @@ QUIET_S = 4.0
 """So long nothing new is shown before a look at the screen is given back."""
 
 
+_KINDS = {".jpg": "photo", ".jpeg": "photo", ".png": "photo", ".ogg": "voice"}
+
+
 class Stage:
     """What the person's commands do; `POST /do` takes `{"verb": …}` and answers what is shown since."""
 
@@ -32,6 +35,7 @@ class Stage:
             "say": lambda user, chat, text: api.people.pastes(user, text, chat_id=chat),
             "tap": lambda user, chat, text: api.people.presses(user, text, chat_id=chat),
             "edit": self._edit,
+            "file": self._file,
             "forward": lambda user, chat, text: api.people.says(user, text, chat_id=chat, forwarded_from="Somebody"),
             "skip": lambda *said: clock.move(_ms(said[2])),
             "kill": lambda *_: bot.kill(),
@@ -45,16 +49,24 @@ class Stage:
         number, _, new = text.partition(" ")
         self._api.people.edits(user, int(number), new, chat_id=chat)
 
+    def _file(self, user: int, chat: int, text: str) -> None:
+        """Send a file with a caption: `path the words under it`; a picture, a sound or a document by its ending."""
+        path, _, caption = text.partition(" ")
+        kind = _KINDS.get(Path(path).suffix.lower(), "document")
+        name, claims = (Path(path).name, {}) if kind == "document" else ("", {"duration": 5} if kind == "voice" else {})
+        data = Path(path).read_bytes()
+        self._api.people.sends_file(user, data, name=name, kind=kind, caption=caption, claims=claims, chat_id=chat)
+
     async def do(self, request: web.Request) -> web.Response:
         """Do one thing, wait until the screen is quiet, and answer what is new on it."""
         asked = await request.json()
         user, chat = int(asked.get("user", 101)), asked.get("chat") or int(asked.get("user", 101))
         try:
             result = self._verbs[asked["verb"]](user, int(chat), asked.get("text", ""))
-        except (LookupError, ValueError, TypeError) as exc:
+        except (LookupError, ValueError, TypeError, OSError) as exc:
             return web.json_response({"error": str(exc)}, status=400)
         made = result if asked["verb"] == "group" else None
-        await self._quiet(int(chat), float(asked.get("wait", 90)), begins=asked["verb"] in {"say", "tap"})
+        await self._quiet(int(chat), float(asked.get("wait", 90)), begins=asked["verb"] in {"say", "tap", "file"})
         shown = self._news(int(chat))
         with (self._folder / "screen.log").open("a") as log:
             log.write(f"--- {asked['verb']} {user}@{chat}: {asked.get('text', '')}\n{shown}\n")
