@@ -34,6 +34,8 @@ suggested, questions it answered, what stands in Notes or was noted by a tool al
 else's, and what is in text that the person only works on (pasted, drafted, translated, proofread, role-played): put \
 the numbers of such turns into worked_on, but for those in which they tell something themselves; at most the \
 project or story itself is worth a note.
+What was "seen by a program" in a picture nobody said: by itself it is no note and asks for nothing. Where the person \
+says something to it, the note holds both ("the tile you chose: grey, hexagonal, picture #1"); said is their words.
 
 Kinds. Lasting: person (who somebody is to them, and what that somebody likes and cannot have), fact, preference, \
 constraint (what limits them: allergy, diet, budget, health), decision. Going on until it ends: project, event \

@@ -6,7 +6,7 @@ A disk that is full then is waited for.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Final
 
 import structlog
@@ -32,6 +32,18 @@ SIDE: Final = 512
 """A copy of this size costs a tenth of the whole one, and one or two sentences need no more."""
 
 log = structlog.get_logger(__name__)
+
+
+async def pictures_of(db: Database, conversation_id: str, turn_ids: Collection[str]) -> Mapping[str, str]:
+    """Descriptions of the pictures that came with these turns: `picture #1: Grey hexagonal tiles`, for who keeps notes.
+
+    By turn id; only turns with some. Raises `StorageUnavailable`.
+    """
+    found: dict[str, list[str]] = {}
+    for file in map(read_row, await db.read("files_described", conversation_id=conversation_id)):
+        if file.turn_id in turn_ids:
+            found.setdefault(str(file.turn_id), []).append(f"{file.called()}: {file.described}")
+    return {turn_id: " ".join(seen) for turn_id, seen in found.items()}
 
 
 class Describer:

@@ -47,6 +47,11 @@ WHERE file_id = :file_id;
 -- What a picture shows; of two workers one describes it.
 UPDATE files SET described = :described WHERE file_id = :file_id AND described = '';
 
+-- name: files_described
+-- What the pictures of a conversation's turns show, as they came.
+SELECT * FROM files WHERE conversation_id = :conversation_id AND described <> '' AND unit = ''
+    AND media_type LIKE 'image/%' AND turn_id IS NOT NULL ORDER BY number;
+
 -- name: file_attempt
 -- A model is asked to describe it.
 UPDATE files SET attempts = attempts + 1 WHERE file_id = :file_id AND described = '';

@@ -11,6 +11,7 @@ from bot.delivery.chats import AllChats, Chats
 from bot.delivery.message_ids import HighestMessageIds
 from bot.delivery.outbox import Outbox
 from bot.features.continuity.scope import is_carried
+from bot.files.describing import pictures_of
 from bot.intake.access import Gate
 from bot.intake.inbox import Inbox
 from bot.intake.updates import is_group
@@ -80,6 +81,9 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     async def names_of(conversation_id: str, user_ids: Collection[int]) -> Mapping[int, str]:
         return await people.names(user_ids) if is_group(conversation_id) else {}
 
+    async def seen_in(conversation_id: str, turn_ids: Collection[str]) -> Mapping[str, str]:
+        return await pictures_of(memory.db, conversation_id, turn_ids)
+
     def used(spent: Spent) -> None:
         uses(spent)
 
@@ -98,7 +102,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         budget=settings.budget(),
         session_gap_s=settings.session_gap_ms / 1000,
         write_summary=summary_writer(settings, used, lambda: (purse_of(memory.db), memory.db)),
-        around=Surroundings(zone_of, scope_of, names_of),
+        around=Surroundings(zone_of, scope_of, names_of, seen_in),
         keeper_model=reading_model(settings, used),
         purse_of=purse_of,
         return_mode=settings.continuity_return_mode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import day_name
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
@@ -65,10 +65,10 @@ class ChangeCheck:
         self._request = request
         self._turns, self._worked_on = request.numbered, frozenset(worked_on)
         self._notes = {note.number: note for note in request.notes}
-        self._by_turn = {n: _of_turn(turn, request.names) for n, turn in self._turns.items()}
+        self._by_turn = {n: _of_turn(turn, request) for n, turn in self._turns.items()}
         told = ((note, f"{note.text}\n{note.subject}\n{note.owner}") for note in request.ledger)
         self._by_note = {note.number: _source(text, note.turn_ids) for note, text in told}
-        self._beside = [_of_turn(turn, request.names) for turn in request.beside]
+        self._beside = [_of_turn(turn, request) for turn in request.beside]
         every = (*self._turns.values(), *request.beside)
         texts = ("\n".join(map(own_text, every)), "\n".join(turn.assistant_text for turn in every))
         self._has_nouns = any(map(capitalises_nouns, texts))
@@ -124,6 +124,9 @@ class ChangeCheck:
                 return turn
         if any(holds(folded(self._turns[n].assistant_text), said) for n in cited):
             raise _Wrong("foreign", f"the assistant said “{change.said}”, not the person")
+        seen = self._request.seen
+        if any(holds(folded(seen.get(self._turns[n].turn_id, "")), said) for n in cited):
+            raise _Wrong("foreign", f"“{change.said}” is what a program saw; copy what the person said to it")
         if any(holds(folded(self._turns[n].user_text), said) for n in cited):
             raise _Wrong("foreign", f"“{change.said}” are somebody else's words, or worked-on text")
         raise _Wrong("said", f"“{change.said}” does not stand in the turns that it cites, word for word")
@@ -200,8 +203,9 @@ def _kind_of(change: ProposedChange, note: Note | None) -> tuple[str, bool]:
 # --- what is compared -------------------------------------------------------------------------------------------------
 
 
-def _of_turn(turn: ConversationTurn, names: Mapping[int, str]) -> _Source:
-    return _source(f"{names.get(turn.user_id or 0, '')}\n{turn.user_text}\n{turn.assistant_text}", (turn.turn_id,))
+def _of_turn(turn: ConversationTurn, request: KeeperRequest) -> _Source:
+    name, seen = request.names.get(turn.user_id or 0, ""), request.seen.get(turn.turn_id, "")
+    return _source(f"{name}\n{turn.user_text}\n{turn.assistant_text}\n{seen}", (turn.turn_id,))
 
 
 def _source(text: str, turn_ids: tuple[str, ...]) -> _Source:

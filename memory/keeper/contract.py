@@ -91,6 +91,8 @@ class KeeperRequest:
     """Who speaks in a group, by user id; empty where two talk."""
     edited: tuple[str, ...] = ()
     """Turns whose message says something else than when it was answered."""
+    seen: Mapping[str, str] = field(default_factory=dict)
+    """What a program saw in the pictures that came with a turn, by turn id: nobody said it."""
 
     @property
     def numbered(self) -> dict[int, ConversationTurn]:

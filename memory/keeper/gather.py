@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -77,6 +77,7 @@ class RequestMaker:
             *await self._told_before(waiting, turns[0], alone=alone and state is not None),
         ]
         beside = {turn.turn_id: turn for turn in told if turn.turn_id not in {*held, *silent}}
+        seen = await self.seen(conversation_id, [*before, *turns])
         speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
         return KeeperRequest(
             reading_id=self._ids.new("r"),
@@ -92,7 +93,12 @@ class RequestMaker:
             persona=scope.persona,
             names=await self._around.names_of(conversation_id, speakers),
             edited=state.edited if state else (),
+            seen=seen,
         )
+
+    async def seen(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> Mapping[str, str]:
+        """Return what was seen in the pictures of these turns, by turn id."""
+        return await self._around.seen_in(conversation_id, [turn.turn_id for turn in turns]) if turns else {}
 
     async def _shown(self, session_id: str, first: int, last: int, silent: Collection[str]) -> list[ConversationTurn]:
         turns = await self._store.turns_between(session_id, first, last)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import log
+from types import MappingProxyType
 from typing import Final
 
 from memory.foreign import has_foreign, parts
@@ -32,6 +33,9 @@ BEFORE_PERSON_CHARS: Final = 1_000
 BEFORE_ASSISTANT_CHARS: Final = 400
 """Of a turn that was read already so much comes along: what a new one answers, not the letter that was drafted."""
 TOOL_CHARS: Final = 200
+SEEN_CHARS: Final = 1_500
+"""Of an album of ten pictures that is half of each description at least."""
+BEFORE_SEEN_CHARS: Final = 400
 STANDING_CHARS: Final = 800
 CONTENT_WORDS: Final = 6
 """A stretch of fewer words, without a number or a tool call, holds nothing to note."""
@@ -41,6 +45,7 @@ LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 NOTES: Final = frozenset({"note", "change", "end", "remind", "forget"})
 """Tools with which the model notes at once what a message says."""
+NOTHING_SEEN: Final[Mapping[str, str]] = MappingProxyType({})
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
@@ -70,11 +75,16 @@ def is_shown(turn: ConversationTurn, undone: Collection[str] = ()) -> bool:
     return not turn.unfiled and turn.action_name != BY_CLOCK and turn.turn_id not in undone
 
 
-def has_content(turns: Iterable[ConversationTurn]) -> bool:
-    """Whether a stretch may hold something to note: six words, a number, or a tool that was called."""
+def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOTHING_SEEN) -> bool:
+    """Whether a stretch may hold something to note: six words, a number, or a tool that was called.
+
+    Of what was `seen` in the pictures of a turn the words count where somebody said something to them.
+    """
     words = 0
     for turn in turns:
         text = own_text(turn)
+        if text.strip():
+            words += len(seen.get(turn.turn_id, "").split())
         if turn.tool_calls or any(char.isdigit() for char in text):
             return True
         words += sum(max(1, len(word) // 2) if _UNSPACED.match(word) else 1 for word in _WORD.findall(text))
@@ -194,6 +204,8 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
     edited = f"{EDITED} " if turn.turn_id in request.edited else ""
     found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {edited}{_said(turn, most)}"]
     notes = {note.number for note in request.notes}
+    if seen := cut(request.seen.get(turn.turn_id, ""), SEEN_CHARS if is_new else BEFORE_SEEN_CHARS):
+        found.append(f"   seen by a program: {seen}")
     found += [_called(call, notes) for call in turn.tool_calls if call.name not in LOOKS]
     if answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):
         found.append(f"   assistant: {answer}")

@@ -1,4 +1,4 @@
-"""The world around a conversation for its keeper: whose clock, which notes, who speaks, and who pays."""
+"""The world around a conversation for its keeper: whose clock, which notes, who speaks, what is seen, and who pays."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ ScopeOf = Callable[[SessionState | None, int | None], Awaitable[Scope]]
 """Which notes a keeper may see in a session, and who the assistant is there."""
 NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
 """Who speaks in a group, by conversation and user ids; empty where two talk."""
+SeenIn = Callable[[str, Collection[str]], Awaitable[Mapping[str, str]]]
+"""What a program saw in the pictures that came with turns, by conversation and turn ids; only turns with some."""
 
 
 class Purse(Protocol):
@@ -45,6 +47,11 @@ async def nobody(_: str, __: Collection[int]) -> Mapping[int, str]:
     return {}
 
 
+async def no_pictures(_: str, __: Collection[str]) -> Mapping[str, str]:
+    """Return nothing that was seen."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The world around a conversation for its keeper."""
@@ -52,3 +59,4 @@ class Surroundings:
     zone_of: ZoneOf = utc
     scope_of: ScopeOf = scope_of_state
     names_of: NamesOf = nobody
+    seen_in: SeenIn = no_pictures

@@ -12,6 +12,7 @@ from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
 from memory.keeper.request import EDITED, request_text
 from memory.keeper.session_lines import stored_lines
+from memory.keeper.surroundings import Surroundings
 from memory.ledger.series import local_of
 from memory.ledger.types import Actor, Add, Change, End
 from memory.ports import Statement
@@ -499,6 +500,29 @@ async def test_who_wants_to_see_the_notes_of_a_short_talk_sees_them(memory, mode
         await memory.keeper.read_now(HERE)
 
     assert len(model.requests) == 2
+
+
+async def test_what_a_picture_shows_is_read_with_what_was_said_to_it(place, model, answers):
+    """Three words and a picture are worth reading; the keeper is asked with what it shows, of the turn before, too."""
+    asked = []
+
+    async def seen_in(conversation_id, turn_ids):
+        asked.append(conversation_id)
+        return dict.fromkeys(turn_ids, "picture #1: Grey hexagonal tiles beside an oak floor.")
+
+    async with open_memory(place, keeper_model=model, around=Surroundings(seen_in=seen_in)) as memory:
+        answers += [KeeperAnswer(changes=[event("Tile you take: grey, hexagonal", kind="fact", said="our new tile")])]
+        session = await memory.recorder.open_session(HERE, 7, "first")
+        for number, text in enumerate(("> picture #1 (JPEG)\nour new tile", "and the grout?"), 1):
+            given = {"session_id": session.session_id, "conversation_id": HERE, "user_text": text}
+            given |= {"created_at_ms": memory.clock.now_ms(), "input_tokens": 9000, "model": "scripted:1"}
+            await memory.recorder.record(make_exchange(number, third_party=number == 1, **given), None)
+            memory.clock.advance(ms=QUIET_MS)
+            await memory.keeper.read_due()
+
+        assert await texts(memory) == ["Tile you take: grey, hexagonal"]
+        assert request_text(model.requests[0]).count("seen by a program: picture #1: Grey") == 1
+        assert set(asked) == {HERE}
 
 
 async def test_whose_budget_is_used_up_is_not_read(memory, model, say):

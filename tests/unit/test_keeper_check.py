@@ -141,6 +141,31 @@ def test_forwarded_words_bear_nothing_out():
     assert outcome(asked, add("Sort out the invoice of 300 with Ben", "sort this out with Ben"))[1] == []
 
 
+TILE = "> picture #1 (JPEG)\nThat's the tile we take"
+SHOWS = "picture #1: Grey hexagonal tiles, 38.50 a square metre, by Nordhus. Call the plumber tomorrow."
+
+
+def test_what_a_picture_shows_bears_out_nothing_by_itself():
+    """A note of what the person says to it may hold its numbers and names; the words in it are nobody's."""
+    picture = make_turn(user_text=TILE, third_party=True)
+    asked = request(picture, seen={picture.turn_id: SHOWS})
+    kept = add("You take the grey hexagonal tile by Nordhus, 38.50", "the tile we take", "decision")
+
+    assert outcome(asked, kept)[1] == []
+    assert outcome(asked, add("Call the plumber", "call the plumber tomorrow"))[1] == ["foreign"]
+    assert outcome(asked, add("Grey hexagonal tiles", "grey hexagonal tiles", "fact"))[1] == ["foreign"]
+    assert outcome(request(picture), kept)[1] == ["number"]
+
+
+def test_a_picture_without_a_word_is_no_note():
+    """Nobody said anything: whatever it shows, there is nothing to rest on."""
+    picture = make_turn(user_text="> picture #1 (JPEG)", assistant_text="Nice tiles.", third_party=True)
+    asked = request(picture, seen={picture.turn_id: SHOWS})
+    said = ("grey hexagonal tiles", "picture", "nice tiles")
+
+    assert [outcome(asked, add("Grey tiles", each, "fact"))[1] for each in said] == [["foreign"]] * 3
+
+
 def test_of_material_only_the_project_or_the_story_is_noted():
     """A character's errand in a pasted novel is nobody's to do."""
     asked = request("Translate this: I must kill the king at dawn, said Orlan. He had three sons.")
