@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 from bot.sentences import DEFAULT, LANGUAGES, sentences
@@ -16,6 +17,7 @@ _DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WORKING: Final = frozenset(_DAYS[:5])
 _WEEKEND: Final = frozenset(_DAYS[5:])
 _TWO: Final = 2
+_NOON: Final = 12
 _SUFFIX: Final = {1: "st", 2: "nd", 3: "rd"}
 _MONTH_CHARS: Final = 3
 _TEENS: Final = range(11, 14)
@@ -46,6 +48,14 @@ def when_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
     return _say(language, f"dates.{key}_at" if exact else f"dates.{key}", **values)
 
 
+def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
+    """A moment ahead as people speak of it: `today at 14:05`, `this Sunday at 14:05`, else as `when_text` has it."""
+    if not 1 < days_from(at_ms, now_ms, zone) < len(_DAYS):
+        return when_text(at_ms, now_ms, zone, language, exact=exact)
+    day = _this_weekday(local(at_ms, zone), language)
+    return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
+
+
 def hour_text(at_ms: int, zone: str, language: str) -> str:
     """`at 14:05`, for a line that stands under its day."""
     return _say(language, "dates.at", time=f"{local(at_ms, zone):%H:%M}")
@@ -58,13 +68,44 @@ def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
     return _say(language, "dates.weekday_day", weekday=_weekday(at, language), day=day)
 
 
-def tells_day(text: str, at_ms: int, zone: str, language: str) -> bool:
-    """Whether a text names the day itself: `12 Dec`, `12. Dezember`, `December 12`, `12.12.`."""
+def tells_day(text: str, at_ms: int, now_ms: int, zone: str, language: str) -> bool:
+    """Whether a text names the day itself: `12 Dec`, `12. Dezember`, `12.12.`, of the week ahead its weekday alone."""
     at = local(at_ms, zone)
+    if 1 < days_from(at_ms, now_ms, zone) < len(_DAYS) and _first_in(text, [_weekday_name(at, language)]):
+        return True
     month = _say(language, "dates.months").split()[at.month - 1].rstrip(".").casefold()[:_MONTH_CHARS]
     in_words = rf"(?<!\d){at.day}(?:\.|st|nd|rd|th|º|er)?\s+(?:\w{{1,3}}\s+)?{month}|{month}\w*\.?\s+{at.day}(?!\d)"
     in_digits = rf"(?<![\d.,:])0?{at.day}[./]\s?0?{at.month}(?![\d,:])"
     return re.search(f"{in_words}|{in_digits}", text.casefold()) is not None
+
+
+def tells_hour(text: str, at_ms: int, zone: str) -> bool:
+    """Whether a text names the hour itself, in any language: `09:00`, `9am`, `9 Uhr`, `19h30`, `at 9`."""
+    at = local(at_ms, zone)
+    before, behind = _hour_words()
+    full = "" if at.minute else "?"
+    minutes, of_twelve = rf"(?:\s?[:.h]\s?{at:%M}){full}", at.hour % _NOON or _NOON
+    half = "p" if at.hour >= _NOON else "a"
+    found = [
+        rf"(?<![\d.,:])0?{at.hour}\s?[:h]\s?{at:%M}(?!\d)",
+        rf"(?<![\d.,:])0?{of_twelve}{minutes}\s?{half}\.?m\b",
+        rf"(?<![\d.,:])0?{at.hour}{minutes}\s?(?:{behind})(?!\w)",
+        rf"(?<!\w)(?:{before}) 0?{at.hour}{minutes}(?![\d:%]|[.,]\d|\s?[ap]\.?m\b)",
+    ]
+    return re.search("|".join(found), text.casefold()) is not None
+
+
+@cache
+def _hour_words() -> tuple[str, str]:
+    """What stands before an hour and behind it in any language, as patterns: `at`, `um`; `o'clock`, `Uhr`."""
+    before = {_say(code, "dates.at", time="").strip().casefold() for code in LANGUAGES}
+    behind = {word for code in LANGUAGES for word in _say(code, "dates.o_clock").casefold().split()}
+    return _pattern(before), _pattern(behind)
+
+
+def _pattern(words: Iterable[str]) -> str:
+    """A pattern of any of these words."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
 def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
@@ -92,9 +133,17 @@ def every_text(rrule: str, language: str, now_ms: int | None = None) -> str:
 
 
 def rhythm_in(text: str, rrule: str) -> str:
-    """The words of a text that say how often a series comes, as a list would say it in any language; "" for none."""
+    """The words of a text that say how often a series comes, in any language; "" for none.
+
+    As a list would say it (`every Tuesday and Saturday`), or by all its weekdays in the plural (`Tuesdays, Saturdays`).
+    """
     parts = dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
-    return _first_in(text, (_frequency(parts, code) for code in LANGUAGES)) if parts else ""
+    if not parts:
+        return ""
+    days = [day for day in parts.get("BYDAY", "").split(",") if day in _DAYS]
+    of_weeks = parts.get("FREQ") == "WEEKLY" and parts.get("INTERVAL", "1") == "1"
+    plurals = (_all_in(text, [_plural(_DAYS.index(day), code) for day in days]) for code in LANGUAGES if of_weeks)
+    return _first_in(text, (_frequency(parts, code) for code in LANGUAGES)) or next(filter(None, plurals), "")
 
 
 def tomorrow_in(text: str) -> str:
@@ -106,6 +155,11 @@ def _first_in(text: str, words: Iterable[str]) -> str:
     """The first of these that stand in a text as words of their own."""
     plain = text.casefold()
     return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
+
+
+def _all_in(text: str, words: Sequence[str]) -> str:
+    """These words, where a text has each of them; "" for none."""
+    return ", ".join(words) if words and all(_first_in(text, [word]) for word in words) else ""
 
 
 # --- the parts of a rule --------------------------------------------------------------------------------------------
@@ -194,6 +248,22 @@ def _nth(number: int, language: str) -> str:
 def _listed(names: Sequence[str], language: str) -> str:
     *first, last = names
     return f"{', '.join(first)} {_say(language, 'every.and')} {last}" if first else last
+
+
+def _this_weekday(at: datetime, language: str) -> str:
+    return _say(language, "dates.this_weekday").split(", ")[at.weekday()]
+
+
+def _weekday_name(at: datetime, language: str) -> str:
+    """The weekday as a sentence says it: `Sunday`; Russian in the case in which it stands behind "on"."""
+    return _this_weekday(at, language).rsplit(" ", 1)[-1]
+
+
+def _plural(weekday: int, language: str) -> str:
+    """The weekday as a rhythm: `Sundays`, `sonntags`, `воскресеньям`."""
+    name = _say(language, "dates.each_weekday").split()[weekday]
+    this = _say(language, "dates.this_weekday").split(", ")[weekday]
+    return f"{name}s" if this.endswith(name) else name
 
 
 def _short(day: str, language: str) -> str:

@@ -6,7 +6,19 @@ from collections.abc import Collection, Sequence
 from datetime import date, time
 
 from bot import replies
-from bot.dates import MORNING_HOUR, day_text, days_from, every_text, hour_text, local, rhythm_in, tells_day, when_text
+from bot.dates import (
+    MORNING_HOUR,
+    day_text,
+    days_from,
+    every_text,
+    hour_text,
+    local,
+    rhythm_in,
+    soon_text,
+    tells_day,
+    tells_hour,
+    when_text,
+)
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of, waits_for_word
@@ -58,13 +70,14 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         told.add(local(note.due_at_ms or 0, _clock(note, zone)).date())
     if rings_at_ms is not None:
         leads = told != heading and local(rings_at_ms, zone).date() in heading
-        if tells_day(note.text, rings_at_ms, zone, replies.spoken()):
+        if tells_day(note.text, rings_at_ms, now_ms, zone, replies.spoken()):
             told.add(local(rings_at_ms, zone).date())
         found.insert(len(found) - leads, _rings(note, now_ms, zone, told))
         found += _last_date(note, now_ms, zone)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
-        found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
+        exact = not tells_hour(note.text, at_ms, zone)
+        found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken(), exact=exact)))
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(_put_off(note.snoozed_until_ms, now_ms, zone, told))
     return found
@@ -94,45 +107,62 @@ def _clock(note: Note, zone: str) -> str:
 
 
 def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """When it is due: the hour alone where its day is told; said to be over when it is."""
+    """When it is due: the hour alone where its day is told; said to be over when it is; "" where the text tells it."""
     if note.due_at_ms is None:
         return ""
     language, clock = replies.spoken(), _clock(note, zone)
-    when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
-    in_text = tells_day(note.text, note.due_at_ms, clock, language)
+    last_ms = note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
+    in_text = tells_day(note.text, last_ms, now_ms, clock, language)
+    when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock))
     if note.ends_at_ms is not None:
-        first, last = (day_text(at_ms, now_ms, note.time_zone, language) for at_ms in (note.due_at_ms, note.ends_at_ms))
-        when, in_text = f"{first} {TO} {last}", tells_day(note.text, note.ends_at_ms, note.time_zone, language)
+        when = f" {TO} ".join(day_text(at_ms, now_ms, clock, language) for at_ms in (note.due_at_ms, last_ms))
     ends = note.kind in TO_DO or note.kind == "project"
     is_on = note.kind == "event" and not is_over(note, now_ms)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
         return replies.say("lines.late" if ends else "lines.was", when=when)
-    if note.ends_at_ms is not None:
-        return "" if in_text else when
-    if not note.due_exact:
-        is_term = ends and days_from(note.due_at_ms, now_ms, clock) > 1
-        when = replies.say("lines.by", day=day_text(note.due_at_ms, now_ms, clock, language)) if is_term else when
-        return "" if in_text or local(note.due_at_ms, clock).date() in told else when
-    return hour_text(note.due_at_ms, clock, language) if local(note.due_at_ms, clock).date() in told else when
+    day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
+    if day_is_told:
+        return hour_text(note.due_at_ms, clock, language) if _has_hour(note, clock) else ""
+    if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
+        return replies.say("lines.by", day=day_text(note.due_at_ms, now_ms, clock, language))
+    return when
+
+
+def _has_hour(note: Note, clock: str) -> bool:
+    """Whether it is due at an hour that its text does not tell."""
+    exact = note.due_exact and note.ends_at_ms is None
+    return exact and not tells_hour(note.text, note.due_at_ms or 0, clock)
 
 
 def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, next …`; the hour alone where its day is told."""
-    at_ms, language = note.rings_at_ms or 0, replies.spoken()
-    is_told = local(at_ms, zone).date() in told
-    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
-    rule = series.until_its_last(note)
-    if not rule:
-        return replies.say("lines.rings", when=when)
-    here, left_out = "_here" if is_told else "", _left_out(note, now_ms, zone)
-    if rhythm_in(note.text, rule) and not left_out and "moved" not in {each.state for each in note.occurrences}:
-        return replies.say("lines.rings", when=when)
-    every = every_text(rule, language, now_ms)
-    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
-    if moved is None or moved.state != "moved":
-        return replies.say(f"lines.next{here}", every=", ".join([every, *left_out]), when=when)
-    hour = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-    return replies.say(f"lines.this_time{here}", every=", ".join([f"{every} {hour}", *left_out]), when=when)
+    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, not this Sunday, next …`; nothing of its text."""
+    at_ms, language, rule = note.rings_at_ms or 0, replies.spoken(), series.until_its_last(note)
+    is_told, has_hour = local(at_ms, zone).date() in told, not tells_hour(note.text, at_ms, zone)
+    when = when_text(at_ms, now_ms, zone, language, exact=has_hour)
+    if is_told:
+        when = hour_text(at_ms, zone, language) if has_hour else ""
+    every = every_text(rule, language, now_ms) if rule and not rhythm_in(note.text, rule) else ""
+    moved = next((each for each in note.occurrences if each.state == "moved" and each.moved_to_ms == at_ms), None)
+    if rule and moved is not None:
+        usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
+        if is_told:
+            hour = hour_text(at_ms, zone, language)
+            return replies.say("lines.this_time_here", every=f"{every} {usual}".strip(), when=hour)
+        every, when = f"{every} {usual}".strip(), ""
+    said = ", ".join(filter(None, [every, _exception(note, now_ms, zone) if rule else ""]))
+    if said and when:
+        return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
+    return replies.say("lines.rings", when=said or when).rstrip()
+
+
+def _exception(note: Note, now_ms: int, zone: str) -> str:
+    """The next exception to the rule: `not this Friday`, `this Sunday at 10:00 instead`; "" for none to come."""
+    at_ms, date = next(iter(series.exceptions(note, now_ms)), (0, None))
+    if date is None:
+        return ""
+    is_moved = date.state == "moved"
+    day = soon_text(at_ms, now_ms, zone, replies.spoken(), exact=is_moved or "BYHOUR" in note.repeats)
+    return replies.say("lines.instead", when=day) if is_moved else replies.say("lines.not_on", day=day)
 
 
 def _last_date(note: Note, now_ms: int, zone: str) -> list[str]:
@@ -145,13 +175,6 @@ def _last_date(note: Note, now_ms: int, zone: str) -> list[str]:
     if date.state == "done":
         return [replies.say("lines.ticked", when=when)]
     return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
-
-
-def _left_out(note: Note, now_ms: int, zone: str) -> list[str]:
-    """Which dates to come of a series are left out."""
-    gone = (each.original_local for each in note.occurrences if each.state == "left_out")
-    days = (at_ms for local in gone if (at_ms := series.at_ms_of(local, note.time_zone)) > now_ms)
-    return [replies.say("lines.not_on", day=day_text(at_ms, now_ms, zone, replies.spoken())) for at_ms in days]
 
 
 def _put_off(until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

@@ -48,8 +48,8 @@ is the speaker's name.
 text is one line in the person's own language that stands alone and that they read themselves, as a friend would have \
 written it down for them: "you" to them ("your mother", "du"), "I" for the assistant (also in stories), everybody \
 else by name, never "the user", "he", "she" or "it"; in a group all by name and nobody "you". No quotation marks, no \
-day that due holds, no "today" or "tomorrow". Use the person's words, names and numbers; a program drops what nobody \
-said. Details of one thing go into one note; who somebody is, what they cannot eat and when they come are three.
+day or hour that due holds, no "today" or "tomorrow". Use the person's words, names and numbers; a program drops what \
+nobody said. Details of one thing go into one note; who somebody is, what they cannot eat and when they come are three.
 due is the person's local day, YYYY-MM-DD, of several days first/last, with THH:MM only when an hour was said; work \
 it out from the turn's own date. subject only for a value that can change ("address", "budget"). weight: 0.9 they \
 would be hurt if it were forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 \

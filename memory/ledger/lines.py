@@ -8,10 +8,12 @@ from functools import partial
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.types import TO_DO, USER, Note
+from memory.ledger.types import TO_DO, USER, Note, Occurrence
 from memory.ledger.views import is_past, is_snoozed
 from memory.zones import zone_of
 
+MOST_EXCEPTIONS: Final = 3
+"""Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
@@ -44,7 +46,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         found.append(f"rings {when(note.rings_at_ms, zone)}{rule}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
-    found += [f"moved: the date {each.original_local}" for each in note.occurrences if each.state == "moved"]
+    found += (_exception(at_ms, date, zone, when) for at_ms, date in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS])
     if note.is_open and (rang := series.last(note, "rang")):
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         found.append(f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else ""))
@@ -55,6 +57,12 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
+
+
+def _exception(at_ms: int, date: Occurrence, zone: str, when: Callable[..., str]) -> str:
+    if date.state == "moved":
+        return f"moved: the date {date.original_local}"
+    return f"not on {when(at_ms, zone, exact=False)}"
 
 
 def moment(at_ms: int, zone: str, *, exact: bool = True) -> str:

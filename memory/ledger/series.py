@@ -235,6 +235,14 @@ def moment_of(note: Note, date: Occurrence) -> int:
     return at_ms_of(date.original_local, note.time_zone) if date.moved_to_ms is None else date.moved_to_ms
 
 
+def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
+    """The dates to come that the rule has otherwise, with when they ring or would have rung, the next first."""
+    if not note.repeats:
+        return []
+    dates = [(moment_of(note, each), each) for each in note.occurrences if each.state in {"moved", "left_out"}]
+    return sorted((date for date in dates if date[0] > now_ms), key=lambda date: date[0])
+
+
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     """The latest date of a note in this state; None for none."""
     return next((each for each in reversed(note.occurrences) if each.state == state), None)

@@ -103,7 +103,7 @@ def test_what_the_text_says_is_not_said_again_beside_it():
     club = a_note("Walking club (every Sunday)", time_zone="UTC", **rule)
     ficus = a_note("Water Ana's plant (the ficus)", time_zone="UTC", **rule)
 
-    assert line(club) == "Walking club (every Sunday, ⏰ on Sun 19 Nov at 08:00)"
+    assert line(club) == "Walking club (every Sunday, ⏰ at 08:00)"
     assert line(ficus) == "Water Ana's plant (the ficus, ⏰ every Sunday, next on Sun 19 Nov at 08:00)"
     assert line(a_note("Call mum (Rosa)")) == "Call mum (Rosa)"
 
@@ -116,7 +116,106 @@ def test_a_series_says_until_when_it_goes_and_which_date_is_left_out():
         repeats="FREQ=DAILY;UNTIL=20231120T080000", occurrences=(out,),
     )  # fmt: skip
 
-    assert "every day until 20 Nov, not on Fri 17 Nov, next" in line(cat)
+    assert "every day until 20 Nov, not this Friday, next" in line(cat)
+
+
+EXCEPTIONS = {
+    "en": ("not this Friday", "this Sunday at 10:00 instead"),
+    "de": ("außer diesen Freitag", "aber diesen Sonntag um 10:00"),
+    "es": ("menos este viernes", "pero este domingo a las 10:00"),
+    "fr": ("sauf ce vendredi", "mais ce dimanche à 10:00"),
+    "it": ("tranne questo venerdì", "ma questa domenica alle 10:00"),
+    "pt": ("menos nesta sexta", "mas neste domingo às 10:00"),
+    "ru": ("но не в эту пятницу", "но в это воскресенье в 10:00"),
+}
+
+
+@pytest.mark.parametrize("language", EXCEPTIONS)
+def test_of_a_series_the_next_exception_alone_is_told(language):
+    """Neither what was left out on days that are over nor all of a fortnight's: the one that comes next."""
+    dates = [Occurrence(original_local=f"2023-11-{day}T08:00", state="left_out") for day in (13, 17, 18, 19, 20)]
+    sunday = Occurrence(original_local="2023-11-19T08:00", moved_to_ms=1_700_388_000_000, state="moved")
+    daily = {"rings_from": "2023-11-01T08:00", "rings_at_ms": START_MS + DAY_MS // 2, "repeats": "FREQ=DAILY"}
+    left_out, moved = EXCEPTIONS[language]
+    with replies.speaking(language):
+        without = line(a_note("Feed Biscuit", time_zone="UTC", **daily))
+        told = line(a_note("Feed Biscuit", time_zone="UTC", occurrences=tuple(dates), **daily))
+        instead = line(a_note("Feed Biscuit", time_zone="UTC", occurrences=(dates[0], sunday), **daily))
+
+    assert told.replace(f", {left_out}", "", 1) == without
+    assert instead.replace(f", {moved}", "", 1) == without
+
+
+def test_the_model_knows_which_dates_are_left_out():
+    """Asked about Friday it need not search; of a long holiday the first three, since each has its tokens."""
+    dates = [Occurrence(original_local=f"2023-11-{day}T08:00", state="left_out") for day in (13, 17, 18, 19, 20)]
+    daily = {"rings_from": "2023-11-01T08:00", "rings_at_ms": START_MS + DAY_MS // 2, "repeats": "FREQ=DAILY"}
+    told = model_line(a_note(time_zone="UTC", occurrences=tuple(dates), **daily), START_MS, "UTC", brief=True)
+
+    assert told.endswith("FREQ=DAILY; not on Fri 17 Nov; not on Sat 18 Nov; not on Sun 19 Nov)")
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("Dentist 9am", "09:00"), ("Dentist at 9", "09:00"), ("Dentist, 9:00", "09:00"), ("Dentist 9 a.m.", "09:00"),
+        ("Zahnarzt um 9 Uhr", "09:00"), ("Zahnarzt um 9", "09:00"), ("Zahnarzt 19.30 Uhr", "19:30"),
+        ("Cena a las 21 h", "21:00"), ("Dîner à 19h30", "19:30"), ("Dîner à 19 heures", "19:00"),
+        ("Cena alle 20", "20:00"), ("Jantar às 20h", "20:00"), ("Ужин в 19 часов", "19:00"),
+        ("Dinner 7:30 pm", "19:30"), ("Lunch 12pm", "12:00"), ("Call mum at 9.", "09:00"),
+    ],
+)  # fmt: skip
+def test_an_hour_that_the_text_tells_is_not_told_again(text, hour):
+    """Neither beside what is due nor beside what rings; the day is."""
+    at_ms = START_MS - START_MS % DAY_MS + DAY_MS + (int(hour[:2]) * 60 + int(hour[3:])) * 60_000
+    due = a_note(text, kind="event", due_at_ms=at_ms, due_exact=True)
+    ring = a_note(text, rings_from=f"2023-11-15T{hour}", rings_at_ms=at_ms)
+
+    assert hour not in line(due).removeprefix(text)
+    assert "tomorrow" in line(due)
+    assert hour not in line(ring).removeprefix(text)
+    assert line(due, under_ms=at_ms) == text.removesuffix(".")
+    assert line(ring, under_ms=at_ms) == f"{text.removesuffix('.')} (⏰)"
+
+
+@pytest.mark.parametrize("text", ["Room 9, second floor", "Pay 19 euros", "Call mum at 7", "Gate at 9:30", "at 9%"])
+def test_another_number_is_no_hour(text):
+    """Nine tells no 19:00, and seven may be another seven."""
+    at_ms = START_MS - START_MS % DAY_MS + DAY_MS + 19 * HOUR_MS
+
+    assert "at 19:00" in line(a_note(text, kind="event", due_at_ms=at_ms, due_exact=True))
+    assert "at 09:00" in line(a_note(text, kind="event", due_at_ms=at_ms - 10 * HOUR_MS, due_exact=True))
+
+
+WEEKDAYS = {"en": "on Friday", "de": "am Freitag", "es": "el viernes", "fr": "vendredi", "it": "venerdì",
+            "pt": "na sexta", "ru": "в пятницу"}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", WEEKDAYS)
+def test_a_weekday_that_the_text_tells_is_not_told_again(language):
+    """Within a week it means that day; of a Friday further ahead the date is told."""
+    at_ms, text = START_MS + 3 * DAY_MS, f"Ana {WEEKDAYS[language]}"  # Friday 17 November 2023
+    with replies.speaking(language):
+        assert line(a_note(text, kind="event", due_at_ms=at_ms)) == text
+        assert "24" in line(a_note(text, kind="event", due_at_ms=at_ms + 7 * DAY_MS))
+
+
+RHYTHMS = {
+    "en": "Hurling Tuesdays and Saturdays", "de": "Hurling dienstags und samstags",
+    "fr": "Hurling les mardis et samedis", "pt": "Hurling terças e sábados", "ru": "Футбол по вторникам и субботам",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", RHYTHMS)
+def test_a_rhythm_in_the_texts_own_words_is_not_told_again(language):
+    """All of its weekdays in the plural; one of them alone tells no rhythm."""
+    rule = {"rings_from": "2023-11-25T08:00", "repeats": "FREQ=WEEKLY;BYDAY=TU,SA", "rings_at_ms": 1_700_899_200_000}
+    with replies.speaking(language):
+        every = line(a_note("Hurling", **rule)).removeprefix("Hurling (⏰ ").split(",")[0]
+
+        text, first_alone = RHYTHMS[language], RHYTHMS[language].rsplit(" ", 2)[0]
+        assert every not in line(a_note(text, **rule)).removeprefix(text)
+        assert every in line(a_note(first_alone, **rule)).removeprefix(first_alone)
 
 
 def test_what_is_put_off_until_a_day_says_no_midnight():
@@ -152,7 +251,7 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception():
     rule = {"rings_from": "2023-11-12T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
     note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
 
-    assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, just this once on Sun 19 Nov at 10:00)"
+    assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, this Sunday at 10:00 instead)"
     assert line(note, under_ms=at_ms) == "Call Grandma (⏰ just this once at 10:00, otherwise every Sunday at 19:00)"
 
 
