@@ -69,14 +69,15 @@ class PacedModel:
     async def _stream(self, request: web.Request, body: dict[str, Any], reply: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        words = re.findall(r"\S+\s*", reply)
+        words, call = re.findall(r"\S+\s*", reply), _must_call(body)
         if not request.path.endswith("completions"):
-            for event in (_responses if request.path.endswith("responses") else _messages)(words):
+            for event in (_responses if request.path.endswith("responses") else _messages)(words, call):
                 await response.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
                 await asyncio.sleep(self.pace_s / len(words))
             return response
-        for word in words:
-            await _send(response, [{"index": 0, "delta": {"role": "assistant", "content": word}}])
+        called = {"index": 0, "id": "call_1", "type": "function", "function": {"name": call, "arguments": "{}"}}
+        for said in [{"tool_calls": [called]}] if call else [{"content": word} for word in words]:
+            await _send(response, [{"index": 0, "delta": {"role": "assistant", **said}}])
             await asyncio.sleep(self.pace_s / len(words))
         await _send(response, [{"index": 0, "delta": {}, "finish_reason": "stop"}])
         await _send(response, [], _usage(body))
@@ -94,23 +95,37 @@ class PacedModel:
         return answer_to(fresh) if fresh else "Noted."
 
 
-def _responses(words: list[str]) -> list[dict[str, Any]]:
-    """The events of OpenAI's Responses API for a text."""
+def _must_call(body: dict[str, Any]) -> str:
+    """The tool that has to be called, "" for none: notes are kept so, and an empty call changes nothing in them."""
+    choice = body.get("tool_choice")
+    if (choice.get("type") if isinstance(choice, dict) else choice) not in {"required", "any", "tool"}:
+        return ""
+    tool = body["tools"][0]
+    return str(tool.get("function", tool)["name"])
+
+
+def _responses(words: list[str], call: str) -> list[dict[str, Any]]:
+    """The events of OpenAI's Responses API for a text, or for a call of a tool."""
     place = {"output_index": 0, "content_index": 0, "item_id": "msg_1"}
+    item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": call, "arguments": "{}"}
+    texts = ({"type": "response.output_text.delta", "delta": word, **place} for word in words)
+    called = [{"type": "response.output_item.done", "output_index": 0, "item": item}]
     usage = {"input_tokens": 100, "output_tokens": WORDS, "total_tokens": 100 + WORDS}
     return [
         {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}},
-        *({"type": "response.output_text.delta", "delta": word, **place} for word in words),
+        *(called if call else texts),
         {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "usage": usage}},
     ]
 
 
-def _messages(words: list[str]) -> list[dict[str, Any]]:
-    """The events of Anthropic's Messages API for a text."""
-    deltas = ({"type": "text_delta", "text": word} for word in words)
+def _messages(words: list[str], call: str) -> list[dict[str, Any]]:
+    """The events of Anthropic's Messages API for a text, or for a call of a tool."""
+    texts = [{"type": "text_delta", "text": word} for word in words]
+    deltas = [{"type": "input_json_delta", "partial_json": "{}"}] if call else texts
+    block = {"type": "tool_use", "id": "call_1", "name": call, "input": {}} if call else {"type": "text", "text": ""}
     return [
         {"type": "message_start", "message": {"usage": {"input_tokens": 100, "output_tokens": 1}}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
         *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": WORDS}},
