@@ -16,7 +16,7 @@ from bot.people.choices import PersonalChoices
 from bot.reminders.ringing import target_of
 from bot.tools import questions, results
 from bot.tools.call import CallRow, call_of, did_like
-from bot.tools.choices import ToolChoices
+from bot.tools.choices import ToolChoices, choices_read
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
 from memory.errors import Conflict
 from memory.ports import Clock, Database, Statement, unobserved
@@ -54,6 +54,11 @@ class Calls:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
+    @staticmethod
+    def reads_of_turn(place: Place, turn_id: str) -> list[Statement]:
+        """Return the reads of each turn with tools, for `memory.storage.ahead`."""
+        return [choices_read(place), _untold_read(place), Statement("tool_calls_of_turn", {"turn_id": turn_id})]
+
     async def find(self, call_id: str) -> CallRow | None:
         """Return a call as it stands, None when it was forgotten. Raises `StorageUnavailable`."""
         row = await self.db.read_one("tool_call_find", call_id=call_id)
@@ -71,11 +76,8 @@ class Calls:
 
     async def untold(self, place: Place, but: Sequence[CallRow] = ()) -> tuple[CallRow, ...]:
         """Return the decisions about calls since the model heard last. Raises `StorageUnavailable`."""
-        here, told = (
-            {"conversation_id": place.conversation_id, "user_id": place.user_id},
-            {each.call_id for each in but},
-        )
-        rows = await self.db.read("tool_calls_untold", **here)
+        asked, told = _untold_read(place), {each.call_id for each in but}
+        rows = await self.db.read(asked.name, **asked.params)
         return tuple(call_of(row) for row in rows if row["call_id"] not in told)
 
     # --- making -----------------------------------------------------------------------------------------------------
@@ -277,3 +279,7 @@ class Calls:
     async def repeats(self, turn_ids: Collection[str], tool: str) -> bool:
         """Return whether such a call changed something in one of these turns. Raises `StorageUnavailable`."""
         return did_like(await self.of_turns(turn_ids), tool) if turn_ids else False
+
+
+def _untold_read(place: Place) -> Statement:
+    return Statement("tool_calls_untold", {"conversation_id": place.conversation_id, "user_id": place.user_id})

@@ -69,6 +69,11 @@ def server_name(server: str) -> str:
     return f"server:{server}"
 
 
+def choices_read(place: Place) -> Statement:
+    """Return the read of a place's choices."""
+    return Statement("tool_choices_of", {"conversation_id": place.conversation_id, "user_id": place.user_id or 0})
+
+
 class ToolChoices:
     """Reads and changes choices."""
 
@@ -78,8 +83,8 @@ class ToolChoices:
 
     async def of(self, place: Place) -> Choices:
         """Return the choices of a place. Raises `StorageUnavailable`."""
-        here = {"conversation_id": place.conversation_id, "user_id": place.user_id or 0}
-        rows = await self._db.read("tool_choices_of", **here)
+        asked = choices_read(place)
+        rows = await self._db.read(asked.name, **asked.params)
         return Choices(
             {
                 row["name"]: ToolChoice(row["choice"], row["digest"], orjson.loads(row["definition_json"]))

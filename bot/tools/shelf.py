@@ -42,8 +42,7 @@ class Shelf:
 
         `fit` hides what a prompt does not bear.
         """
-        self._inside = tuple(sources)
-        self._sources = (*self._inside, *([servers.offered] if servers else ()))
+        self._sources = tuple(sources)
         self._results = results
         self._fit = fit
         self.choices = choices
@@ -63,28 +62,29 @@ class Shelf:
 
         What the operator switched off for everybody is not there.
         """
-        tools = await self._found(place)
-        choices = await self.choices.of(place) if tools else Choices()
-        return tuple(tool for tool in tools if not choices.is_gone(tool))
+        choices = await self.choices.of(place)
+        return tuple(tool for tool in await self._found(place, choices) if not choices.is_gone(tool))
 
-    async def _found(self, place: Place) -> list[Tool]:
+    async def _found(self, place: Place, choices: Choices) -> list[Tool]:
+        tools = [tool for source in self._sources for tool in await source(place)]
+        if self.servers is not None:
+            tools += await self.servers.offered(place, choices)
         found: dict[str, Tool] = {}
-        for source in self._sources:
-            for tool in await source(place):
-                if tool.name not in NOTE_TOOLS:
-                    found.setdefault(tool.name, tool)
+        for tool in tools:
+            if tool.name not in NOTE_TOOLS:
+                found.setdefault(tool.name, tool)
         return list(found.values())
 
     async def inside(self) -> tuple[Tool, ...]:
         """Return the tools that need no server, also what is switched off."""
-        return tuple([tool for source in self._inside for tool in await source(EVERYBODY)])
+        return tuple([tool for source in self._sources for tool in await source(EVERYBODY)])
 
     async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
         """Return the tools of the model in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
-        tools = tuple(tool for tool in await self._found(place) if not (by_clock and tool.with_turn))
-        if not tools:
+        if not (self._sources or self.servers):
             return ()
         choices = await self.choices.of(place)
+        tools = tuple(tool for tool in await self._found(place, choices) if not (by_clock and tool.with_turn))
         tools = tuple(tool for tool in tools if not choices.hides(tool) and (tool.runs_unasked or can_be_asked(place)))
         return (*self._fit(tools), *self._results.tools()) if _has_results(tools) else tools
 

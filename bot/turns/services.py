@@ -25,6 +25,7 @@ from bot.settings import Settings
 from bot.tasks.starts import TaskStarts
 from bot.tools.calls import Calls
 from bot.tools.shelf import Shelf
+from bot.tools.tool import Place
 from bot.turns.model_waits import ModelWaits
 from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids, Statement
@@ -77,12 +78,14 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
     last = batch[-1]
     if batch[0].kind != "text":
         return Ahead({})
+    place = Place(last.conversation_id, last.user_id, last.private)
     return await read_ahead(
         services.db,
         *services.people.reads_of_turn(last.conversation_id, last.user_id),
         *services.memory.reads_of_turn(last.conversation_id),
         *services.files.shelf.reads_of_turn(last.conversation_id),
         Statement("polls_ended", {"conversation_id": last.conversation_id}),
+        *(services.calls.reads_of_turn(place, last.turn_id or "") if services.settings.by_model else ()),
     )
 
 

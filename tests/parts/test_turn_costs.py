@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic_ai.models.function import FunctionModel
+
 AHEAD = [
     "person_language",
     "person_choices",
@@ -13,6 +15,8 @@ AHEAD = [
     "polls_ended",
 ]
 """Read in one visit when a message comes to its turn."""
+OF_TOOLS = ["tool_choices_of", "tool_calls_untold", "tool_calls_of_turn"]
+"""Read in the same visit where a model answers, which can call tools."""
 SEARCH = ["search_terms", "search_terms", "search_documents"]
 """The terms, those not found once more in other spellings, and who has them; texts when something is worth them."""
 BEFORE_THE_REPLY = [
@@ -75,3 +79,23 @@ async def test_a_turn_costs_two_visits_to_the_reader_and_three_commits(one, scre
     assert known == AHEAD
     assert searched == SEARCH
     assert seen.commits == BEFORE_THE_REPLY + BEHIND_THE_REPLY[: len(seen.commits) - 3]
+
+
+async def test_tools_cost_a_turn_no_visit_more(start, screen, monkeypatch):
+    """What was chosen about them and how their calls ended is read with what is known beforehand."""
+
+    async def stream(*_):
+        yield "In Turin."
+
+    monkeypatch.setattr("bot.answers.wires.any_provider.infer_model", lambda _: FunctionModel(stream_function=stream))
+    one = await start(continuity_model="another:scripted", continuity_memory_model="off")
+    await one.take(1, "My sister Ana lives in Turin.")
+    await one.settled()
+    await one.services.memory.settle()
+    seen = Seen(one, monkeypatch)
+    await one.take(2, "Where does my sister live?")
+    await screen.until(lambda: len(screen.sent) == 2)
+
+    known, searched = seen.visits
+    assert known == AHEAD + OF_TOOLS
+    assert searched == SEARCH

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 import structlog
 
-from bot.tools.choices import ToolChoices, server_name
+from bot.tools.choices import Choices, server_name
 from bot.tools.mcp.config import ServerConfig
 from bot.tools.mcp.leftovers import begin_records
 from bot.tools.mcp.login.invitations import Invitations
@@ -69,7 +69,6 @@ class Servers:
         self._records = records
         self._behind = behind
         self._errors = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the bot lives
-        self._choices = ToolChoices(db, clock)
         self._loaded = False
         self._learning: set[asyncio.Task[None]] = set()
 
@@ -87,12 +86,11 @@ class Servers:
         server = self._servers[name]
         return server.why if server.failures else ""
 
-    async def offered(self, place: Place) -> Sequence[Tool]:
+    async def offered(self, place: Place, choices: Choices) -> Sequence[Tool]:
         """Return the tools of this place, as their servers described them last. Raises `StorageUnavailable`."""
         mine = [server for server in self._servers.values() if server.config.is_for(place.user_id)]
+        mine = [server for server in mine if server_name(server.config.name) not in choices.off_for_all]
         if mine:
-            gone = (await self._choices.of(place)).off_for_all
-            mine = [server for server in mine if server_name(server.config.name) not in gone]
             await self._load(mine)
         found: list[Tool] = []
         for shared in mine:
