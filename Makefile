@@ -11,7 +11,7 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 
 unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
 
-.PHONY: help install setup run chat test check soak test-postgres test-voice bench bench-quality bench-peers trial docs image fuzz-api pictures lock clean
+.PHONY: help install setup run chat test check sweep soak test-postgres test-voice bench bench-quality bench-peers trial docs image fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -43,8 +43,11 @@ run: $(RUNTIME) ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else a me
 chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
 	@$(BIN)/continuity-bot chat
 
-test: setup ## run all tests (7 minutes on 2 cores)
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not soak"
+test: setup ## run the tests (3 minutes on 2 cores)
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not soak and not sweep"
+
+sweep: setup ## run those that take longer: kills at every point, storms, several workers, hostile callers, browsers
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "sweep and not soak"
 
 check: setup ## lint, types, the directions of imports, and every link of the documents
 	$(BIN)/python .ci/links.py

@@ -14,7 +14,7 @@ from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
 from story import PERSON, TURN_POINTS, bot_lines, bot_texts, rows
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.timeout(600), pytest.mark.sweep]
 
 SERVER = Path(__file__).parents[1] / "loopback" / "mcp_server.py"
 MESSAGE = [point for point in TURN_POINTS if not point.startswith("checkpoint_")]

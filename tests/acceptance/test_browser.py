@@ -26,7 +26,7 @@ from bot.playground.browser import Playground
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import ANA
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)]
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM), pytest.mark.sweep]
 
 PAGES = ("sessions", "continuity", "checkpoints", "starts", "set-aside", "history")
 OF_A_SESSION = ("", "/memory", "/carried", "/next")

@@ -26,7 +26,7 @@ from story import (
 
 from bot.turns.parked import GOES_ON
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."
 AGO_MS = 7 * 3_600_000
 ASK = {"CONTINUITY_RETURN_MODE": "ask"}

@@ -10,7 +10,7 @@ from story import PERSON, TURN_POINTS, answered, answers_to, remembers, stored_t
 
 from bot import replies
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
 
 
 def screen(api) -> list[str]:

@@ -13,7 +13,7 @@ from bot import replies
 from bot.files import store
 from memory.errors import StorageUnavailable
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 SAID = "chat 1 message 2"
 WHILE_FULL = {

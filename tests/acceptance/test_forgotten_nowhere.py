@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterable
 
 import httpx
+import pytest
 from loopback.served import TOKEN
 from story import PERSON, noting, reply, shows, tap
 from typer.testing import CliRunner
@@ -15,6 +16,8 @@ from bot.app import App
 from bot.cli import app as commands
 from bot.settings import Settings
 from memory.keeper.session_lines import SessionLine, put_session_line
+
+pytestmark = pytest.mark.sweep
 
 MARK = "zebrafish"
 LOOKED_AT = (

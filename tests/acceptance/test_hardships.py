@@ -18,7 +18,7 @@ from story import PERSON, answered, answers_to, bot_texts, heard, remembers, rep
 from bot.playground.bot_api.faults import Kind
 from bot.playground.bot_api.updates import Updates
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 DAY_S, YEAR_S = 86_400, 365 * 86_400

@@ -15,6 +15,8 @@ from pydantic import SecretStr
 from bot.http import connections, door
 from bot.http.guesses import TRIES
 
+pytestmark = pytest.mark.sweep
+
 SECRET = "a-secret-of-16-characters"
 WEBHOOK = {"telegram_webhook_url": "http://127.0.0.1:1/telegram/webhook", "telegram_webhook_secret": SecretStr(SECRET)}
 UPDATE = {"update_id": 1, "message": {"message_id": 1, "date": 1, "chat": {"id": 9, "type": "private"}}}

@@ -15,6 +15,8 @@ from bot.http import connections
 from bot.playground.bot_api.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 
+pytestmark = pytest.mark.sweep
+
 SECRET = "a-secret-of-16-characters"
 ODD = "gr\u00fc\u00df".encode()
 

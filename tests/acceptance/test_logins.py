@@ -165,6 +165,7 @@ async def test_a_code_that_is_none_is_not_shown(api, model, bot, mail, said):
     assert said.get("user_code", "WDJB") not in str(bot_texts(api))
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize("at_once", [False, True], ids=["restarted", "taken over"])
 async def test_a_kill_behind_a_code_loses_no_login_in_silence(  # noqa: PLR0917 - asked for by name
@@ -223,6 +224,7 @@ async def begins_anew(api, model, mail, over) -> None:
     assert [secret for secret in mail.given if secret in str([each.body for each in model.requests])] == []
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_kill_in_a_login_sends_its_code_at_most_once(  # noqa: PLR0917 - asked for by name
@@ -239,6 +241,7 @@ async def test_a_kill_in_a_login_sends_its_code_at_most_once(  # noqa: PLR0917 -
     await begins_anew(api, model, mail, await is_over(api, mail, point))
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.postgres
 @pytest.mark.parametrize("point", POINTS)

@@ -165,6 +165,7 @@ async def test_a_hostile_server_gets_nothing_without_a_tap(  # noqa: PLR0917 - a
     assert effects.count("/write") == written
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("how", ["hang", "die"])
 async def test_a_server_that_hangs_or_dies_costs_one_result(  # noqa: PLR0917 - asked for by name
     api, model, bot_here, config, effects, how

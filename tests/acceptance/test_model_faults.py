@@ -6,7 +6,7 @@ import pytest
 from loopback.model import Gate, ModelFault
 from story import PERSON, answered, bot_lines, reply, rows, stored_turns
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 
 @pytest.mark.parametrize("fault", list(ModelFault))

@@ -10,7 +10,7 @@ from story import FRIEND, PERSON, answered, bot_texts, rows, shows, stored_turns
 
 from memory.context.tokens import TiktokenCounter
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 PILE, PIECE_CHARS = 300, 4096
 

@@ -17,6 +17,8 @@ from bot.playground.keeper import start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import ANA, TOKEN_HEADER, YOU
 
+pytestmark = pytest.mark.sweep
+
 
 class Page:
     """What the page's script does."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from loopback.forked import OURS
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 
 async def begun(folder: Path, *words: str, stdin: int = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:

@@ -9,7 +9,7 @@ import pytest
 from loopback.hanging import HOLDS, ON_THE_LOOP, SLEEPS, WORKS, hanging
 from story import FRIEND, PERSON, bot_texts, rows
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 LIMIT = {"CONTINUITY_LOOP_LIMIT_S": "1.5"}
 
 

@@ -10,7 +10,7 @@ from story import FRIEND, PERSON, answered, answers_to, bot_texts, reply, shows,
 from bot import replies
 from memory.errors import StorageUnavailable
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 REFUSED = (
     ("insert_turn",),

@@ -12,7 +12,7 @@ from story import PERSON, answered, bot_texts, change, reply, rows, shows, tap
 
 from memory.ledger import series
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
 
 TEXT = "Say what is new"
 SWEEP = [

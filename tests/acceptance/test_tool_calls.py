@@ -230,6 +230,7 @@ async def test_tools_beyond_the_budget_are_found_and_used(api, model, bot_here, 
 # --- kills ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize(
     "point", swept(["tool_running", "tool_ran", "tool_recorded", "turn_answered"], "tool_running", "tool_ran")

@@ -10,7 +10,7 @@ import pytest
 from sent_media import KINDS, Sent, repeats
 from story import answered, rows
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
 
 
 async def talk(api, chat_id: int, count: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 from loopback.model import Gate
 from story import PERSON, answered
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.file]
+pytestmark = [pytest.mark.acceptance, pytest.mark.file, pytest.mark.sweep]
 
 
 @pytest.fixture

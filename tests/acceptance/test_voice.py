@@ -218,6 +218,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.file  # on a server bytes and row are one transaction: there is no step between
 @pytest.mark.parametrize("step", swept(STEPS, "file_placed", "file_heard", "file_known", "after_commit"))

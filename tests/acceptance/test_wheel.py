@@ -8,6 +8,8 @@ import zipfile
 import pytest
 from pages import ROOT
 
+pytestmark = pytest.mark.sweep
+
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):

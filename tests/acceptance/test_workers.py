@@ -12,7 +12,7 @@ from loopback.hanging import HOLDS, hanging
 from loopback.model import Gate
 from story import PERSON, answered, answers_to, bot_texts, rows, shows
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.postgres]
+pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.sweep]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from sent_media import KINDS, Sent, repeats
 from story import rows, swept
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres, pytest.mark.sweep]
 
 STEPS = ["file_linked", "file_downloaded", "file_fetched", "file_read", "file_indexed", "file_heard", "file_known"]
 

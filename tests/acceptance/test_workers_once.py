@@ -33,7 +33,7 @@ from story import (
 from bot.playground.keeper import free_port
 from memory.ledger import series
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.postgres]
+pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.sweep]
 
 ONCE = ["polling", "reminders", "heartbeat", "purge"]
 """The tasks of what is done once."""

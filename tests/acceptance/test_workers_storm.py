@@ -19,7 +19,7 @@ from story import PERSON, TURN_POINTS, answered, bot_texts, reply, rows
 
 from bot.delivery.sender import UNPROVEN_MARK
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres, pytest.mark.sweep]
 
 STOPPED_S = 4.0
 """Longer than others wait before they take a stopped worker for dead."""

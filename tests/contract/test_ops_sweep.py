@@ -20,6 +20,8 @@ from ops_house import House
 
 from bot import cli
 
+pytestmark = pytest.mark.sweep
+
 WORDS = {
     "status": [],
     "starts": [],

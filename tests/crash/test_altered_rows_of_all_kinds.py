@@ -17,6 +17,8 @@ from memory.storage.sqlite.database import SqliteDatabase
 from memory.storage.sqlite.rows import COLUMN, guarded
 from memory.testing import CONVERSATION_ID, make_exchange, open_memory
 
+pytestmark = pytest.mark.sweep
+
 TABLES = {
     "buttons", "chat_moves", "compactions", "continuity_arcs", "continuity_bootstrap_cache", "continuity_choices",
     "continuity_preferences", "continuity_relationship_states", "conversation_sessions", "conversations", "inbox",

@@ -17,7 +17,7 @@ CONVERSATION = "tg:1:1:0"
 TURNS = 3
 SEED = int(os.environ.get("CONTINUITY_SOAK_SEED", "1"))
 
-pytestmark = [pytest.mark.crash, needs_strace]
+pytestmark = [pytest.mark.crash, needs_strace, pytest.mark.sweep]
 
 
 @pytest.fixture(scope="module")

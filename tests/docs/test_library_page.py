@@ -12,6 +12,8 @@ import pytest
 from packaging.requirements import Requirement
 from pages import ROOT, blocks, text_of
 
+pytestmark = pytest.mark.sweep
+
 PAGE = ROOT / "docs" / "how-to" / "use-memory-as-a-library.md"
 ENDED = """
 import asyncio

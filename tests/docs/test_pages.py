@@ -145,6 +145,7 @@ def fresh_clone(tmp_path):
     return checkout
 
 
+@pytest.mark.sweep
 @pytest.mark.acceptance
 def test_the_first_commands_work_as_a_reader_types_them(fresh_clone):
     """`make run`, piped a first message, and the operator's commands of the tutorial, in a shell of their own.

@@ -16,6 +16,8 @@ sys.path.insert(0, str(ROOT / "tests" / "contract"))
 
 from ops_house import House
 
+pytestmark = pytest.mark.sweep
+
 RECOVER, MOVE = ROOT / "docs" / "how-to" / "recover.md", ROOT / "docs" / "how-to" / "move.md"
 TURNS = 20
 """More than a checkpoint has copies of."""
