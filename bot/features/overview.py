@@ -12,7 +12,7 @@ from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.context.earlier import beginning, standing_now
+from memory.context.earlier import began_with, beginning, standing_now
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import (
@@ -201,5 +201,5 @@ class Overview:
             return ""
         now_ms = self._services.clock.now_ms()
         day = day_text(first.created_at_ms, now_ms, zone, replies.spoken())
-        words = replies.shorten(first.user_text, BEGINNING_CHARS)
-        return f"{day}, {replies.say('quoted', text=words)}" if words.strip() else day
+        words = replies.shorten(began_with(first), BEGINNING_CHARS)
+        return f"{day}, {replies.say('quoted', text=words)}" if words else day

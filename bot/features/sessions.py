@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from bot import replies
-from bot.dates import days_from
+from bot.dates import day_text, days_from
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
-from bot.turns import session_choice
+from bot.lines import bare
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.context.earlier import beginning
+from memory.context.earlier import beginning, is_read, main_matter, tells_something
 from memory.keeper.session_lines import session_lines
 from memory.ledger.types import Ledger
 from memory.ledger.views import forgotten_turns
@@ -23,6 +23,7 @@ from memory.storage.store import SessionRow
 SESSIONS_SHOWN = 8
 QUOTED_CHARS = 160
 BEGINNING_CHARS = 36
+TITLE_CHARS = 48
 
 
 class Sessions:
@@ -104,7 +105,7 @@ class Sessions:
         now_ms, zone = await self._clock(envelope)
         text = replies.say(
             "continued",
-            title=row.title or replies.say("untitled"),
+            title=_name(row, now_ms, zone),
             turns=replies.counted(row.turn_count, "message"),
             ago=_ago(row, now_ms, zone),
         )
@@ -132,22 +133,25 @@ class Sessions:
         return await self._named([row for row in rows if row.turn_count], ledger), current_id
 
     async def _named(self, rows: Sequence[SessionRow], ledger: Ledger) -> list[SessionRow]:
-        """Return sessions as the keeper called them, else by how they began; "" where that was forgotten."""
-        lines = await session_lines(self._services.db, ledger)
-        titles = {key: line.title for key, line in lines.items() if line.title}
-        silent = forgotten_turns(ledger)
-        return [replace(row, title=titles.get(row.session_id) or await self._began(row, silent)) for row in rows]
+        """Sessions as the keeper called them, else by their main matter or how they began; "" where nothing tells."""
+        lines, silent = await session_lines(self._services.db, ledger), forgotten_turns(ledger)
+        named: list[SessionRow] = []
+        for row in rows:
+            line = lines.get(row.session_id)
+            title = (line.title if line else "") or main_matter(ledger, row.session_id)
+            title = title or ("" if is_read(line) else await self._began(row, silent))
+            named.append(replace(row, title=title))
+        return named
 
     async def _began(self, row: SessionRow, silent: Collection[str]) -> str:
-        """How a session began: as its state has it, of mere talk its first words; "" where that was forgotten."""
+        """How a session began, its first sentence or words; "" where they name nothing, or were forgotten."""
         state, _ = state_of_row(row)
         seq = state.active_topics[0].first_seq if state and state.active_topics else 1
         first = beginning(await self._services.memory.store.turns_between(row.session_id, seq, seq), silent, seq)
-        if first is None:
+        if first is None or not tells_something(first.user_text):
             return ""
-        words = first.user_text.strip()
-        quoted = replies.say("quoted", text=replies.shorten(words, BEGINNING_CHARS)) if words else ""
-        return row.title or quoted
+        words = replies.shorten(first.user_text.strip(), BEGINNING_CHARS)
+        return row.title if tells_something(row.title) else replies.say("quoted", text=words)
 
     async def _changing(
         self,
@@ -161,8 +165,15 @@ class Sessions:
 
 
 def _label(row: SessionRow, now_ms: int, zone: str, current_id: str | None) -> str:
-    is_current = row.session_id == current_id
-    return session_choice.label(row.title, row.turn_count, _ago(row, now_ms, zone), current=is_current)
+    """One line about a session, short enough for a button: its name, its size, when its last turn was."""
+    when = replies.say("current") if row.session_id == current_id else _ago(row, now_ms, zone)
+    return f"{_name(row, now_ms, zone)} · {replies.counted(row.turn_count, 'message')} · {when}"
+
+
+def _name(row: SessionRow, now_ms: int, zone: str) -> str:
+    """The title of a session, else its day."""
+    day = day_text(row.created_at_ms, now_ms, zone, replies.spoken())
+    return replies.shorten(bare(row.title) or day, TITLE_CHARS)
 
 
 def _ago(row: SessionRow, now_ms: int, zone: str) -> str:

@@ -1,4 +1,4 @@
-"""Earlier sessions in a line each: the keeper's line, or their day and first words."""
+"""Earlier sessions in a line each: the keeper's line, else their main matter, else how they began."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ What stood open then has moved on: of what older ones said most was over in a tr
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
+TELLING_WORDS: Final = 3
+"""Fewer words, the little ones aside, name nothing: "back.", "good morning!"."""
 CACHED_SESSIONS: Final = 256
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])[\"')\]»”]*\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _SHORT_END: Final = re.compile(r"(?:^|\s)\w{1,2}\.$")
@@ -64,8 +66,9 @@ class EarlierSessions:
     ) -> tuple[list[str], list[str]]:
         """Return a line for each earlier session, of the day and from before it; nothing for a session `alone`.
 
-        What of them the `ledger` contradicts is left out; a session in which the keeper found nothing, too. A `silent`
-        turn does not tell how one began.
+        What of them the `ledger` contradicts is left out; a session in which the keeper found nothing, too. One that
+        nobody read is told by its main matter, else by how it began, unless a `silent` turn or mere talk did; of those
+        before the latest two that only where no other line says more.
         """
         if alone:
             return [], []
@@ -73,9 +76,13 @@ class EarlierSessions:
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
         told = [lines[row.session_id] for row in others[:STANDINGS] if row.session_id in lines]
         standings = await self._standing([line for line in told if line.standing], ledger)
-        began = {row: await self._first_words(row, ledger.epoch) for row in others if not _is_read(lines, row)}
-        words = {row: text for row, (turn_id, text) in began.items() if turn_id not in silent}
-        texts = {row: _told(lines.get(row.session_id), standings, words.get(row, "")) for row in others}
+        unread = [row for row in others if not is_read(lines.get(row.session_id))]
+        texts = {row: _told(lines.get(row.session_id), standings) for row in others}
+        texts |= {row: _named(main_matter(filter(_is_real, ledger), row.session_id)) for row in unread}
+        latest = others[:STANDINGS] if any(texts.values()) else others
+        for row in (row for row in unread if row in latest and not texts[row]):
+            turn_id, words = await self._first_words(row, ledger.epoch)
+            texts[row] = f": began with “{words}”" if words and turn_id not in silent else ""
         today, before = by_day([row for row in others if texts[row]], midnight_of(now_ms, time_zone))
         said = {row: f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}" for row, text in texts.items()}
         return [said[row] for row in today], [said[row] for row in before]
@@ -94,32 +101,55 @@ class EarlierSessions:
         return self._standings[key]
 
     async def _first_words(self, row: SessionRow, epoch: str) -> tuple[str, str]:
-        """Return the turn that a session began with, and its first words.
+        """Return the turn that a session began with, and its first words where they tell something.
 
         They are read again when something was forgotten, in whatever process (P13).
         """
         key = (row.session_id, epoch)
         if key not in self._began:
             first = beginning(await self._store.turns_between(row.session_id, 1, 1), ())
-            words = one_line(clip(first.user_text, FIRST_WORDS_CHARS)) if first else ""
-            self._began[key] = (first.turn_id if first else "", words)
+            self._began[key] = (first.turn_id, began_with(first)) if first else ("", "")
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
         return self._began[key]
 
 
-def _is_read(lines: Mapping[str, SessionLine], row: SessionRow) -> bool:
+def is_read(line: SessionLine | None) -> bool:
     """Whether a keeper has read a session, or found too little in it to read: how it began is not told any more."""
-    line = lines.get(row.session_id)
     return line is not None and bool(line.title or line.written_at_ms)
 
 
-def _told(line: SessionLine | None, standings: Mapping[str, str], began: str) -> str:
-    """Where a session stands, else its title, else how it began; "" for nothing."""
-    title = f", {one_line(line.title)}" if line and line.title else ""
-    if standing := standings.get(line.session_id, "") if line else "":
-        return f"{title}: {one_line(clip(standing, STANDING_CHARS))}"
-    return title or (f": began with “{began}”" if began else "")
+def _told(line: SessionLine | None, standings: Mapping[str, str]) -> str:
+    """The keeper's title of a session, with where it stands; "" for nothing."""
+    if line is None:
+        return ""
+    standing = standings.get(line.session_id, "")
+    return _named(line.title) + (f": {one_line(clip(standing, STANDING_CHARS))}" if standing else "")
+
+
+def _named(name: str) -> str:
+    return f", {one_line(clip(name, FIRST_WORDS_CHARS))}" if name else ""
+
+
+def _is_real(note: Note) -> bool:
+    return note.is_real
+
+
+def main_matter(notes: Iterable[Note], session_id: str) -> str:
+    """The note of a session that weighs most, of those that stand, else of what was done; "" for none."""
+    own = [note for note in notes if note.session_id == session_id and note.status in {"open", "done"}]
+    return max(own, key=lambda note: (note.is_open, note.weight, -note.number)).text if own else ""
+
+
+def began_with(first: ConversationTurn) -> str:
+    """The first words of a session's first turn; "" where they name nothing."""
+    words = one_line(clip(first.user_text, FIRST_WORDS_CHARS))
+    return words if tells_something(words) else ""
+
+
+def tells_something(text: str) -> bool:
+    """Whether a text has words enough to name what it is about."""
+    return len(word_keys(text)) >= TELLING_WORDS
 
 
 def beginning(turns: Sequence[ConversationTurn], silent: Collection[str], seq: int = 1) -> ConversationTurn | None:

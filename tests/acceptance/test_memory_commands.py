@@ -237,6 +237,23 @@ async def test_what_is_half_done_says_so_in_a_fresh_conversation_too(api, model,
     assert half not in model.requests[-1].text
 
 
+async def test_a_conversation_is_named_by_what_matters_in_it_never_by_a_scrap(api, model, bot_here):
+    """Without a title by its note, by how it began where that tells something, else by its day."""
+    bot = await bot_here()
+    model.reply = noting("the tiler wants 200", "task", "Pay the tiler 200.")
+    for said in ("back.", "the tiler wants 200"):
+        await reply(api, said)
+    for said in ("given.", "which ferry goes to Elba in May"):
+        await bot.passes(s=60)
+        await reply(api, "/fresh")
+        await reply(api, said)
+    lines = (await reply(api, "/sessions")).text.splitlines()[1:4]
+
+    assert [line.split(" · ")[0] for line in lines] == [
+        "• which ferry goes to Elba in May", "• Mon 1 Mar", "• Pay the tiler 200",
+    ]  # fmt: skip
+
+
 async def test_what_was_said_apart_is_read_again_when_it_is_carried_on(api, model, bot_here):
     """The fresh conversation knows no task; once the earlier ones are carried into it, what it said of one is noted."""
     bot = await bot_here()

@@ -198,6 +198,34 @@ async def test_a_session_that_no_keeper_read_is_told_by_its_first_words(store, d
     assert packet.today == ""
 
 
+async def test_a_session_that_no_keeper_read_is_told_by_its_main_matter(store, desk):
+    """Of what stands, else of what was done; a scrap that names nothing tells nothing."""
+    for n, text in enumerate(["back.", "So, where were we?", "given.", "Polish this, please: a long morning"]):
+        await desk.session(f"s_{n}", [text], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
+    of = {"turn_ids": ("s_1_1",), "session_id": "s_1"}
+    await note(store, Add(kind="task", text="Buy rollers.", note_id="n_1", fields=of | {"weight": 0.3}))
+    await note(store, Add(kind="task", text="Pay the tiler", note_id="n_2", fields=of | {"weight": 0.9}), End(number=2))
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    told = (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today
+
+    assert [line.split(" ", 5)[5] for line in told.splitlines()] == [
+        "Buy rollers.", "began with “Polish this, please: a long morning”",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "told"), [("Boats", 3), ("", 5)])
+async def test_how_older_sessions_began_is_told_only_where_nothing_says_more(store, desk, title, told):
+    """Of the latest two at any time; of those before only in a memory without a keeper and without notes."""
+    for n in range(5):
+        await desk.session(f"s_{n}", [f"red paint for room {n}"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
+    if title:
+        await store.db.write(put_session_line(SessionLine("s_0", "tg:1:1:0", title=title)))
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert len(packet.today.splitlines()) == told
+
+
 async def test_today_is_the_users_day(store, desk):
     """What is today in Honolulu is yesterday in Tokyo."""
     await desk.session("s_0", ["We decided to buy the red boat."], ended_at_ms=NOW_MS - 2 * HOUR_MS)
@@ -483,7 +511,7 @@ async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, 
     Where one stood before the latest two has moved on: its title is enough.
     """
     for n in range(3):
-        await desk.session(f"s_{n}", [f"words {n}"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
+        await desk.session(f"s_{n}", [f"red paint for room {n}"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
     on = {"turn_ids": ("s_1_1",), "session_id": "s_1", "subject": "grout"}
     await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=on))
     await note(store, Add(kind="task", text="Buy paint rollers", note_id="n_2", fields=on | {"subject": ""}))
@@ -500,7 +528,7 @@ async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, 
     frozen = await assembler(store).packet(marked(state, first.notes_mark), "hi", now_ms=NOW_MS)
 
     assert [line.split(" ", 5)[5] for line in first.today.splitlines()] == [
-        "Boats", f"Tiles: {STANDING}", "began with “words 2”",
+        "Boats", f"Tiles: {STANDING}", "began with “red paint for room 2”",
     ]  # fmt: skip
     assert later.today.splitlines()[1].endswith("Tiles: The tiler comes in March.")
     assert stable_text(frozen) == stable_text(first)
