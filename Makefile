@@ -64,7 +64,7 @@ test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "postgres and not soak"
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal --database postgres -m "not soak and not postgres" tests/acceptance
 
-test-voice: $(VOICE) ## the extra voice with a Whisper model made for the test (fetches 130 MB of wheels, no weights)
+test-voice: $(VOICE) ## the extra voice with models made for the tests (fetches 145 MB of wheels, no weights)
 	CONTINUITY_REQUIRE_VOICE=1 $(BIN)/python -m pytest -m voice tests/parts tests/acceptance
 
 BENCHMARKS := answer startup lag turns search context bootstrap reading workers documents

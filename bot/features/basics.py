@@ -38,9 +38,9 @@ class Basics:
     def _sounds(self) -> list[str]:
         """Speech that leaves the machine."""
         settings = self._services.settings
-        listener, speaker = map(read_sound_model, (settings.continuity_transcribe, settings.continuity_speech))
-        leaves = {"listening": listener is not None and not listener.is_local, "speaking": speaker is not None}
-        return [replies.say(f"privacy_{what}") for what, is_so in leaves.items() if is_so]
+        models = {"listening": settings.continuity_transcribe, "speaking": settings.continuity_speech}
+        named = {what: read_sound_model(text) for what, text in models.items()}
+        return [replies.say(f"privacy_{what}") for what, model in named.items() if model and not model.is_local]
 
     async def _models(self, envelope: Envelope) -> str:
         """Name the models that may read what this person writes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -13,7 +14,9 @@ from bot.answers.responder import Responder
 from bot.files.describing import Describer
 from bot.files.hearing.sound_server import sound_server
 from bot.files.readings import Readings
-from bot.files.speaking import Speaker, WayOut
+from bot.files.speech.child import SpeakingChild
+from bot.files.speech.server import SpeakingServer
+from bot.files.speech.speaker import Speaker, Voice, WayOut
 from bot.meters.meters import Meters
 from bot.meters.spent import Spend, Spent, nobody_asks
 from bot.pauses import Pauses
@@ -194,9 +197,14 @@ def make_describer(
 
 def make_speaker(settings: Settings, spoken: WayOut, *, pauses: Pauses, behind: Callable[..., object]) -> Speaker:
     """Return who says answers aloud."""
-    key, url = settings.continuity_speech_key, settings.continuity_speech_url
-    server = sound_server(url, key, settings.continuity_model_timeout_s)
-    return Speaker(spoken, read_sound_model(settings.continuity_speech), server, pauses=pauses, behind=behind)
+    model, silent_s = read_sound_model(settings.continuity_speech), settings.continuity_model_timeout_s
+    voice: Voice | None = None
+    if model is not None and model.is_local:
+        voice = SpeakingChild(Path(model.name), silent_s)
+    elif model is not None:
+        server = sound_server(settings.continuity_speech_url, settings.continuity_speech_key, silent_s)
+        voice = SpeakingServer(server, model, pauses)
+    return Speaker(spoken, voice, behind=behind)
 
 
 Payer = Callable[[], tuple[ReadingPurse, Database]]

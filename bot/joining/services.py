@@ -13,7 +13,7 @@ from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.files.room import build_room
-from bot.files.speaking import WayOut
+from bot.files.speech.speaker import WayOut
 from bot.groups.members import Members
 from bot.groups.past import GroupPast
 from bot.groups.tools import GroupTools

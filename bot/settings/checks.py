@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from pydantic import SecretStr, ValidationInfo, field_validator
+from pydantic import SecretStr, field_validator
 
 from bot.settings.fields import SettingsFields
-from bot.settings.model_names import SOUND_FORMS, SPEECH_FORMS, read_sound_model, wrong_models
+from bot.settings.model_names import SOUND_FORMS, read_sound_model, wrong_models
 from bot.settings.shapes import HOST_SHAPE, HOURS_SHAPE, PRICE_SHAPE, TOKEN_SHAPE, is_http, is_network, parts, shown
 from memory.storage.place import is_server
 from memory.zones import known_zone
@@ -59,10 +59,9 @@ class CheckedFields(SettingsFields):
 
     @field_validator("continuity_transcribe", "continuity_speech")
     @classmethod
-    def _sound_model(cls, value: str, info: ValidationInfo) -> str:
-        model, speaks = read_sound_model(value), info.field_name == "continuity_speech"
-        if value != "off" and (model is None or (model.is_local and speaks)):
-            raise ValueError(f"takes {SPEECH_FORMS if speaks else SOUND_FORMS}, not {shown(value)}")
+    def _sound_model(cls, value: str) -> str:
+        if value != "off" and read_sound_model(value) is None:
+            raise ValueError(f"takes {SOUND_FORMS}, not {shown(value)}")
         return value
 
     @field_validator("telegram_api_url", "telegram_webhook_url", "continuity_transcribe_url", "continuity_speech_url")

@@ -68,7 +68,7 @@ class SettingsFields(BaseSettings):
         None, description="Its key; empty = OPENAI_API_KEY, and only without an address of its own."
     )
     continuity_speech: str = Field(
-        "off", description="Who says answers aloud for /voice on: off, openai:<model>, or openai:<model>@<voice>."
+        "off", description="Who says answers aloud for /voice on: off, openai:<model>[@<voice>], or local:<folder>."
     )
     continuity_speech_url: str | None = Field(None, description="As CONTINUITY_TRANSCRIBE_URL.")
     continuity_speech_key: SecretStr | None = Field(None, description="As CONTINUITY_TRANSCRIBE_KEY.")

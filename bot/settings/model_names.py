@@ -11,7 +11,6 @@ from bot.settings.shapes import parts
 
 EXAMPLE: Final = "fast=openai:gpt-5-mini, deep=anthropic:claude-sonnet-4-5, home=ollama:qwen3:8b@8000"
 SOUND_FORMS: Final = "off, openai:<model> or local:<folder>"
-SPEECH_FORMS: Final = "off, openai:<model> or openai:<model>@<voice>"
 _SOUND: Final = re.compile(r"(openai):([^\s@]+)(?:@([\w.-]+))?|(local):(.*\S.*)")
 _SHAPE: Final = re.compile(r"(?:([A-Za-z][\w.-]{0,23})=)?([^\s,=@]+:[^\s,=]+?)(?:@(\d{4,7}))?")
 

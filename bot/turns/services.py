@@ -11,7 +11,7 @@ from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.files.describing import Describer
 from bot.files.room import FileRoom
-from bot.files.speaking import Speaker
+from bot.files.speech.speaker import Speaker
 from bot.groups.past import GroupPast
 from bot.intake.inbox import Inbox
 from bot.intake.media import own_words

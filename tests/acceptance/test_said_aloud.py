@@ -48,6 +48,19 @@ async def test_what_leaves_the_machine_is_said(api, model, sounds, bot_here):
     assert replies.say("privacy_speaking") in text
 
 
+async def test_a_voice_on_this_machine_is_no_service_and_is_missed_in_words(api, model, bot_here, tmp_path):
+    """/privacy names nobody else; a folder without a voice: the answer stands in writing, and one sentence says so."""
+    bot = await bot_here(CONTINUITY_SPEECH=f"local:{tmp_path}")
+    assert replies.say("privacy_speaking") not in (await reply(api, "/privacy")).text
+    await reply(api, "/voice on")
+    await reply(api, "hello")
+    await shows(api, replies.say("speech_failed"))
+    await bot.settled()
+
+    assert "You said: hello" in bot_texts(api)
+    assert bot_texts(api).count(replies.say("speech_failed")) == 1
+
+
 async def test_nobody_who_speaks_is_said_so(api, model, bot_here):
     """Without a server the command says what is missing."""
     await bot_here()

@@ -21,6 +21,9 @@ for line in sys.stdin:
     if what == "hang": time.sleep(600)
     if what == "die": os._exit(3)
     if what == "garbage": print("<<<", flush=True)
+    if what == "half":
+        print(json.dumps({"start_s": 0.0, "text": "half", "sureness": -0.1}), flush=True)
+        time.sleep(600)
     if what == "damaged": print(json.dumps({"error": "damaged"}), flush=True); continue
     for start in (0.0, 61.0):
         print(json.dumps({"start_s": start, "text": f"{what} {asked['language']}", "sureness": -0.1}), flush=True)
@@ -63,11 +66,22 @@ async def test_a_child_in_trouble_is_replaced(listener, what, why):
 
 async def test_a_child_that_says_nothing_is_ended(listener, monkeypatch):
     """Patience ends: the process is gone, and the next recording has a new one."""
-    monkeypatch.setattr("bot.files.hearing.child.START_S", 0.2)
+    monkeypatch.setattr("bot.files.hearing.sound_child.START_S", 0.2)
     with pytest.raises(NotHeard) as failed:
         await heard(listener, "hang")
 
     assert (failed.value.why, listener.pid) == ("slow", None)
+
+
+async def test_a_child_that_stops_in_the_middle_is_ended(monkeypatch):
+    """It heard something and then nothing for as long as a server may be silent: the same."""
+    monkeypatch.setattr("bot.files.hearing.child.PIECE_S", 0.2)
+    listener = ListeningChild(Path("/"), 0.0, command=("-c", STAND_IN))
+    with pytest.raises(NotHeard) as failed:
+        await heard(listener, "half")
+
+    assert (failed.value.why, listener.pid) == ("slow", None)
+    await listener.close()
 
 
 async def test_a_broken_file_costs_no_child(listener):

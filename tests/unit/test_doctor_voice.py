@@ -45,15 +45,23 @@ async def test_nobody_who_is_set_is_judged():
     assert await of() == {}
 
 
-async def test_a_model_on_this_machine_needs_its_folder_its_file_and_the_extra(tmp_path):
+@pytest.mark.parametrize(
+    ("setting", "needs", "files"),
+    [
+        ("continuity_transcribe", voice.HEARS_HERE, ("model.bin",)),
+        ("continuity_speech", voice.SPEAKS_HERE, ("en.onnx", "tokens.txt")),
+    ],
+)
+async def test_a_model_on_this_machine_needs_its_folder_its_files_and_the_extra(tmp_path, setting, needs, files):
     """Each is named when it is missing, with what to do; nothing is imported or fetched."""
-    missing = (await of(continuity_transcribe=f"local:{tmp_path / 'none'}"))["voice.listens"]
-    empty = voice.local(tmp_path, lambda _: object())
-    (tmp_path / "model.bin").touch()
-    without, whole = voice.local(tmp_path, lambda _: None), voice.local(tmp_path, lambda _: object())
+    missing = (await of(**{setting: f"local:{tmp_path / 'none'}"}))[needs.check]
+    empty = voice.local(needs, tmp_path, lambda _: object())
+    for name in files:
+        (tmp_path / name).touch()
+    without, whole = voice.local(needs, tmp_path, lambda _: None), voice.local(needs, tmp_path, lambda _: object())
 
     assert (missing.level, "there is no folder" in missing.says) == ("fail", True)
-    assert (empty.level, "holds no model.bin" in empty.says) == ("fail", True)
+    assert (empty.level, f"holds no {needs.files[0]}" in empty.says) == ("fail", True)
     assert (without.level, "continuity-bot[voice]" in without.do) == ("fail", True)
     assert whole.level == "ok"
 

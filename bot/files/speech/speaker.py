@@ -1,7 +1,7 @@
-"""Answers said aloud: asked of a server behind the answer, and sent as voice messages, each once.
+"""Answers said aloud: asked of a voice behind the answer, and sent as voice messages, each once.
 
 What a crash leaves behind: before the answer's commit nothing; behind it the row in `speeches`, which the next start
-takes up (the server is asked again); behind the commit that puts the voice message into the outbox that message, which
+takes up (the voice is asked again); behind the commit that puts the voice message into the outbox that message, which
 is sent, or looked for, like any other (`bot.delivery.sender`).
 """
 
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import structlog
 
@@ -19,12 +17,9 @@ from bot import replies
 from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target, render
 from bot.delivery.sender import Delivery
 from bot.files.hearing.errors import NotHeard
-from bot.files.hearing.sound_server import SoundServer, tried_twice
 from bot.intake.local import is_local
 from bot.intake.updates import is_group
-from bot.pauses import Pauses
 from bot.people.choices import VOICE
-from bot.settings.model_names import SoundModel
 from memory.context.transcript import clip
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Database, Row, Statement
@@ -32,12 +27,6 @@ from memory.process import faults
 
 MOST_CHARS: Final = 4000
 """OpenAI's server takes 4,096; that is four or five minutes of speech."""
-MOST_BYTES: Final = 10_000_000
-SPOKEN_S: Final = 60.0
-"""So long the server may take on top of its silence: speech takes a while to be made."""
-VOICE_OF_ALL: Final = "alloy"
-_SOUNDS: Final = (b"OggS", b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2")
-"""Formats that Telegram takes for a voice message: Ogg with Opus, or MP3."""
 
 log = structlog.get_logger(__name__)
 
@@ -52,29 +41,31 @@ class WayOut:
     delivery: Delivery
 
 
+class Voice(Protocol):
+    """Turns text into sound."""
+
+    async def speak(self, text: str) -> bytes:
+        """Return the sound of a text. Raises `NotHeard`."""
+        ...
+
+    async def close(self) -> None:
+        """End what runs for it."""
+        ...
+
+
 class Speaker:
     """Says answers aloud for those who asked for it."""
 
-    def __init__(
-        self,
-        to: WayOut,
-        model: SoundModel | None,
-        server: SoundServer,
-        *,
-        pauses: Pauses,
-        behind: Callable[..., object],
-    ) -> None:
+    def __init__(self, to: WayOut, voice: Voice | None, *, behind: Callable[..., object]) -> None:
         self._to = to
-        self._model = model
-        self._server = server
-        self._pauses = pauses
+        self._voice = voice
         self._behind = behind
         self._at_work: set[str] = set()
 
     @property
     def speaks(self) -> bool:
         """Whether there is anybody who speaks."""
-        return self._model is not None
+        return self._voice is not None
 
     def wished(self, target: Target, turn_id: str, text: str, choices: Mapping[str, Any]) -> list[Statement]:
         """What writes down that an answer is to be said; nothing where nobody asked for it, and in groups."""
@@ -133,18 +124,11 @@ class Speaker:
 
     async def _spoken(self, text: str) -> bytes:
         """The sound of a text. Raises `NotHeard`."""
-        return await tried_twice(partial(self._asked, text), self._pauses)
-
-    async def _asked(self, text: str) -> bytes:
-        model = self._model or SoundModel("")
-        asked = {"model": model.name, "voice": model.voice or VOICE_OF_ALL, "input": text, "response_format": "opus"}
-        status, sound = await self._server.post("/audio/speech", asked, None, SPOKEN_S, MOST_BYTES)
-        if status != HTTPStatus.OK:
-            raise NotHeard("away" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "refused", str(status))
-        if not sound.startswith(_SOUNDS):
-            raise NotHeard("garbage", "the answer is no sound")
-        return sound
+        if self._voice is None:
+            raise NotHeard("missing", "nobody speaks any more")
+        return await self._voice.speak(text)
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._server.close()
+        """End what speaks."""
+        if self._voice is not None:
+            await self._voice.close()

@@ -1,0 +1,91 @@
+"""Texts become speech: `{"text": …}` on the way in, `{"data": …, "end": true}` on the way out, in Base64.
+
+Behind each sentence `{"spoken": 0.5}` says that it goes on; `{"error": …}` is why there is no speech. sherpa-onnx and
+av are imported here and nowhere else; the voice is in the folder that is named, and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+NICER = 10
+RATE = 48_000
+"""Samples a second of a voice message: Opus takes no other that an ordinary voice has."""
+BITS = 32_000
+
+
+def say(**said: object) -> None:
+    """Hand one line out at once."""
+    sys.stdout.write(json.dumps(said, ensure_ascii=True) + "\n")
+    sys.stdout.flush()
+
+
+def opened(folder: Path) -> Any:
+    """Load the voice of a folder. Raises whatever the library raises, and ends the process where that does."""
+    import sherpa_onnx
+
+    [model] = folder.glob("*.onnx")
+    lexicon = folder / "lexicon.txt"
+    voice = sherpa_onnx.OfflineTtsVitsModelConfig(
+        model=str(model),
+        tokens=str(folder / "tokens.txt"),
+        lexicon=str(lexicon) if lexicon.is_file() else "",
+    )
+    return sherpa_onnx.OfflineTts(sherpa_onnx.OfflineTtsConfig(sherpa_onnx.OfflineTtsModelConfig(vits=voice)))
+
+
+def spoken(voice: Any, text: str) -> bytes:
+    """Return a text as a voice message; b"" where the voice has no sign of it."""
+
+    def goes_on(_: object, done: float) -> int:
+        say(spoken=done)
+        return 1
+
+    sound = voice.generate(text, callback=goes_on)
+    return packed(sound.samples, sound.sample_rate) if sound.samples else b""
+
+
+def packed(samples: list[float], rate: int) -> bytes:
+    """Return samples as Ogg with Opus."""
+    import av
+    import numpy as np
+
+    out = io.BytesIO()
+    frame = av.AudioFrame.from_ndarray(np.asarray([samples], dtype="float32"), format="flt", layout="mono")
+    frame.sample_rate = rate
+    resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE)
+    with av.open(out, "w", format="ogg") as file:
+        stream = file.add_stream("libopus", rate=RATE, layout="mono", bit_rate=BITS)
+        for each in (*resampler.resample(frame), *resampler.resample(None), None):
+            file.mux(stream.encode(each))
+    return out.getvalue()
+
+
+def main() -> None:
+    """Say what is asked for, one text after another, until nobody asks any more."""
+    os.nice(NICER)
+    for what in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        resource.setrlimit(what, (0, 0))
+    voice: Any = None
+    for line in sys.stdin:
+        try:
+            voice = voice or opened(Path(sys.argv[1]))
+        except Exception:  # noqa: BLE001 - no extra, or a folder that holds no voice, or a broken one
+            say(error="missing")
+            continue
+        try:
+            data = spoken(voice, json.loads(line)["text"])
+            say(data=base64.b64encode(data).decode(), end=True)
+        except Exception:  # noqa: BLE001 - a library's error over somebody's words; its text may repeat them
+            say(error="damaged")
+
+
+if __name__ == "__main__":
+    main()
