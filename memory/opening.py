@@ -372,7 +372,7 @@ class ConversationMemory(Parts):
         """Let a turn read as its message, edited after it was answered, does now, with `also` as one transaction.
 
         From then on prompts and search have the new words alone. Unless they say the same in other letters, what rests
-        on the turn is doubtful until it is read or answered again; a keeper reads it again at once. Repeating it is
+        on words that changed is doubtful until it is read or answered again; a keeper reads it at once. Repeating it is
         harmless. Raises `Conflict` of `also`, `StorageUnavailable`.
         """
         turn = await self.store.turn(turn_id)
@@ -381,7 +381,9 @@ class ConversationMemory(Parts):
             return
         here, differs = turn.conversation_id, not says_the_same(turn.user_text, text)
         if differs:
-            operations = doubted(await self.ledgers.read(here), turn_id)
+            ledger = await self.ledgers.read(here)
+            said = await self.ledgers.said_for(ledger, turn_id)
+            operations = doubted(ledger, turn_id, turn.user_text, text, said)
             await self.ledgers.change(here, operations, Actor("person", self.clock.now_ms()), revoke(here))
         await self.rewording.write(Reworded(turn, text, third_party, differs), *also)
         self.assembler.evict(lambda each: each == here)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Final
 from unicodedata import category, normalize
 
 from memory.ledger.types import Change, End, Ledger, Note, NoteChange, Operation
+from memory.search.same_words import Forms, forms_of
 from memory.text import asks_at_the_end
 
 TIMES: Final = frozenset({
@@ -17,6 +20,7 @@ TIMES: Final = frozenset({
 
 SLIP_CHARS: Final = 5
 """A shorter word with another letter is mostly another word ("can", "cat"; "mars", "mais")."""
+_CLAUSE: Final = re.compile(r"(?<=[.,;:!?\u2026])\s+|(?<=[\u3001\u3002\uff01\uff0c\uff1b\uff1f])|\n+")
 _FIGURES: Final = re.compile(r"[-+\u2212]?\d(?:[\d.,:'\u2019/-]*\d)?")
 
 
@@ -54,10 +58,37 @@ def _is_slip(old: str, new: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-def doubted(ledger: Ledger, turn_id: str) -> list[Operation]:
-    """The operations that mark the notes that rest on an edited message."""
-    certain = (note.number for note in _resting(ledger, turn_id) if not note.doubtful)
-    return [Change(number=number, fields={"doubtful": True}) for number in certain]
+def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str, str]) -> list[Operation]:
+    """The operations that mark the notes whose words in an edited message read otherwise now.
+
+    A note is borne out by the clauses that share a word with its text, or with what was `said` for it (by the note's
+    id). It is doubtful where one of them is gone, or a new one speaks of the same. A clause that is gone and bears out
+    no note ("on Thursday:") may be about each of them; so may any that is gone, where nothing bears a note out.
+    """
+    notes = _resting(ledger, turn_id)
+    before, after = (_CLAUSE.split(text) for text in (old, new))
+    gone, come = _changed(before, after)
+    words = {note.number: forms_of(f"{note.text} {said.get(note.note_id, '')}") for note in notes}
+    borne = {each for each in words if any(not words[each].isdisjoint(forms_of(clause)) for clause in before)}
+    is_loose = any(all(own.isdisjoint(clause) for own in words.values()) for clause in gone)
+
+    def in_doubt(number: int) -> bool:
+        return (gone and number not in borne) or any(not words[number].isdisjoint(each) for each in (*gone, *come))
+
+    certain = (note.number for note in notes if not note.doubtful)
+    return [Change(number=each, fields={"doubtful": True}) for each in certain if is_loose or in_doubt(each)]
+
+
+def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[Forms], list[Forms]]:
+    """The words of the clauses that are gone and of those that came, without those that say the same."""
+    gone, come = list[Forms](), list[Forms]()
+    for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        pairs = zip_longest(before[a:b], after[c:d], fillvalue="") if tag != "equal" else ()
+        for old, new in pairs:
+            if not says_the_same(old, new):
+                gone += [forms_of(old)] if old.strip() else []
+                come += [forms_of(new)] if new.strip() else []
+    return gone, come
 
 
 def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) -> list[Operation]:

@@ -255,6 +255,11 @@ class Ledgers:
         """The changes of one note, from its beginning."""
         return [store.read_change(row) for row in await self._db.read("note_changes_of", note_id=note_id)]
 
+    async def said_for(self, ledger: Ledger, turn_id: str) -> dict[str, str]:
+        """The words that bear out each note that rests on a turn, by the note's id; "" where no hand gave any."""
+        resting = [note.note_id for note in ledger if note.is_open and turn_id in note.turn_ids]
+        return {each: " ".join(change.said for change in await self.history(each)) for each in resting}
+
     async def differs(self, conversation_id: str) -> bool:
         """Whether the stored notes are not what their changes rebuild. Raises `StorageUnavailable`."""
         found = await self._db.read_chain(store.reading(conversation_id))

@@ -3,7 +3,8 @@
 import pytest
 
 from bot.intake.media import reworded
-from memory.keeper.edited import says_the_same
+from memory.keeper.edited import doubted, says_the_same
+from memory.ledger.types import Ledger, Note
 
 SAME = [
     ("call anna", "Call Anna!"),
@@ -53,3 +54,55 @@ def test_the_edited_one_of_several_messages_reads_anew():
     assert reworded(f"{file}\nwhat is due?", "> document “lease.pdf” [17]\nwhat was due?", is_one=True) == (
         f"{file}\nwhat was due?"
     )
+
+
+TEXT = "Dentist on thursday at 10, buy milk for Ana. Mum's operation is on the ninth, so feed the hamster."
+EDITS = [
+    ("thursday", "friday", [1]),
+    ("milk", "bread", [2]),
+    ("ninth", "third", [3]),
+    ("hamster", "parrot", [4]),
+    ("operation", "operaiton", []),
+    ("milk for Ana", "oat milk, for Ana", [2]),
+    (" so feed the hamster.", " so feed the hamster. And call the plumber!", []),
+    (" so feed the hamster.", " so feed the hamster. And milk the goat!", [2]),
+    ("Dentist on thursday at 10,", "Dentist on thursday, at 10.", [1]),
+    ("Mum's operation is on the ninth, so feed the hamster.", "", [3, 4]),
+]
+NOTES = {1: "You see the dentist", 2: "Buy milk", 3: "Your mother goes to hospital", 4: "Feed the hamster"}
+SAID = {"n3": "Mum's operation is on the ninth"}
+
+
+def a_ledger(texts):
+    of = {"conversation_id": "c", "kind": "task", "said_at_ms": 0, "turn_ids": ("t",)}
+    notes = {n: Note.model_validate(of | {"note_id": f"n{n}", "number": n, "text": text}) for n, text in texts.items()}
+    return Ledger("c", notes=notes)
+
+
+@pytest.mark.parametrize(("old", "new", "marked"), EDITS)
+def test_only_the_notes_whose_words_changed_are_in_doubt(old, new, marked):
+    """By the clause that bears them out, or that speaks of the same now; a slip put right doubts none of them."""
+    found = doubted(a_ledger(NOTES), "t", TEXT, TEXT.replace(old, new), SAID)
+
+    assert [each.number for each in found] == marked
+
+
+@pytest.mark.parametrize(
+    ("texts", "old", "new", "marked"),
+    [
+        ({1: "Dentist", 2: "Buy milk"}, "On thursday: dentist. Buy milk", "On friday: dentist. Buy milk", [1, 2]),
+        ({1: "Zahnarzt", 2: "Buy milk"}, "dentist at 10. Buy milk", "dentist at 11. Buy milk", [1, 2]),
+        ({1: "Ana mag Oliven"}, "明天三点见面吧", "明天四点见面吧", [1]),
+    ],
+)
+def test_a_note_is_in_doubt_where_nobody_can_tell_on_which_words_it_rests(texts, old, new, marked):
+    """A day for all that follows, a note in other words than the message: who wrote it may have meant what changed."""
+    assert [each.number for each in doubted(a_ledger(texts), "t", old, new, {})] == marked
+
+
+def test_a_note_in_doubt_is_not_marked_again():
+    """An edit after an edit says nothing new of it."""
+    ledger = a_ledger({1: "Buy milk"})
+    doubtful = ledger.find(1).model_copy(update={"doubtful": True})
+
+    assert doubted(Ledger("c", notes={1: doubtful}), "t", "buy milk", "buy bread", {}) == []
