@@ -206,6 +206,14 @@ SELECT button_id, payload_json, used_at_ms FROM buttons
 WHERE conversation_id = :conversation_id AND action = 'answer_again'
 ORDER BY created_at_ms DESC LIMIT 100;
 
+-- name: offers_on_screen
+-- The offers that nobody took, with the message in which each stands.
+SELECT buttons.button_id, buttons.payload_json, outbox.message_id
+FROM buttons JOIN outbox ON outbox.conversation_id = buttons.conversation_id
+    AND outbox.markup_json LIKE '%' || buttons.button_id || '%'
+WHERE buttons.conversation_id = :conversation_id AND buttons.action = 'answer_again' AND buttons.used_at_ms IS NULL
+    AND outbox.message_id IS NOT NULL;
+
 -- name: button_means
 -- The same button, the newest text; one that was used meanwhile stays as it was.
 UPDATE buttons SET payload_json = :payload_json WHERE button_id = :button_id AND used_at_ms IS NULL;

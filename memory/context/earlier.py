@@ -16,6 +16,7 @@ from memory.ledger.lines import brief_moment
 from memory.ledger.past import as_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import forgotten_words
+from memory.search.terms import split_words
 from memory.storage.store import SessionRow, Store
 from memory.types import ConversationTurn, SessionState
 from memory.zones import zone_of
@@ -31,8 +32,9 @@ What stood open then has moved on: of what older ones said most was over in a tr
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
-TELLING_WORDS: Final = 3
-"""Fewer words, the little ones aside, name nothing: "back.", "good morning!"."""
+LEAST_WORDS: Final = 4
+LEAST_TELLING: Final = 2
+"""Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
 CACHED_SESSIONS: Final = 256
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])[\"')\]»”]*\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _SHORT_END: Final = re.compile(r"(?:^|\s)\w{1,2}\.$")
@@ -149,7 +151,7 @@ def began_with(first: ConversationTurn) -> str:
 
 def tells_something(text: str) -> bool:
     """Whether a text has words enough to name what it is about."""
-    return len(word_keys(text)) >= TELLING_WORDS
+    return len(split_words(text)) >= LEAST_WORDS and len(word_keys(text)) >= LEAST_TELLING
 
 
 def beginning(turns: Sequence[ConversationTurn], silent: Collection[str], seq: int = 1) -> ConversationTurn | None:

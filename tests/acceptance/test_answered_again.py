@@ -11,6 +11,7 @@ import pytest
 from loopback.model import Gate, ModelFault
 from story import PERSON, answered, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
 
+from bot import replies
 from bot.turns.steps.commit import Commit
 from memory.context.transcript import EDITED
 
@@ -128,6 +129,39 @@ async def test_the_newest_of_two_quick_edits_is_answered(api, model, bot_here):
     asked = [user for user, _ in stored_turns(bot)]
     assert asked == ["What is 2 + 4?", "a long story, please", "What is 2 + 4?"]
     assert len(bot_lines(api)) == 4
+
+
+async def test_an_offer_goes_once_a_later_answer_has_read_the_edit(api, model, bot_here):
+    """It says so in its place, without a button; the next edit of that message is offered anew."""
+    bot = await bot_here()
+    said = api.people.says(PERSON, "What is 2 + 2?")
+    await answered(api, PERSON, "What is 2 + 2?")
+    api.people.edits(PERSON, said.message_id, "What is 2 + 3?")
+    offer = await shows(api, "changed that one")
+    await reply(api, "and now double it")
+    await bot.settled()
+
+    assert "What is 2 + 3?" in model.requests[-1].text
+    [line] = [line for line in bot_lines(api) if line.message_id == offer.message_id]
+    assert (line.text, line.buttons) == (replies.say("edited_taken_up"), ())
+    api.people.edits(PERSON, said.message_id, "What is 2 + 4?")
+    await tap(api, "Answer again", on=await shows(api, "Want a new answer"))
+    await answered(api, PERSON, "What is 2 + 4?")
+
+
+async def test_a_tap_that_was_on_its_way_when_the_offer_went_is_obeyed(api, model, bot_here):
+    """Somebody who asks for another answer gets it, to the words as they are."""
+    bot = await bot_here()
+    said = api.people.says(PERSON, "What is 2 + 2?")
+    await answered(api, PERSON, "What is 2 + 2?")
+    api.people.edits(PERSON, said.message_id, "What is 2 + 3?")
+    offer = await shows(api, "changed that one")
+    message = dict(api.people.world.private_chat(PERSON).messages[offer.message_id].message)
+    await reply(api, "and now double it")
+    await bot.settled()
+
+    press(api, PERSON, message, message["reply_markup"]["inline_keyboard"][0][0]["callback_data"])
+    await answered(api, PERSON, "What is 2 + 3?")
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["edited twice", "answered again between"])

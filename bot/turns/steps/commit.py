@@ -17,6 +17,7 @@ from bot.people.choices import plain_name
 from bot.people.spending import Spending, booked
 from bot.tools.call import heard
 from bot.turns.services import Services
+from bot.turns.steps.edit import taken_up
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import polls_told, with_footnotes
 from bot.turns.steps.took import Took
@@ -78,6 +79,8 @@ class Commit:
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
         ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
         ends += polls_told(ask)
+        needless, marks = await taken_up(services, work, made)
+        ends += marks
 
         async def record(*rows: Statement) -> ConversationTurn:
             stored = await made.pending.record(
@@ -97,7 +100,7 @@ class Commit:
             return stored
 
         with services.meters.timed("commit"):
-            messages = [message, *besides(work.said), *answer.messages, *behind.messages]
+            messages = [message, *besides(work.said), *answer.messages, *behind.messages, *needless]
             turn = await services.committer.say(work.target, messages, record, turn_id=ask.turn_id)
         if answer.job_refs or answer.operations:
             services.reminders.look()

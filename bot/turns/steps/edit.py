@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -14,10 +14,36 @@ from bot.intake.updates import Envelope
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services
 from bot.turns.steps.gate import TurnGate
+from bot.turns.steps.work import Made, TurnWork
 from memory.errors import Conflict
 from memory.keeper.edited import says_the_same
 from memory.ports import Row, Statement
 from memory.types import PRIVATE, ConversationTurn
+
+TAKEN_UP: Final = "taken_up"
+"""Marks an offer that a later answer took from the screen."""
+
+
+async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list[OutgoingMessage], list[Statement]]:
+    """The edits of offers that this answer makes needless, since its model read the edited messages, and their marks.
+
+    None while something waits: it may be a tap on one. Such a tap is obeyed all the same. Raises `StorageUnavailable`.
+    """
+    read, here = set(made.ask.packet.edited), made.ask.conversation_id
+    if not read or not made.answer.model:
+        return [], []
+    batch = {envelope.update_id for envelope in work.batch}
+    waiting = await services.db.read("inbox_open_ids", bot_id=work.batch[0].bot_id, conversation_id=here)
+    if {row["update_id"] for row in waiting} - batch:
+        return [], []
+    messages, marks = list[OutgoingMessage](), list[Statement]()
+    for row in await services.db.read("offers_on_screen", conversation_id=here):
+        meant = orjson.loads(row["payload_json"])
+        if meant.get("replaces") in read and not meant.get(TAKEN_UP):
+            payload = orjson.dumps(meant | {TAKEN_UP: True}).decode()
+            marks.append(Statement("button_means", {"button_id": row["button_id"], "payload_json": payload}))
+            messages.append(OutgoingMessage(replies.say("edited_taken_up"), edits_message_id=row["message_id"]))
+    return messages, marks
 
 
 class Edits:
@@ -76,7 +102,8 @@ class Edits:
     async def _edited(self, envelope: Envelope) -> None:
         """Let a message that was answered read as it does now, and offer to answer it again where that may differ.
 
-        An offer that stands already takes over the newest text. What is noted of the answer before goes with it: of
+        An offer that stands already takes over the newest text, also one that a later answer took from the screen: a
+        tap on it may be on its way. What is noted of the answer before goes with it: of
         the one that an earlier offer led to, else of the first.
         """
         about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
@@ -98,12 +125,12 @@ class Edits:
             payload["text"] = text
         differs = turn is None or not says_the_same(turn.user_text, text)
         ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
-        if latest is not None and latest["used_at_ms"] is None:
-            if "replaces" in meant:
-                payload["replaces"] = meant["replaces"]
-            values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
+        standing = latest if latest is not None and latest["used_at_ms"] is None else None
+        if standing is not None:
+            kept = {name: meant[name] for name in ("replaces", TAKEN_UP) if name in meant}
+            values = {"button_id": standing["button_id"], "payload_json": orjson.dumps(payload | kept).decode()}
             ends.append(Statement("button_means", values))
-        elif differs:
+        if differs and (standing is None or TAKEN_UP in meant):
             payload |= {"replaces": before} if before else {}
             button = Button(replies.say("answer_again"), "answer_again", payload)
             text_of_it, at = replies.say("edited"), envelope.message_id
