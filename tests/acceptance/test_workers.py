@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import contextmanager
 
 import pytest
 from loopback.bot_process import is_stopped
@@ -144,17 +145,38 @@ STOPS = {
 """Points of a turn, and how often the model is asked when a worker stops there: again only for what was lost."""
 
 
+async def workers_of(bot_process, postgres):
+    """Return two workers on one database that are not started yet."""
+    made = [await bot_process(start=False, folder=name, CONTINUITY_DATABASE_URL=postgres) for name in ("one", "other")]
+    for bot in made:
+        bot.database = postgres
+    return made
+
+
+ON_THE_SERVER = """SELECT pid, application_name, state, wait_event, pg_blocking_pids(pid), xact_start, query
+    FROM pg_stat_activity WHERE datname = current_database() ORDER BY pid"""
+
+
+@contextmanager
+def shown_when_it_fails(bot):
+    """Say of a wait that was in vain which transactions were open on the server, and who waited for whom."""
+    try:
+        yield
+    except AssertionError as exc:
+        exc.add_note("\n".join(["on the server:", *map(str, rows(bot, ON_THE_SERVER))]))
+        raise
+
+
 async def stopped_at(api, postgres, bot_process, point, **env):
     """Let a worker stop at a point of a turn, and wake it when one that came then has finished its work."""
-    one = await bot_process(start=False, folder="one", CONTINUITY_DATABASE_URL=postgres)
-    other = await bot_process(start=False, folder="other", CONTINUITY_DATABASE_URL=postgres)
-    one.database = other.database = postgres
+    one, other = await workers_of(bot_process, postgres)
     await one.start(CONTINUITY_FAULT=point, CONTINUITY_FAULT_SIGNAL="STOP", **env)
     api.people.says(PERSON, "only once")
     await api.until(lambda: is_stopped(one.pid))
     await other.launch()
-    await answered(api, PERSON, "only once")
-    await api.until(lambda: rows(other, "SELECT 1 FROM outbox WHERE state = 'sent'"))
+    with shown_when_it_fails(other):
+        await answered(api, PERSON, "only once")
+        await api.until(lambda: rows(other, "SELECT 1 FROM outbox WHERE state = 'sent'"))
     os.kill(one.pid, signal.SIGCONT)
     return one, other
 
@@ -171,6 +193,26 @@ async def test_a_worker_that_stops_anywhere_in_a_turn_and_wakes_does_nothing_mor
     assert answers_to(api, PERSON, "only once") == ["You said: only once"]
     assert rows(other, "SELECT user_text FROM conversation_turns") == [("only once",)]
     assert len(model.requests) == STOPS[point]
+
+
+async def test_a_worker_that_stops_in_the_midst_of_what_it_sends_to_the_server_holds_up_nobody(
+    api, postgres, bot_process, tmp_path
+):
+    """What it had sent of a transaction locks rows, and the server waits for the rest: others let go of them."""
+    one, other = await workers_of(bot_process, postgres)
+    order = tmp_path / "stop"
+    await one.start(CONTINUITY_FAULT=f"@{order}", CONTINUITY_FAULT_SIGNAL="STOP")
+    order.write_text("db_before_sync")  # of whichever write comes next, the renewal of its row if no other
+    await api.until(lambda: is_stopped(one.pid))
+    assert rows(other, "SELECT 1 FROM pg_locks WHERE relation = CAST('workers' AS REGCLASS) AND mode LIKE 'Row%'")
+    await other.launch()
+    api.people.says(PERSON, "only once")
+    with shown_when_it_fails(other):
+        await answered(api, PERSON, "only once")
+    os.kill(one.pid, signal.SIGCONT)
+
+    assert await one.wait() == 1
+    assert "others have declared this process dead" in one.log
 
 
 async def test_without_the_fence_a_worker_that_wakes_sends_again(api, postgres, bot_process):

@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.sweep]
 ONCE = ["polling", "reminders", "heartbeat", "purge"]
 """The tasks of what is done once."""
 SEVER = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'continuity' AND pid <> pg_backend_pid()"""
+    WHERE datname = current_database() AND application_name LIKE 'continuity%' AND pid <> pg_backend_pid()"""
 REFUSED = "the bot is running on "
 LOOK = "SELECT pg_notify('continuity_' || current_schema(), '{\"what\": \"reminders\"}')"
 

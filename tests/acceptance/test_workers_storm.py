@@ -54,7 +54,7 @@ def database(cluster):
 
 KINDS = ["kill", "stop", "cut", "crash"]
 _COMMIT = TURN_POINTS.index("after_commit")
-POINTS = [*TURN_POINTS[:_COMMIT], "db_before_commit", "db_after_commit", *TURN_POINTS[_COMMIT:]]
+POINTS = [*TURN_POINTS[:_COMMIT], "db_before_sync", "db_before_commit", "db_after_commit", *TURN_POINTS[_COMMIT:]]
 NTH = 40
 """A worker that is to stop at a point stops when it passes it for the first to so manieth time."""
 

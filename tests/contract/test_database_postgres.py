@@ -50,7 +50,7 @@ def sever(address):
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND application_name = 'continuity' AND pid <> pg_backend_pid()"
+            "WHERE datname = current_database() AND application_name LIKE 'continuity%' AND pid <> pg_backend_pid()"
         )
 
 

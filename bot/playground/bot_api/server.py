@@ -167,7 +167,7 @@ class LoopbackBotApi:
             lines.append(f"chat {chat_id}: typing={view.is_typing} draft={view.draft!r}")
             lines += [f"  {line.message_id} {line.who}: {line.text!r} {line.buttons or ''}" for line in view.lines]
         lines.append(f"waiting updates: {[update['update_id'] for update in self.updates.waiting]}; last calls:")
-        lines += [f"  {c.method} {c.params} -> {c.status} {c.fault or ''}" for c in list(self.calls)[-12:]]
+        lines += [f"  {c.method} {str(c.params)[:200]} -> {c.status} {c.fault or ''}" for c in list(self.calls)[-12:]]
         return "\n".join(lines)
 
     def release(self) -> None:

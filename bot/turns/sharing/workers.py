@@ -231,6 +231,7 @@ class Workers:
         dead = {"worker": row["worker"], "alive_at": row["alive_at"]}
         try:
             await self._db.write(
+                Statement("worker_cut_off", dead),
                 Statement("sessions_interrupted", {"worker": row["worker"]}),
                 Statement("worker_bury", dead, expect=1),
                 *(Statement("inbox_excuse", {"turn_id": turn_id}) for turn_id in turns),

@@ -62,6 +62,7 @@ class Transactions:
                     await cursors[-1][1].execute(named(self._queries, statement.name), statement.params)
                 left = {"connection_id": connection.key, "mark": mark, "at_ms": now_ms()}
                 await connection.execute(named(self._queries, "leave_commit_mark"), left)
+                point("db_before_sync")
                 await pipeline.sync()
                 await self._look_at(guard)
                 results = [await _result(statement, cursor) for statement, cursor in cursors]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 from typing import Any, Final
 
 import psycopg
@@ -109,12 +111,15 @@ def adapted() -> psycopg.adapt.AdaptersMap:
     return own
 
 
-def connect_string(address: str) -> str:
-    """Return the address with the options of every connection of ours."""
+def place() -> str:
+    """Host and process id of this process."""
+    return f"{socket.gethostname()} {os.getpid()}"
+
+
+def connect_string(address: str, *, name: str = "continuity") -> str:
+    """Return the address with the options of every connection of ours; `name` is what the server's operators read."""
     try:
-        return make_conninfo(
-            address, connect_timeout=CONNECT_TIMEOUT_S, application_name="continuity", keepalives_idle=5
-        )
+        return make_conninfo(address, connect_timeout=CONNECT_TIMEOUT_S, application_name=name, keepalives_idle=5)
     except psycopg.ProgrammingError as exc:
         raise StorageUnavailable(f"{shown(address)} is no address of a database ({exc}); correct it") from None
 

@@ -24,6 +24,7 @@ from memory.storage.postgres.connection import (
     connect_string,
     is_gone,
     options,
+    place,
     translate,
 )
 
@@ -65,7 +66,7 @@ class Pool:
         self.condition = Condition(asyncio.get_running_loop().time)
         self.closed = False
         self._connections: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-            connect_string(address),
+            connect_string(address, name=f"continuity {place()}"),  # by it `worker_cut_off` finds them
             connection_class=Connection,
             kwargs={
                 "autocommit": True,

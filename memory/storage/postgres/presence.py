@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
@@ -17,7 +15,7 @@ from memory.ports import Lock, Result, Statement
 from memory.process.faults import without
 from memory.storage.named_queries import named
 from memory.storage.postgres.commit import now_ms
-from memory.storage.postgres.connection import FOREIGN, connect_string, options
+from memory.storage.postgres.connection import FOREIGN, connect_string, options, place
 from memory.storage.postgres.pool import Connection, Pool, ended
 
 RENEW_S: Final = 0.5
@@ -66,7 +64,7 @@ class Presence:
 
     async def join(self, lock: Lock, *, boot_id: str, alone: bool) -> None:
         """Be there from now on; with `alone`, all others that are noted are processes that died."""
-        me = {"boot_id": boot_id, "place": f"{socket.gethostname()} {os.getpid()}", "at_ms": now_ms()}
+        me = {"boot_id": boot_id, "place": place(), "at_ms": now_ms()}
         began_s = time.monotonic()
         clear = [Statement("workers_clear")] if alone else []
         *_, joined = await self._write(*clear, Statement("worker_join", me, expect=1))
