@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import TypeVar
 
 import orjson
 import structlog
@@ -34,6 +35,7 @@ GAP_S = 0.02
 WANT_S = 0.2
 News = asyncio.Queue[str]
 """News of other processes, as they come in."""
+_Work = TypeVar("_Work", Part, Envelope)
 
 
 class Workers:
@@ -280,10 +282,15 @@ class Workers:
         services, worker, text = self._services, self._db.worker or 0, json.dumps(sorted(names))
         parts = await self._outbox.of_leases(services.me.bot_id, worker, text)
         envelopes = await services.inbox.of_leases(services.me, worker, text, GOES_ON, begun=begun)
+        parts, envelopes = self._held(parts), self._held(envelopes)
         parts = self._left([part for part in parts if not services.delivery.has(part)], begun=begun)
         envelopes = [envelope for envelope in envelopes if not self._lanes.has(envelope)]
         if parts or envelopes:
             await self._recovery.take_up(parts, envelopes, self._report)
+
+    def _held(self, found: Sequence[_Work]) -> list[_Work]:
+        """Return what is of chats that are held still: one may have been spared while the server was asked."""
+        return [each for each in found if lease_of(each.conversation_id) in self._leases.held]
 
     def _left(self, parts: list[Part], *, begun: bool) -> list[Part]:
         """Return the parts that nobody is about to deliver: a marked one of a chat that was held is, for a moment."""
