@@ -137,14 +137,15 @@ async def run(made: Sequence[Paper], other_turns: int = OTHER_TURNS) -> dict[str
         pending = await memory.begin(CHAT, text, user_id=7)
         await pending.record("I see. " + "It was dry in March, so the paint would hold. " * 6)
         await memory.make_room(pending)
+    session_id = (await memory.session(CHAT, 7)).session_id
+    compactions = len(await memory.db.read("compactions", session_id=session_id, limit=100))
     await memory.rest()
     await memory.close()
     memory, room = await opened(folder)
     after = [(p, a, holds(await given_for(memory, room, a.question), p, a)) for p, a in asked]
-    before = (await memory.session(CHAT, 7)).session_id
     here = (await memory.fresh(CHAT, user_id=7)).session_id
     fresh = [(p, a, holds(await given_for(memory, room, a.question, session_id=here), p, a)) for p, a in asked]
-    await memory.resume(CHAT, before)
+    await memory.resume(CHAT, session_id)
     back = [(p, a, holds(await given_for(memory, room, a.question), p, a)) for p, a in asked]
     await memory.close()
     if "-v" in sys.argv:
@@ -164,6 +165,7 @@ async def run(made: Sequence[Paper], other_turns: int = OTHER_TURNS) -> dict[str
     }
     return {
         "documents": len(made),
+        "compactions": compactions,
         "questions": len(asked),
         **share,
         "quiet": f"{quiet}/{len(NOTHING_ASKED)}",

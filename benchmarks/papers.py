@@ -43,7 +43,7 @@ def pdf(pages: Sequence[str | Sequence[str]]) -> bytes:
             "/Resources << /Font << /F1 3 0 R >> >> >>".encode()
         )
         objects.append(_stream(stream))
-    return _file(objects)
+    return file_of(objects)
 
 
 def _columns(page: str | Sequence[str]) -> list[str]:
@@ -96,7 +96,8 @@ def _stream(data: bytes) -> bytes:
     return b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(packed), packed)
 
 
-def _file(objects: Iterable[bytes]) -> bytes:
+def file_of(objects: Iterable[bytes]) -> bytes:
+    """Return a PDF of these objects, the first of which is its catalogue."""
     out = io.BytesIO()
     out.write(b"%PDF-1.5\n")
     places = []

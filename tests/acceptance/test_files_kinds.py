@@ -13,6 +13,7 @@ from test_voice import hears, says
 
 from benchmarks.papers import pdf
 from bot import replies
+from bot.answers.loop import UNSEEN
 from bot.files import fetch
 
 pytestmark = pytest.mark.acceptance
@@ -127,6 +128,7 @@ async def test_a_model_that_cannot_see_says_so_under_its_answer(api, model, bot_
     line = await sent(api, photo(), kind="photo", caption="Which colour are the tiles?")
 
     assert "Which colour are the tiles?" in asked(model)[-1].text
+    assert UNSEEN.format(count=1) in asked(model)[-1].text
     assert shown(model) == []
     assert replies.say("footnote_blind", model="openai-chat:loopback") in line.text
 

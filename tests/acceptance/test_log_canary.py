@@ -30,6 +30,10 @@ async def test_neither_words_nor_keys_reach_the_log(api, model, bot_process, lev
         api.people.says(PERSON, f"Is the {WORD} there, {fault}?")
         await api.until(lambda shown=shown: len(bot_texts(api)) > shown, 60)
         model.heal()
+    for data in (f"They are a {WORD}.".encode(), b"%PDF-1.4 broken"):
+        shown = len(bot_texts(api))
+        api.people.sends_file(PERSON, data, name=f"{WORD}.pdf", caption=f"a {WORD}")
+        await api.until(lambda shown=shown: len(bot_texts(api)) > shown, 60)
     for command in (f"/forget {WORD}", f"/memory {WORD}", f"/remind tomorrow at 9 {WORD}", f"/{WORD}", "/summary"):
         shown = len(bot_texts(api))
         api.people.says(PERSON, command)

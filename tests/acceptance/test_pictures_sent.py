@@ -58,14 +58,16 @@ async def test_a_photo_is_shown_to_the_model(api, model, bot_here):
 
 
 async def test_where_a_picture_was_taken_stays_here_and_is_said(api, model, bot_here):
-    """A picture with a place in it: what goes to the model has no notes of the camera, and the person is told."""
-    await bot_here()
+    """A picture with a place in it: the camera's notes are in no copy that goes out, and the person is told."""
+    bot = await bot_here()
     await sent(api, photo(place=True), name="IMG_1.jpg", caption="What is this?")
-    await api.until(lambda: len(bot_lines(api)) > 1)
+    await api.until(lambda: rows(bot, "SELECT described FROM files WHERE described <> ''"))
+    copies = [data for request in model.requests for data in shown_in(request)]
 
-    (data,) = shown(model)
-    assert dict(Image.open(io.BytesIO(data)).getexif()) == {}
-    assert b"CameraMaker" not in data
+    assert len(copies) == 2  # for the answer, and to be described
+    for data in copies:
+        assert dict(Image.open(io.BytesIO(data)).getexif()) == {}
+        assert b"CameraMaker" not in data
     assert bot_texts(api)[1] == replies.say("picture_place", file="“IMG_1.jpg”")
 
 
@@ -134,13 +136,17 @@ async def test_the_still_picture_of_a_video_is_shown(api, model, bot_here):
     assert len(shown(model)) == 1
 
 
-async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, bot_here):
-    """Described once behind the answer, of a small copy; later the tile in the photo is found and seen again."""
+@pytest.mark.parametrize("kind", ["photo", "animation"])
+async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, bot_here, kind):
+    """Described once behind the answer, of a small copy; later the tile in the photo, or the GIF, is seen again."""
     bot = await bot_here()
+    api.world.files["still1"] = photo("grey")
+    still = {"file_id": "still1", "file_unique_id": "s1", "file_size": 9, "width": 320}
+    about = {"thumbnail": still, "duration": 3} if kind == "animation" else {}
     model.reply = lambda messages: (
         "Grey hexagonal tiles beside an oak floor." if "Describe the picture" in str(messages[0]) else echo(messages)
     )
-    await sent(api, photo("grey"), kind="photo", caption="Keep it.")
+    await sent(api, photo("grey"), kind=kind, caption="Keep it.", claims=about)
     await api.until(lambda: rows(bot, "SELECT described FROM files WHERE described <> ''"))
     described = [each for each in model.requests if each.messages[0][1].startswith("Describe the picture")]
     for number in range(4):
@@ -149,7 +155,7 @@ async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, b
     await reply(api, "Which hexagonal tiles were in the photo?")
 
     assert len(described) == 1
-    assert "picture #1, sent on" in asked(model)[-1].text
+    assert ("GIF #1, sent on" if about else "picture #1, sent on") in asked(model)[-1].text
     assert "shows: Grey hexagonal tiles beside an oak floor." in asked(model)[-1].text
     assert len(shown(model)) == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.effects import LoopbackEffects
-from loopback.model import ToolCall
+from loopback.model import ToolCall, echo
 from loopback.sounds import ogg, voice
 from story import PERSON, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, swept, tap
 
@@ -52,6 +52,26 @@ async def test_what_is_said_is_answered_shown_and_kept(api, model, sounds, bot_h
     assert bot_texts(api)[-1] == replies.say("heard", text="When do the tiles come?")
     found = await reply(api, "/forget tiles")
     assert "The tiles come on Tuesday" in found.text
+
+
+async def test_what_is_said_is_noted_from(api, model, sounds, bot_here):
+    """Who keeps the notes reads it as the person's words, and nothing of a recording that they only forward."""
+    bot = await bot_here(**hears(sounds))
+    tiles = {"op": "add", "kind": "event", "text": "The tiles come", "turns": [1], "said": "The tiles come on Tuesday"}
+    sand = {"op": "add", "kind": "event", "text": "The sand comes", "turns": [2], "said": "The sand comes on Friday"}
+    model.reply = lambda messages: (
+        [ToolCall("keep", {"changes": [tiles, sand]})] if "New turns:" in str(messages) else echo(messages)
+    )
+    await says(api, "The tiles come on Tuesday")
+    sand_by_audio = SPEECH | {"kind": "audio", "name": "call.ogg", "caption": "And this?"}
+    api.people.sends_file(PERSON, voice("The sand comes on Friday", seconds=0.1), **sand_by_audio)
+    await shows(api, "You said: And this?")
+    await bot.app.services.memory.keeper.read_now(f"tg:{bot.app.services.me.bot_id}:{PERSON}:0")
+    read = next(each.messages[1][1] for each in model.requests if "New turns:" in each.messages[1][1])
+
+    assert "program)] The tiles come on Tuesday\n" in read
+    assert "sand" not in read
+    assert rows(bot, "SELECT text, source FROM notes") == [("The tiles come", "keeper")]
 
 
 async def test_a_correction_by_reply_goes_the_way_of_an_edit(api, model, sounds, bot_here):

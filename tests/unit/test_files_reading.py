@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from benchmarks.papers import epub, excel, pdf, powerpoint, word
+from benchmarks.papers import epub, excel, file_of, pdf, powerpoint, word
 from bot.files.passages import asked_pages, blank_pages, parted, spans, tidy
 from bot.files.reader import Reader
 from bot.files.types import decoded, type_of
@@ -91,9 +91,7 @@ async def test_a_pdf_bomb_ends_within_its_limits(tmp_path):
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>",
         b"<< /Length %d /Filter [/FlateDecode /FlateDecode] >>\nstream\n%b\nendstream" % (len(packed), packed),
     ]
-    from benchmarks.papers import _file
-
-    _, reading = await read(tmp_path, _file(objects))
+    _, reading = await read(tmp_path, file_of(objects))
 
     assert reading.error in {"memory", "damaged", "time"} or blank_pages(reading.pages) == [1]
 
@@ -133,6 +131,16 @@ async def test_a_child_that_never_ends_is_ended(tmp_path):
     _, reading = await read(tmp_path, b"text", read_s=1.0, command=("-c", script))
 
     assert (reading.ended, reading.pages, reading.total) == ("time", [(1, "first")], 9)
+
+
+async def test_what_is_read_has_an_end(tmp_path):
+    """Two million signs of a text are kept, and a child that says a line without end is not listened to any more."""
+    _, long = await read(tmp_path, b"word " * 500_000)
+    script = 'import sys;print(\'{"page": 1, "text": "first", "pages": 2}\');sys.stdout.write(\'x\' * 20_000_000)'
+    _, endless = await read(tmp_path, b"text", command=("-c", script))
+
+    assert (long.ended, sum(len(text) for _, text in long.pages)) == ("long", 2_000_000)
+    assert (endless.ended, endless.pages) == ("memory", [(1, "first")])
 
 
 async def test_a_child_sees_no_secret(tmp_path, monkeypatch):
