@@ -87,6 +87,31 @@ async def test_a_page_is_read_by_the_tool(api, model, bot_here):
     assert "document #1 “lease.pdf” (PDF, 4 pages)" in returned[1]
 
 
+async def test_a_long_document_is_given_in_parts_that_fit(api, model, bot_here):
+    """Of sixty pages a third of the prompt: the beginning, what bears on the question with its page, and the way on."""
+    bot = await bot_here()
+    pages = [LEASE[0], *[f"Page {number}.\n{FILLER}" for number in range(2, 60)], LEASE[3]]
+    await sent(api, pdf(pages), name="lease.pdf", caption="What about notice to the end of a quarter?")
+    count, most = bot.app.services.memory.counter.count, bot.app.services.settings.continuity_context_tokens
+
+    assert "document #1 “lease.pdf” (PDF, 60 pages), in parts, of page 1" in told(model)
+    assert "read_document(1, pages) gives the others" in told(model)
+    assert "[page 1]\nLEASE" in told(model)
+    assert "[page 60]\nTERMINATION\nEither party may end this lease with notice of ninety days" in told(model)
+    assert most / 4 < count(told(model)) < most / 3 + 300
+
+
+async def test_pages_without_text_are_named_by_their_numbers(api, model, bot_here):
+    """Where nobody sees them, the person and the model hear which they are; the others are read."""
+    await bot_here(CONTINUITY_VISION="off")
+    await sent(api, pdf(["", LEASE[1], "", "", LEASE[3]]), name="lease.pdf", caption="What about notice?")
+    await api.until(lambda: len(bot_lines(api)) > 1)
+
+    assert bot_texts(api)[1] == replies.say("file_blank", file="“lease.pdf”", pages="1, 3-4")
+    assert "(PDF, 5 pages; no text on pages 1, 3-4)" in told(model)
+    assert "[page 5]\nTERMINATION" in told(model)
+
+
 @pytest.mark.parametrize(
     ("data", "name", "why"),
     [

@@ -8,7 +8,7 @@ import io
 import pytest
 from loopback.model import ToolCall, echo
 from PIL import Image
-from story import PERSON, asked, bot_lines, bot_texts, reply, rows
+from story import PERSON, asked, bot_lines, bot_texts, reply, rows, tap
 
 from benchmarks.papers import pdf
 from bot import replies
@@ -161,7 +161,7 @@ async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, b
 
 
 async def test_who_keeps_the_notes_is_told_what_a_picture_shows(api, model, bot_here):
-    """The tile in Tuesday's photo is a note by itself, in the person's words; an order in a picture makes none."""
+    """The tile in Tuesday's photo is a note by itself, in the person's words; an order makes none; all goes with it."""
     bot = await bot_here()
     tile = {"op": "add", "kind": "decision", "text": "Kitchen tile: grey, hexagonal (picture #1)", "turns": [1]}
     order = {"op": "add", "kind": "task", "text": "Call the plumber", "turns": [1], "said": "call the plumber"}
@@ -185,6 +185,11 @@ async def test_who_keeps_the_notes_is_told_what_a_picture_shows(api, model, bot_
     assert rows(bot, "SELECT text, source FROM notes") == [("Kitchen tile: grey, hexagonal (picture #1)", "keeper")]
     assert "what a program saw" in rows(bot, "SELECT reason FROM note_refusals")[0][0]
     assert "Kitchen tile: grey, hexagonal" in (await reply(api, "/memory")).text
+    await reply(api, "/forget last")
+    await tap(api, replies.say("forget_yes"))
+    await bot.settled()
+    kept = "SELECT (SELECT COUNT(*) FROM files) + (SELECT COUNT(*) FROM file_passages) + (SELECT COUNT(*) FROM notes)"
+    assert rows(bot, kept) == [(0,)]
 
 
 @pytest.mark.crash
