@@ -8,6 +8,7 @@ from bot.intake.updates import Envelope
 from bot.people.choices import MODEL
 from bot.settings.model_names import read_sound_model
 from bot.turns.feature import Action, Command
+from bot.turns.group_word import word_of
 from bot.turns.services import Services
 
 
@@ -27,8 +28,8 @@ class Basics:
 
     async def help(self, envelope: Envelope) -> None:
         """List the commands."""
-        group = "" if envelope.private else f"\n\n{replies.say('group_reads')}"
-        await self._say(envelope, replies.help_text() + group)
+        words = [] if envelope.private else [replies.say(await word_of(self._services, envelope.conversation_id))]
+        await self._say(envelope, "\n\n".join((replies.help_text(), *words)))
 
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""

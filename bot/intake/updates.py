@@ -26,6 +26,8 @@ class Me:
     """Supergroups that were groups before: the number in their conversation's key (`bot.intake.chat_moves`)."""
     earlier: Mapping[int, int] = field(default_factory=dict, compare=False)
     """Those that have a conversation of their own: the number of the one of before, which is kept beside it."""
+    hears_all: bool = False
+    """Whether its privacy mode is off: Telegram hands it everything that is written in groups it is added to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ async def connect(process: Process, stored: Stored, opened: AsyncExitStack) -> T
     await until_reached(settings.telegram_api_url, bot.initialize, process.pauses)
     moves = ChatMoves(db, partial(stored.chats.tell, PEOPLE))
     await moves.open(bot.id)
-    return TelegramLink(bot, moves, Me(bot.id, bot.username or "", moves.origins, moves.earlier))
+    hears_all = bool(bot.bot.can_read_all_group_messages)
+    return TelegramLink(bot, moves, Me(bot.id, bot.username or "", moves.origins, moves.earlier, hears_all=hears_all))
 
 
 async def _hang_up(bot: Bot) -> None:

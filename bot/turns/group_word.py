@@ -1,6 +1,6 @@
-"""The bot's first words in each group, as soon as it is there: which messages it reads.
+"""The bot's first words in each group, as soon as it is there: which messages it reads, and which can reach it.
 
-That it was said is kept with the group's choices.
+Which of them was said is kept with the group's choices.
 """
 
 from __future__ import annotations
@@ -16,12 +16,25 @@ from bot.turns.services import Services
 from memory.errors import StorageError
 
 TOLD: Final = "told_what_is_read"
+"""The name of the sentence that a group was told; True for one of an earlier version."""
 JOINED: Final = frozenset({"member", "administrator"})
 """Roles of the bot in a group that it is added to."""
 
 
+async def word_of(services: Services, conversation_id: str) -> str:
+    """The name of the sentence on what the bot reads in a group: all that is written there reaches one of its admins.
+
+    Telegram is asked each time; when it does not answer, the bot counts as none. Never raises.
+    """
+    hears_all = services.me.hears_all or await services.groups.members.leads(conversation_id, services.me.bot_id)
+    return "group_reads_all" if hears_all else "group_reads"
+
+
 class GroupWord:
-    """Says it when the bot is added to a group, else behind the first thing that is done there."""
+    """Says it when the bot is added to a group, else behind the first thing that is done there.
+
+    It is said again when the bot has become an admin, or is none any more, and hears more or less than it said.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -31,14 +44,16 @@ class GroupWord:
     async def say_once(self, envelope: Envelope) -> None:
         """Say it in a group that was not told yet; a disk that refuses is asked again next time. Never raises."""
         services, group = self._services, group_of(envelope.conversation_id)
-        is_there = envelope.kind in {"text", "command"} or (envelope.kind == "membership" and envelope.text in JOINED)
-        if group is None or group in self._told or not is_there:
+        is_new = envelope.kind == "membership" and envelope.text in JOINED
+        if group is None or not (is_new or (envelope.kind in {"text", "command"} and group not in self._told)):
             return
         with suppress(StorageError):
-            if not (await services.people.choices(group)).get(TOLD):
-                told = await services.people.choose(group, **{TOLD: True})
+            told = (await services.people.choices(group)).get(TOLD)
+            word = await word_of(services, envelope.conversation_id) if is_new or not told else told
+            if word != told:
+                choice = await services.people.choose(group, **{TOLD: word})
                 target = Target(
                     envelope.bot_id, envelope.conversation_id, envelope.chat_id, envelope.thread_id, envelope.user_id
                 )
-                await services.committer.write(target, [OutgoingMessage(replies.say("group_reads"))], told)
+                await services.committer.write(target, [OutgoingMessage(replies.say(word))], choice)
             self._told.add(group)

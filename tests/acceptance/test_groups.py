@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from loopback.model import ToolCall, echo
-from story import asked, bot_lines, bot_texts, heard, reply, rows, shows, tap, tapped
+from story import asked, bot_lines, bot_texts, heard, noting, reply, rows, shows, tap, tapped
 
 from bot import replies
 
@@ -12,6 +14,7 @@ pytestmark = pytest.mark.acceptance
 ANA, RUI, EVA = 11, 12, 13
 """Ana owns the group, Rui is in it, Eva is not."""
 BOT = "@continuity_bot "
+WORDS = [replies.say("group_reads"), replies.say("group_reads_all")]
 
 
 @pytest.fixture
@@ -48,6 +51,11 @@ def asking(query, **more):
 def result(model) -> str:
     """Return what the last tool returned."""
     return str(asked(model)[-1].messages[-1][1])
+
+
+def told(api, group) -> list[str]:
+    """Return what a group was told of what is read there."""
+    return [line.text for line in api.view(group).lines if line.text in WORDS]
 
 
 def offers(model) -> bool:
@@ -119,6 +127,45 @@ async def test_a_topic_and_a_note_are_found_with_the_group(api, model, bot):
     assert "we paint in lilac" in (await reply(api, "/group lilac", user=ANA, chat_id=ANA)).text
 
 
+async def test_what_was_said_in_a_group_stands_with_speaker_and_time_in_its_prompt(api, model, bot_here):
+    """Word by word on the same day, and as it is found again the day after."""
+    bot = await bot_here(CONTINUITY_TIMEZONE="Europe/Berlin")
+    group = api.people.opens_group("House", owner=ANA)
+    await says(api, group, "we paint the kitchen in lilac", ANA)
+    await bot.passes(hours=2)
+    await says(api, group, "I bring the ladder", RUI)
+    await says(api, group, "who brings the ladder?", ANA)
+    said = model.requests[-1].text
+    assert re.search(r"\[\w+ 2027-03-01 11:00\] <data-\w+>\n[^<]*User 11: we paint the kitchen in lilac\n", said)
+    assert re.search(r"\[13:00\] <data-\w+>\n[^<]*User 12: I bring the ladder\n", said)
+    assert said.endswith("User 11: who brings the ladder?")
+
+    await bot.passes(hours=30)
+    await says(api, group, "and who was it who brings the ladder?", ANA)
+    assert re.search(r"Mon 1 Mar 13:00.*User 12: I bring the ladder", asked(model)[-1].text)
+
+
+async def test_a_topic_has_a_memory_of_its_own(api, model, bot_here):
+    """What is said and noted in one is neither in the prompt nor in the lists of another, also the day after."""
+    bot = await bot_here()
+    forum = api.people.opens_group("House", is_forum=True, owner=ANA)
+    walls, floors = (api.people.opens_topic(forum, name, user_id=ANA) for name in ("Walls", "Floors"))
+    model.reply = noting("paint the kitchen in lilac", "task", "Paint the kitchen in lilac")
+    await says(api, forum, "Rui should paint the kitchen in lilac", ANA, thread_id=walls)
+    for hours in (0, 30):
+        await bot.passes(hours=hours)
+        seen = {}
+        for topic in (walls, floors, 0):
+            await says(api, forum, "what of the kitchen in lilac?", RUI, thread_id=topic)
+            seen[topic] = [asked(model)[-1].text]
+            for command in ("/loops", "/memory kitchen", "/status"):
+                name, _, words = command.partition(" ")
+                text = f"{name}@continuity_bot {words}".strip()
+                seen[topic].append((await reply(api, text, forum, user=RUI, thread_id=topic)).text)
+        assert [("aint the kitchen in lilac" in text) for text in seen[walls]] == [True] * 4
+        assert not [text for text in seen[floors] + seen[0] if "aint the kitchen" in text]
+
+
 async def test_a_member_forgets_their_own_words_and_an_admin_anybodys(api, model, bot, group):
     """A member finds their own words alone, an admin all; who is none any more at the tap forgets their own alone."""
     await says(api, group, "lilac for the kitchen", RUI)
@@ -133,6 +180,42 @@ async def test_a_member_forgets_their_own_words_and_an_admin_anybodys(api, model
     await bot.settled()
 
     assert [text.removeprefix(BOT) for text in heard(bot)] == ["lilac for the kitchen"]
+
+
+@pytest.mark.parametrize(("hears_all", "word"), [(False, "group_reads"), (True, "group_reads_all")])
+async def test_a_group_is_told_what_can_reach_the_bot(api, model, bot_here, hears_all, word):
+    """With privacy mode the rest never reaches it, without it does; so it is said once, in /help and in /group."""
+    api.world.bot["can_read_all_group_messages"] = hears_all
+    bot = await bot_here()
+    group = api.people.opens_group("House", owner=ANA)
+    await says(api, group, "hello", RUI)
+    api.people.says(RUI, "not for the bot", chat_id=group)
+    await says(api, group, "and again", RUI)
+    await bot.settled()
+
+    assert told(api, group) == [replies.say(word)]
+    assert (await reply(api, "/help@continuity_bot", group, user=RUI)).text.endswith(replies.say(word))
+    assert replies.say(word) in (await reply(api, "/group@continuity_bot", group, user=RUI)).text
+    assert [text.removeprefix(BOT) for text in heard(bot)] == ["hello", "and again"]
+
+
+async def test_a_group_hears_when_the_bot_becomes_an_admin_and_is_none_again(api, model, bot_here):
+    """Everything reaches an admin, whatever its privacy mode; each time it changes it is said, and only then."""
+    api.world.bot["can_read_all_group_messages"] = False
+    bot = await bot_here()
+    group = api.people.opens_group("House", owner=ANA)
+    await says(api, group, "hello", RUI)
+    await bot.settled()
+    api.people.makes_bot_admin(ANA, group)
+    api.people.makes_bot_admin(ANA, group)
+    api.people.says(RUI, "not for the bot", chat_id=group)
+    assert (await reply(api, "/help@continuity_bot", group, user=RUI)).text.endswith(replies.say("group_reads_all"))
+    await bot.restart()
+    await says(api, group, "still there?", RUI)
+    api.people.makes_bot_admin(ANA, group, is_admin=False)
+
+    await api.until(lambda: told(api, group) == [WORDS[0], WORDS[1], WORDS[0]])
+    assert [text.removeprefix(BOT) for text in heard(bot)] == ["hello", "still there?"]
 
 
 async def test_an_admin_forgets_the_whole_group(api, model, bot, group):

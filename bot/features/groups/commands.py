@@ -13,6 +13,7 @@ from bot.groups.past import BEFORE, GroupFind, OpenGroup
 from bot.intake.updates import Envelope
 from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
+from bot.turns.group_word import word_of
 from bot.turns.services import Services
 
 
@@ -37,7 +38,8 @@ class GroupCommands:
             return
         is_open = bool((await self._services.people.choices(number)).get(OPEN))
         leads = await self._past.members.leads(envelope.conversation_id, envelope.user_id)
-        await self._services.committer.done([envelope], [_message(is_open=is_open, leads=leads, was=was is not None)])
+        message = await self._shown(envelope, is_open=is_open, leads=leads)
+        await self._services.committer.done([envelope], [message])
 
     async def _asked(self, envelope: Envelope) -> str:
         """The groups' answer to these words; without any, the list of groups that may be asked."""
@@ -67,10 +69,20 @@ class GroupCommands:
             await services.committer.done([envelope], [], tap.use)
             return "group_admins_only"
         choose = await services.people.choose(number, **{OPEN: is_open})
-        was = self._past.before(envelope.conversation_id) is not None
-        message = replace(_message(is_open=is_open, leads=True, was=was), edits_message_id=envelope.message_id)
+        shown = await self._shown(envelope, is_open=is_open, leads=True)
+        message = replace(shown, edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
         return True
+
+    async def _shown(self, envelope: Envelope, *, is_open: bool, leads: bool) -> OutgoingMessage:
+        """How it is in this group, with the button for who leads it."""
+        here = envelope.conversation_id
+        before = ("group_before",) if self._past.before(here) is not None else ()
+        reads = await word_of(self._services, here)
+        said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before, reads)
+        button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})
+        text = "\n\n".join(map(replies.say, said))
+        return OutgoingMessage(text, buttons=((button,),) if leads else ())
 
 
 def _line(find: GroupFind, *, now_ms: int, zone: str) -> str:
@@ -78,11 +90,3 @@ def _line(find: GroupFind, *, now_ms: int, zone: str) -> str:
     when = when_text(find.at_ms, now_ms, zone, replies.spoken(), exact=False) if find.at_ms is not None else ""
     head = ", ".join(filter(None, (find.who, when)))
     return f"• {head}: {find.text}" if head else f"• {find.text}"
-
-
-def _message(*, is_open: bool, leads: bool, was: bool) -> OutgoingMessage:
-    before = ("group_before",) if was else ()
-    said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before, "group_reads")
-    button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})
-    text = "\n\n".join(map(replies.say, said))
-    return OutgoingMessage(text, buttons=((button,),) if leads else ())

@@ -240,7 +240,7 @@ def get_chat_member(world: World, params: Json, _now_s: float) -> Json:
     chat = world.chat(params.get("chat_id"))
     user_id = params.get("user_id")
     if user_id == world.bot["id"]:
-        return {"status": "member", "user": world.bot}
+        return world.as_member(chat)
     if user_id not in world.users:
         raise refuse("user not found")
     if user_id == chat.owner:

@@ -68,7 +68,8 @@ class SimulatedPeople:
         if reply_to is not None:
             content = {**content, "reply_to_message": _plain(chat.messages[reply_to].message)}
         message = self.world.add_message(chat, user, content, now_s=self._now_s(), thread_id=thread_id)
-        heard = chat.kind == "private" or self.world.bot["can_read_all_group_messages"] or self._addressed(message)
+        hears_all = chat.kind == "private" or chat.is_led_by_bot or self.world.bot["can_read_all_group_messages"]
+        heard = hears_all or self._addressed(message)
         update_id = self._tell({"message": _copy(message)}) if heard else 0
         return SentMessage(message["message_id"], update_id, chat.chat_id)
 
@@ -139,11 +140,11 @@ class SimulatedPeople:
 
     def blocks(self, user_id: int) -> int:
         """Block the bot: it may not write any more (403) until `unblocks`; return the update's id."""
-        return self._membership(user_id, is_blocked=True)
+        return self._blocking(user_id, is_blocked=True)
 
     def unblocks(self, user_id: int) -> int:
         """Let the bot write again; return the update's id."""
-        return self._membership(user_id, is_blocked=False)
+        return self._blocking(user_id, is_blocked=False)
 
     def deletes(self, user_id: int, message_id: int) -> None:
         """Delete a message of the private chat for both sides; bots are not told."""
@@ -159,6 +160,12 @@ class SimulatedPeople:
             chat.members.append(owner)
         self.world.changed()
         return chat.chat_id
+
+    def makes_bot_admin(self, user_id: int, chat_id: int, *, is_admin: bool = True) -> int:
+        """Make the bot an admin of a group, or an ordinary member again; return the id of the update."""
+        chat = self._place(user_id, chat_id)
+        was, chat.is_led_by_bot = self.world.as_member(chat), is_admin
+        return self._membership(user_id, chat, was, self.world.as_member(chat))
 
     def leaves(self, user_id: int, chat_id: int) -> None:
         """Leave a group; the bot is not told."""
@@ -208,14 +215,16 @@ class SimulatedPeople:
         text = str(message.get("text", ""))
         return replied == self.world.bot["id"] or text.startswith("/") or f"@{self.world.bot['username']}" in text
 
-    def _membership(self, user_id: int, *, is_blocked: bool) -> int:
-        chat, user = self.world.private_chat(user_id), self.world.user(user_id)
-        was, now = ("member", "kicked") if is_blocked else ("kicked", "member")
+    def _blocking(self, user_id: int, *, is_blocked: bool) -> int:
+        chat = self.world.private_chat(user_id)
         chat.is_blocked = is_blocked
-        member: Json = {"from": user, "chat": dict(chat.info), "date": int(self._now_s())}
-        member["old_chat_member"] = {"status": was, "user": self.world.bot, "until_date": 0}
-        member["new_chat_member"] = {"status": now, "user": self.world.bot, "until_date": 0}
-        return self._tell({"my_chat_member": member})
+        kicked: Json = {"status": "kicked", "user": self.world.bot, "until_date": 0}
+        states = (kicked, self.world.as_member(chat))
+        return self._membership(user_id, chat, *(reversed(states) if is_blocked else states))
+
+    def _membership(self, user_id: int, chat: Chat, was: Json, now: Json) -> int:
+        change = {"from": self.world.user(user_id), "chat": dict(chat.info), "date": int(self._now_s())}
+        return self._tell({"my_chat_member": {**change, "old_chat_member": was, "new_chat_member": now}})
 
 
 def _button(chat: Chat, wanted: str, message_id: int | None) -> tuple[StoredMessage, str]:

@@ -17,6 +17,12 @@ TYPING_SHOWN_S = 5.0
 KEPT_MESSAGES_PER_CHAT = 2000
 MEDIA = ("document", "photo", "voice", "audio", "video", "video_note", "animation")
 """The fields of a message that hold a file."""
+ADMIN_RIGHTS = [
+    *("can_be_edited", "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members"),
+    *("can_promote_members", "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories"),
+    "can_delete_stories",
+]
+"""The rights that Telegram names of every admin."""
 
 
 def fresh_token() -> str:
@@ -52,6 +58,8 @@ class Chat:
     members: list[int] = field(default_factory=list)
     owner: int = 0
     """Who opened the group; 0 = nobody who is told of."""
+    is_led_by_bot: bool = False
+    """Whether the bot is one of the group's admins, who are told everything that is written there."""
     topics: list[int] = field(default_factory=list)
     own_last_id: int = 0
     is_blocked: bool = False
@@ -158,6 +166,13 @@ class World:
             info = {k: v for k, v in user.items() if k in ("id", "first_name", "last_name", "username")}
             self.chats[user_id] = Chat({**info, "type": "private"}, members=[user_id])
         return self.chats[user_id]
+
+    def as_member(self, chat: Chat) -> Json:
+        """Return what the bot is in a chat: a member, or an admin with the rights that a new one gets."""
+        if not chat.is_led_by_bot:
+            return {"status": "member", "user": self.bot}
+        rights = dict.fromkeys(ADMIN_RIGHTS, False) | {"can_manage_chat": True, "can_delete_messages": True}
+        return {"status": "administrator", "user": self.bot, "is_anonymous": False, **rights}
 
     def new_group(self, title: str, kind: str, *, is_forum: bool) -> Chat:
         """Open a group or supergroup with the next free id of its kind."""
