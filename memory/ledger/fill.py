@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from memory.ledger.types import Ledger
-from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, within
+from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, to_do, within
 from memory.types import SessionState
 
 FILLED_MAX: Final = 40
@@ -19,12 +19,11 @@ def filled(state: SessionState, ledger: Ledger, now_ms: int) -> SessionState:
     """
     scope = Scope(session_id=state.session_id if state.isolated else None)
     notes = [note for note in within(ledger, scope) if note.is_real]
-    loops = loops_of(notes, now_ms)[:FILLED_MAX]
-    known = {loop.loop_id for loop in loops}
+    waiting = to_do(notes, now_ms)[:FILLED_MAX]
     return state.model_copy(
         update={
-            "open_loops": loops,
+            "open_loops": loops_of(waiting, now_ms),
             "active_job_refs": job_refs_of(notes)[:FILLED_MAX],
-            "resolved_entities": {name: ref for name, ref in entities_of(notes, now_ms).items() if ref in known},
+            "resolved_entities": entities_of(waiting, now_ms),
         }
     )

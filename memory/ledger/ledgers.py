@@ -194,8 +194,8 @@ class Ledgers:
         """Have a ledger to oneself. What was not `stored` when the block ends is thrown away, and read again."""
         async with self._taking.of(conversation_id):
             begun = await self._load(conversation_id)
-            told = max(begun.next_number, self._reserved.get(conversation_id, 0))
-            writing = Writing(begun, replace(begun, next_number=told))
+            told = self._reserved.get(conversation_id, 0)
+            writing = Writing(begun, replace(begun, next_number=told) if told > begun.next_number else begun)
             try:
                 yield writing
             finally:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from weakref import WeakValueDictionary
 
 
@@ -14,14 +13,11 @@ class TurnTaking:
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @asynccontextmanager
-    async def of(self, key: str | None) -> AsyncIterator[None]:
-        """Keep everybody else from this key meanwhile; None = nothing to keep."""
+    def of(self, key: str | None) -> asyncio.Lock | nullcontext[None]:
+        """Return what keeps everybody else from this key while it is entered; None = nothing to keep."""
         if key is None:
-            yield
-            return
+            return nullcontext()
         lock = self._locks.get(key)
         if lock is None:
             lock = self._locks[key] = asyncio.Lock()
-        async with lock:
-            yield
+        return lock

@@ -160,8 +160,9 @@ class Languages:
         Text too short to tell is in the default language. Never raises.
         """
         text = text[:_VOTE_CHARS]
-        words = _WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
-        votes = self._votes(words, text.lower())
+        lower = text.lower()
+        words = _WORD.findall(lower.replace("\u2019", "'"))[:_VOTE_WORDS]
+        votes = self._votes(words, lower)
         most = max(votes.values(), default=0)
         leaders = [code for code, count in votes.items() if count == most > 0]
         short = len(words) <= _SHORT_WORDS
@@ -185,7 +186,9 @@ class Languages:
         heads = [word.partition("'")[0] for word in words if "'" in word]
         letters = frozenset(lower)
         for code, language in self._by_code.items():
-            votes[code] += 2 * (sum(head in language.elisions for head in heads) + len(language.letters & letters))
+            votes[code] += 2 * len(language.letters & letters)
+            if heads:
+                votes[code] += 2 * sum(head in language.elisions for head in heads)
         return votes
 
     @staticmethod

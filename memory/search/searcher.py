@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import orjson
+
 from memory.errors import StorageUnavailable
 from memory.packets import RetrievedItem
 from memory.ports import Database, Reads, Statement, TokenCounter
@@ -67,7 +69,7 @@ def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
             "session_id": turn.session_id,
             "seq": turn.seq,
             "user_id": turn.user_id,
-            "traits": json.dumps(traits, separators=(",", ":")),
+            "traits": orjson.dumps(traits).decode(),
             "user_terms": user_terms,
             "assistant_terms": assistant_terms,
             "at_ms": turn.created_at_ms,

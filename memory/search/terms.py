@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +170,7 @@ def _key(conversation_id: bytes) -> bytes:
 def index_terms(conversation_id: str, words: Iterable[str], code: str) -> str:
     """Return the hashed terms of a text in their order, parted by spaces; stop words are left out."""
     stop = words_for(code).stop
-    counted = islice((word for word in words if word not in stop), MAX_TERMS)
+    counted = [word for word in words if word not in stop][:MAX_TERMS]
     return " ".join([_indexed(conversation_id, code, word) for word in counted])
 
 

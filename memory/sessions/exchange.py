@@ -85,6 +85,8 @@ def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
     It had when the turn's tool did it, so the model hears of it with the next message; likewise of a note that was
     given another number than the one that was told.
     """
+    if not exchange.operations:
+        return []
     by = Actor(exchange.hand, exchange.created_at_ms, exchange.turn_id)
     outcomes = zip(exchange.operations, writing.apply(exchange.operations, by), strict=True)
     lost = [(operation, refusal) for operation, outcome in outcomes if (refusal := _lost(operation, outcome))]

@@ -171,7 +171,9 @@ class Recorder:
             exchange = kept_private(exchange) if live.state.private else exchange
             turn = turn_of(exchange, live.state, self._measures.languages, self._measures.counter)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
-            before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})
+            before, zone = live.state, exchange.time_zone
+            if zone and zone != before.time_zone:
+                before = before.model_copy(update={"time_zone": zone})
             state = self._hydrator.fold.advance(before, logged, live.turns)
             state = exchange.change(state) if exchange.change else state
             derived = await self._hydrator.derived(turn)

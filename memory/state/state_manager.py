@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from memory.text import asks_at_the_end, clean, sentences, shorten
 from memory.types import PRIVATE, ConversationTurn, PendingClarification, ResponseType, SessionState, Topic
@@ -54,8 +55,9 @@ def apply_turn(state: SessionState, turn: ConversationTurn) -> SessionState:
     if turn.seq <= state.last_seq:
         return state
     pending = () if turn.unfiled else _asked(turn)
-    return counted(state, turn).model_copy(
-        update={
+    return state.model_copy(
+        update=_counts(state, turn)
+        | {
             "status": "awaiting_clarification" if pending else "active",
             "private": state.private or turn.action_name == PRIVATE,
             "isolated": state.isolated or turn.action_name == PRIVATE,
@@ -76,17 +78,19 @@ def _begun(turn: ConversationTurn) -> tuple[Topic, ...]:
 
 def counted(state: SessionState, turn: ConversationTurn) -> SessionState:
     """The state with the turn counted and nothing read from it."""
-    return state.model_copy(
-        update={
-            "status": "active",
-            "last_intent": turn.intent,
-            "last_response_type": turn.response_type,
-            "turn_count": state.turn_count + 1,
-            "last_seq": turn.seq,
-            "last_turn_id": turn.turn_id,
-            "last_turn_at_ms": turn.created_at_ms,
-        }
-    )
+    return state.model_copy(update=_counts(state, turn))
+
+
+def _counts(state: SessionState, turn: ConversationTurn) -> dict[str, Any]:
+    return {
+        "status": "active",
+        "last_intent": turn.intent,
+        "last_response_type": turn.response_type,
+        "turn_count": state.turn_count + 1,
+        "last_seq": turn.seq,
+        "last_turn_id": turn.turn_id,
+        "last_turn_at_ms": turn.created_at_ms,
+    }
 
 
 def _asked(turn: ConversationTurn) -> tuple[PendingClarification, ...]:
