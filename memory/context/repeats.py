@@ -38,7 +38,7 @@ class NoteWords:
 
         Words are compared by their beginning, so that their ending and accents do not matter.
         """
-        return [line for line in lines if not self._tell(_DATED.sub("", line))]
+        return [line for line in lines if not self._tell(_DATED.sub("", line))] if self.keys else list(lines)
 
     def _tell(self, line: str) -> bool:
         keys = word_keys(line.split(":", 1)[-1])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -41,6 +42,8 @@ _SENTENCE_END: Final = re.compile('[.!?\u2026]["\u201d\u2019\u00bb)\\]]*(?=\\s)|
 """Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line."""
 _CUT_BEHIND: Final = " …"
 _CUT_BEFORE: Final = "… "
+CACHED_MOMENTS: Final = 4096
+"""Those of the turns in a prompt, which is made of the same ones again and again."""
 _LEAST_SHARE: Final = 3
 """A cut at a sentence that leaves less than a third of the room is made between two words instead."""
 
@@ -193,6 +196,7 @@ def turn_marks(
     return marks
 
 
+@lru_cache(maxsize=CACHED_MOMENTS)
 def local_moment(at_ms: int, time_zone: str) -> tuple[str, str]:
     """Return day and minute by a clock, `("Mon 2026-11-23", "19:20")`; of a time outside the calendar `?`."""
     try:

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from bot.tools.tool import Tool
 from memory.text import clean
 
@@ -30,8 +32,8 @@ def specs() -> tuple[dict[str, Any], ...]:
 def schemas(further: tuple[Tool, ...] = ()) -> str:
     """The tools' names, descriptions and arguments as JSON, whose tokens are counted."""
     listed = [[spec["name"], spec["description"], spec["parameters"]] for spec in specs()]
-    listed += [[tool.name, tool.description, tool.parameters] for tool in further if not tool.hidden]
-    return json.dumps(listed, separators=(",", ":"), ensure_ascii=False)
+    listed += [[tool.name, tool.description, dict(tool.parameters)] for tool in further if not tool.hidden]
+    return orjson.dumps(listed).decode()
 
 
 @cache
