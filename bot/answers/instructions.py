@@ -37,6 +37,8 @@ PRIVATE: Final = """\
 This conversation is private: nothing of it is noted, reminded of or found later, and you see nothing of before. Never \
 offer to keep something; what should be kept they say again after /fresh or /continue, which end it."""
 
+OFF: Final = "The person switched off: {names}. You can't use that, also not when asked again: they turn it on in /tools."
+
 CARED: Final = """\
 The person spoke of ending their life, and was told where help is. Stay with them: warm, plain, no lists, no lecture; \
 ask how they are now and whether they are safe, and encourage them to reach somebody. Never return to business alone."""
@@ -50,9 +52,10 @@ def preface(persona: str) -> str:
 def own_instructions(ask: Ask) -> str:
     """The text that we wrote, the same for every turn so that prompt caches hit; day and hour stand by the message."""
     care = (CARED,) if ask.cared_for else ()
+    off = OFF.format(names=", ".join(ask.switched_off)) if ask.switched_off else ""
     fresh = (PRIVATE,) if ask.state.private else (FRESH,) if ask.state.isolated or ask.scope.session_id else ()
     group = fence(" ".join(ask.group.split()), TITLE)
-    return "\n\n".join(filter(None, (preface(ask.persona), ONE if ask.private else GROUP, group, *fresh, *care)))
+    return "\n\n".join(filter(None, (preface(ask.persona), ONE if ask.private else GROUP, group, off, *fresh, *care)))
 
 
 def instructions(ask: Ask) -> str:

@@ -76,6 +76,8 @@ class Ask:
     """True in a session in which the person spoke of ending their life and was answered with where help is."""
     tools: tuple[Tool, ...] = ()
     """Tools beyond the notes, for this person in this chat."""
+    switched_off: tuple[str, ...] = ()
+    """Tools and servers that they switched off there."""
     earlier: tuple[CallRow, ...] = ()
     """Calls of further tools that were made for this turn before: by an attempt that was broken off, or by a tap."""
     repeats: tuple[str, ...] = ()

@@ -122,6 +122,12 @@ def outcome(call: CallRow) -> str:
     return "\n".join(filter(None, (replies.say(key, tool=named(call)), details(call))))
 
 
+def never(call: CallRow, about: str) -> str:
+    """Return the text of the question after [Never]: it's for good, of a site where one is named, and how to undo it."""
+    tool = f"{named(call)} ({about})" if about else named(call)
+    return "\n".join(filter(None, (replies.say("tool_declined_for_good", tool=tool), details(call))))
+
+
 def edit(text: str, message_id: int | None) -> OutgoingMessage:
     """The message that takes the place of a question; a message of its own where nobody knows which one asked."""
     return OutgoingMessage(text, edits_message_id=message_id)

@@ -75,6 +75,16 @@ class Shelf:
                 found.setdefault(tool.name, tool)
         return list(found.values())
 
+    async def switched_off(self, place: Place) -> tuple[str, ...]:
+        """Return what the person of this place switched off: servers as a whole, then tools. `StorageUnavailable`."""
+        choices = await self.choices.of(place)
+        if not any(map(choices.is_off, choices.by_name)):
+            return ()
+        tools = [tool for tool in await self._found(place, choices) if not choices.is_gone(tool)]
+        servers = {tool.server: choices.is_off(server_name(tool.server)) for tool in tools if tool.server}
+        single = (tool.name for tool in tools if choices.is_off(tool.name) and not servers.get(tool.server))
+        return (*(name for name, is_off in servers.items() if is_off), *single)
+
     async def inside(self) -> tuple[Tool, ...]:
         """Return the tools that need no server, also what is switched off."""
         return tuple([tool for source in self._sources for tool in await source(EVERYBODY)])

@@ -111,5 +111,10 @@ def chosen_as(tool: Tool, arguments: Mapping[str, Any]) -> str:
     return f"{tool.name}:{about}" if about else tool.name
 
 
+def about_of(name: str) -> str:
+    """Return the subject in the name of a choice: `example.org`; "" for the tool as a whole."""
+    return name.partition(":")[2]
+
+
 Source = Callable[[Place], Awaitable[Sequence[Tool]]]
 """Returns the tools that are offered in a place. Never raises."""

@@ -22,7 +22,7 @@ from memory.types import ToolCall
 
 MOST_QUESTIONS: Final = 5
 ENOUGH: Final = "Not done: the person has enough questions to answer. Wait for them."
-NEVER: Final = "Not done: the person said [Never] to {name}."
+NEVER: Final = "Not done: the person said [Never] to {name}; only /tools turns it on again."
 NOBODY: Final = "Not done: nobody is there who could be asked."
 
 

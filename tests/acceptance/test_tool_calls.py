@@ -82,15 +82,23 @@ async def test_always_is_asked_once_and_never_is_offered_no_more(api, model, bot
     model.reply = calling(BOOK)
     await reply(api, "please book")
     await tap(api, "Never", on=await shows(api, "May I use book?"))
-    await shows(api, "Okay, I didn't use book")
+    await shows(api, "Okay, never: I won't use book, and I won't ask about it again. /tools switches it back on.")
     model.reply = lambda _: "Fine."
     await reply(api, "and now?")
 
     offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
     assert "book" not in offered
     assert "add" in offered
-    assert "was declined by the person" in str(model.requests[-1].body["messages"])
+    assert "was declined by the person, for good" in str(model.requests[-1].body["messages"])
+    await reply(api, "ah no, book it")
+    assert "The person switched off: book." in str(model.requests[-1].body["messages"][0])
     assert effects.count("/book") == 0
+
+    own = await tap(api, "Of this bot", "book", on=await reply(api, "/tools"))
+    await tap(api, "book: off", "book: .*asks first", on=own)
+    await reply(api, "and now?")
+    assert "switched off" not in str(model.requests[-1].body["messages"][0])
+    assert "book" in [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
 
 
 async def test_a_question_runs_out_in_sight(api, model, bot_here, effects):

@@ -90,13 +90,17 @@ async def test_a_hostile_page_makes_nothing_be_fetched_without_a_tap(api, model,
         assert "/take" not in str(asked)
 
         await tap(api, "Never", on=question)
-        await shows(api, "Okay, I didn't use the web reader.")
+        await shows(api, "Okay, never: I won't use the web reader (127.0.0.1)")
         await reply(api, "please do it again")
+        await bot.settled()
+        own = await tap(api, "Of this bot", "web", on=await reply(api, "/tools"))
+        await tap(api, "127.0.0.1: off", on=own)
         await bot.settled()
 
     assert "/take" not in str(asked)
     assert "read_page" in offered(model)
     assert rows(bot, "SELECT state FROM tool_calls ORDER BY number")[1] == ("declined",)
+    assert rows(bot, "SELECT name FROM tool_choices") == []
 
 
 async def test_once_reads_the_page_and_always_is_about_its_site(api, model, bot_here):

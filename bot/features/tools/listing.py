@@ -12,7 +12,7 @@ from bot.intake.updates import Envelope
 from bot.tools.choices import Choices, ToolChoice, server_name
 from bot.tools.presence import can_be_asked
 from bot.tools.questions import LOG_OUT, login_button
-from bot.tools.tool import Place, Tool
+from bot.tools.tool import Place, Tool, about_of
 from bot.tools.visible import visible
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -74,9 +74,12 @@ def page_of(
         state = replies.say(f"tools_state.{state_of(tool, choices)}")
         title = shorten(visible(tool.title or tool.name), LABEL_CHARS)
         lines.append(f"• {title}: {shorten(visible(tool.description), 140)} ({state})")
-        if not off:
-            payload = {"tool": tool.name, "server": server, "page": page}
-            rows.append((Button(f"{title}: {state}", TOGGLE, payload),))
+        labels = {} if off else {tool.name: f"{title}: {state}"}
+        sites = {name: chosen.choice for name, chosen in choices.by_name.items() if name.startswith(f"{tool.name}:")}
+        labels |= {name: f"{about_of(name)}: {replies.say(f'tools_state.{sites[name]}')}" for name in sorted(sites)}
+        for name, label in labels.items():
+            payload = {"tool": name, "server": server, "page": page}
+            rows.append((Button(shorten(label, 2 * LABEL_CHARS), TOGGLE, payload),))
     turn = [
         Button(sign, OPEN, {"server": server, "page": to})
         for sign, to in (("←", page - 1), ("→", page + 1))

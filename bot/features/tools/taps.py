@@ -13,7 +13,7 @@ from bot.intake.updates import Envelope
 from bot.tools import questions
 from bot.tools.call import CallRow, State, digest_of
 from bot.tools.questions import AGAIN, ALWAYS, LEAVE, NEVER, ONCE
-from bot.tools.tool import CallContext, Place, Tool, chosen_as
+from bot.tools.tool import CallContext, Place, Tool, about_of, chosen_as
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
@@ -58,8 +58,9 @@ class ToolTaps:
             place = _place(tap.envelope)
             tool = await self._tool(place, call)
             name = chosen_as(tool, call.arguments) if tool else call.tool
-            off = calls.choices.choose(place, "off", name=name)
-            await self._end(tap.envelope, tap, replace(call, state="declined"), calls.close(call, "declined"), off)
+            effects = calls.close(call, "declined"), calls.choices.choose(place, "off", name=name)
+            message = questions.edit(questions.never(call, about_of(name)), tap.envelope.message_id)
+            await self._services.committer.done([tap.envelope], [message], tap.use, *effects, turn_id=call.turn_id)
 
     async def _leave(self, tap: Tap) -> None:
         """Do nothing more about the call."""

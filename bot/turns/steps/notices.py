@@ -29,7 +29,8 @@ _WHY = {
 
 async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     """Notices about the turn before, and about this one when it was tried before. Raises `StorageUnavailable`."""
-    told = (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news), *_ended(ask))
+    decided = (_decided(call, ask) for call in ask.news)
+    told = (*await _not_stored(services, ask), *_set_before(ask), *decided, *_ended(ask))
     return (*told, *await _taken_back(services, ask))
 
 
@@ -46,12 +47,12 @@ async def _taken_back(services: Services, ask: Ask) -> list[str]:
     return [f"{gone} taken back: do anew what it asks for as it reads now.{how}"]
 
 
-def _decided(call: CallRow) -> str:
+def _decided(call: CallRow, ask: Ask) -> str:
     """The outcome of a call about which the person was asked."""
     became = {
         "done": "is done",
         "failed": "was tried and failed",
-        "declined": "was declined by the person",
+        "declined": "was declined by the person" + (", for good" if call.tool in ask.switched_off else ""),
         "expired": "was not answered by the person in time and is not done",
     }.get(call.state, "is left as it is; nobody knows whether it happened")
     more = f" (read_result {call.number} has what came of it)" if call.result else ""

@@ -55,6 +55,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
     name = plain_name(choices.get(CALLED) or first.user_name)
     place = Place(first.conversation_id, first.user_id, first.private)
     tools = await services.shelf.offered(place, by_clock=clock is not None)
+    switched_off = await services.shelf.switched_off(place)
     tools_tokens = count(responder.tools())
     carries = await gate.carries(first, state)
     scope = Scope(persona=services.personas.persona_in(choices).name, session_id=None if carries else state.session_id)
@@ -104,8 +105,9 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         ledger=await services.memory.ledgers.read(first.conversation_id),
         scope=scope,
         tools=tools,
+        switched_off=switched_off,
         repeats=said.repeats,
-        news=await services.calls.untold(place, said.calls) if tools else (),
+        news=await services.calls.untold(place, said.calls) if tools or switched_off else (),
         polls=await ended_polls(services, first.conversation_id, None if carries else state.session_id),
         model=str(choices.get(MODEL) or ""),
         pictures=await pictures_for(services, said.material, pending.packet),
