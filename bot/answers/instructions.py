@@ -37,7 +37,7 @@ PRIVATE: Final = """\
 This conversation is private: nothing of it is noted, reminded of or found later, and you see nothing of before. Never \
 offer to keep something; what should be kept they say again after /fresh or /continue, which end it."""
 
-OFF: Final = "The person switched off: {names}. You can't use that, also not when asked again: they turn it on in /tools."
+OFF: Final = "The person switched off: {names}. You can't use that, also not when asked again: /tools turns it on."
 
 CARED: Final = """\
 The person spoke of ending their life, and was told where help is. Stay with them: warm, plain, no lists, no lecture; \

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
-from bot.people.choices import MODEL
+from bot.people.choices import CALLED, MODEL
 from bot.settings.model_names import read_sound_model
 from bot.turns.feature import Action, Command
-from bot.turns.group_word import word_of
+from bot.turns.group_word import told_with
 from bot.turns.services import Services
+from memory.ports import Statement
 
 
 class Basics:
@@ -22,14 +23,18 @@ class Basics:
 
     async def start(self, envelope: Envelope) -> None:
         """Say hello; say what answers here."""
-        name = f", {envelope.user_name}" if envelope.user_name else ""
+        called = (await self._services.people.choices(envelope.user_id)).get(CALLED) or envelope.user_name
+        name = f", {called}" if called else ""
         offline = [replies.say("start_offline")] if self._offline else []
         await self._say(envelope, "\n\n".join((replies.say("start", name=name), *offline)))
 
     async def help(self, envelope: Envelope) -> None:
         """List the commands."""
-        words = [] if envelope.private else [replies.say(await word_of(self._services, envelope.conversation_id))]
-        await self._say(envelope, "\n\n".join((replies.help_text(), *words)))
+        if envelope.private:
+            await self._say(envelope, replies.help_text())
+            return
+        word, told = await told_with(self._services, envelope.conversation_id)
+        await self._say(envelope, f"{replies.help_text()}\n\n{word}", *told)
 
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""
@@ -53,5 +58,5 @@ class Basics:
     def _offline(self) -> bool:
         return not self._services.settings.by_model
 
-    async def _say(self, envelope: Envelope, text: str) -> None:
-        await self._services.committer.done([envelope], [OutgoingMessage(text)])
+    async def _say(self, envelope: Envelope, text: str, *effects: Statement) -> None:
+        await self._services.committer.done([envelope], [OutgoingMessage(text)], *effects)

@@ -21,11 +21,10 @@ from memory.ledger.views import (
     forgotten_turns,
     forgotten_words,
     is_story,
-    ringing,
+    rang_last,
     standing,
     to_do,
     to_ring,
-    waits_for_word,
 )
 from memory.types import SessionState
 
@@ -109,12 +108,11 @@ class ChatStatus:
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     """Where things stand in a few lines, each with the command that shows more."""
-    title, ledger = status.title, status.ledger
-    turns = replies.counted(status.turns, "message")
-    named = replies.say("status_title", title=title, turns=turns)
-    plain = replies.say("status_no_title", turns=turns)
-    lines = [(named if title else plain) if status.turns else replies.say("status_new")]
-    lines += [replies.say("status_private"), ""] if status.private else [""]
+    ledger, turns = status.ledger, replies.counted(status.turns, "message")
+    topic = replies.say("status_title", title=status.title, turns=turns) if status.title else ""
+    talk = topic if status.turns else replies.say("status_new")
+    above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
+    lines = [*above, ""] if above else []
     listed = to_do(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
@@ -126,9 +124,8 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
         title = bare(coming[0].text)
         lines.append(replies.say("status_jobs", count=len(coming), when=when, title=title))
-    rang = [bare(note.text) for note in ringing(ledger) if waits_for_word(note)]
-    if rang:
-        lines.append(replies.say("status_late", titles=replies.shorten(", ".join(rang), LATE_CHARS)))
+    if rang := ", ".join(bare(note.text) for note in rang_last(ledger, now_ms)):
+        lines.append(replies.say("status_late", titles=replies.shorten(rang, LATE_CHARS)))
     elif not coming:
         lines.append(replies.say("status_no_jobs"))
     return "\n".join([*lines, "", replies.say("status_tail")])

@@ -45,7 +45,7 @@ RINGS: When = attrgetter("rings_at_ms")
 
 def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
     """Notes that ring, by day, behind those that rang and wait for a word; or the sentence that none does."""
-    found = ringing(ledger)
+    found = ringing(ledger, now_ms)
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
     waiting = [note for note in found if note.rings_at_ms is None]
@@ -200,7 +200,7 @@ class Reminders:
         """Cancel, move or repeat the reminder that is numbered or named; show the list to choose from when unclear."""
         services, now_ms = self._services, self._services.clock.now_ms()
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        notes, zone = ringing(ledger), await services.people.clock(envelope.conversation_id, envelope.user_id)
+        notes, zone = ringing(ledger, now_ms), await services.people.clock(envelope.conversation_id, envelope.user_id)
         if not notes or not envelope.arguments:
             how = replies.say(f"change_how.{command}") if notes else replies.say("reminders_none")
             await self._say(envelope, how)

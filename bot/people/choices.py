@@ -93,9 +93,13 @@ class PersonalChoices:
     ) -> str:
         """Return the language in which to speak to somebody; before they wrote anything that of their phone (`pt-BR`).
 
-        "en" when nothing is known or can be read. With `as_written` their choice does not count.
+        In a group in which nobody wrote anything, theirs in private. "en" when nothing is known or can be read. With
+        `as_written` their choice does not count.
         """
         known = await self.known_language(conversation_id, user_id, as_written=as_written)
+        if known is None and user_id is not None and group_of(conversation_id) is not None:
+            scheme, bot_id, *_ = conversation_id.split(":")
+            known = await self.known_language(f"{scheme}:{bot_id}:{user_id}:0", user_id, as_written=as_written)
         return known or (phone or "en").partition("-")[0].lower()
 
     async def known_language(

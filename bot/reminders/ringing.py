@@ -67,10 +67,15 @@ def _is_called(name: str, owner: str) -> bool:
     return plain in {name.casefold(), name.casefold().split(" ", maxsplit=1)[0]}
 
 
-def _for_whom(title: str, who: Sequence[Mention]) -> str:
-    """The matter of a reminder behind the names of whom it is for; one that it says already is not said again."""
-    names = ", ".join(each.name for each in who if each.name not in title)
-    return replies.say("for_whom", names=names, title=title) if names else title
+def _for_whom(title: str, due: Due) -> str:
+    """The matter of a reminder behind the names of whom it is for; the only one, where it says it, not said again."""
+    names = ", ".join(each.name for each in due.who)
+    if names and due.note.owner == EVERYONE:
+        everyone = replies.say("lines.everyone")
+        names = f"{everyone[0].upper()}{everyone[1:]} ({names})"
+    elif names in title:
+        return title
+    return replies.say("for_whom", names=names, title=title)
 
 
 def target_of(conversation_id: str, user_id: int | None) -> Target:
@@ -89,7 +94,7 @@ def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage,
 
 def _message(due: Due, now_ms: int) -> OutgoingMessage:
     late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
-    text = replies.say("reminder", title=_for_whom(due.note.text + _hour_of(due, now_ms), due.who)) + late
+    text = replies.say("reminder", title=_for_whom(due.note.text + _hour_of(due, now_ms), due)) + late
     row = rang_row(due.note, due.occurrence)
     return OutgoingMessage(text, buttons=(row,), anyone_may_tap=bool(due.who), mentions=due.who)
 
@@ -104,7 +109,7 @@ def _hour_of(due: Due, now_ms: int) -> str:
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
     lines = [
-        f"{number}. {_for_whom(bare(each.note.text), each.who)} ({_late(each, now_ms)})"
+        f"{number}. {_for_whom(bare(each.note.text), each)} ({_late(each, now_ms)})"
         for number, each in enumerate(due, 1)
     ]
     who = tuple(dict.fromkeys(mention for each in due for mention in each.who))

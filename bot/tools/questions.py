@@ -123,7 +123,7 @@ def outcome(call: CallRow) -> str:
 
 
 def never(call: CallRow, about: str) -> str:
-    """Return the text of the question after [Never]: it's for good, of a site where one is named, and how to undo it."""
+    """Return the text of the question after [Never]: it's for good, about a site where there is one; how to undo it."""
     tool = f"{named(call)} ({about})" if about else named(call)
     return "\n".join(filter(None, (replies.say("tool_declined_for_good", tool=tool), details(call))))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bot.tools.choices import EVERYBODY, Choices, ToolChoices
+from bot.tools.choices import EVERYBODY, Choices, ToolChoices, server_name
 from bot.tools.many import FIND, USE
 from bot.tools.presence import can_be_asked
 from bot.tools.results import Results

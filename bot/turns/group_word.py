@@ -14,6 +14,7 @@ from bot.intake.updates import Envelope
 from bot.people.choices import group_of
 from bot.turns.services import Services
 from memory.errors import StorageError
+from memory.ports import Statement
 
 TOLD: Final = "told_what_is_read"
 """The name of the sentence that a group was told; True for one of an earlier version."""
@@ -28,6 +29,12 @@ async def word_of(services: Services, conversation_id: str) -> str:
     """
     hears_all = services.me.hears_all or await services.groups.members.leads(conversation_id, services.me.bot_id)
     return "group_reads_all" if hears_all else "group_reads"
+
+
+async def told_with(services: Services, conversation_id: str) -> tuple[str, list[Statement]]:
+    """The sentence on what the bot reads in a group, and what notes with its message that it was said there."""
+    word, group = await word_of(services, conversation_id), group_of(conversation_id)
+    return replies.say(word), [] if group is None else [await services.people.choose(group, **{TOLD: word})]
 
 
 class GroupWord:

@@ -15,7 +15,7 @@ from bot.files.speech.speaker import Speaker
 from bot.groups.past import GroupPast
 from bot.intake.inbox import Inbox
 from bot.intake.media import own_words
-from bot.intake.updates import Envelope, Me, conversation_key
+from bot.intake.updates import Envelope, Me
 from bot.meters.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
@@ -91,12 +91,11 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
 
 async def language_of(services: Services, envelope: Envelope) -> str:
     """Return the language in which the sender of an update is spoken to; of their first message here that one's."""
-    known = await services.people.known_language(envelope.conversation_id, envelope.user_id)
-    if known is None and envelope.kind == "membership" and envelope.user_id is not None:  # who adds it writes elsewhere
-        private = conversation_key(envelope.bot_id, envelope.user_id, None)
-        known = await services.people.known_language(private, envelope.user_id)
-    phone = (envelope.language or "en").partition("-")[0].lower()
-    if known or envelope.kind != "text" or envelope.third_party:
-        return known or phone
+    here, user_id = envelope.conversation_id, envelope.user_id
+    if known := await services.people.known_language(here, user_id):
+        return known
+    elsewhere = await services.people.language(here, user_id, envelope.language)
+    if envelope.kind != "text" or envelope.third_party:
+        return elsewhere
     said = own_words(envelope.text[:FIRST_CHARS]) if envelope.files else envelope.text[:FIRST_CHARS]
-    return services.memory.languages.detect(said, phone).code
+    return services.memory.languages.detect(said, elsewhere).code

@@ -223,11 +223,15 @@ def to_ring(notes: Iterable[Note]) -> list[Note]:
     return sorted(found, key=lambda note: (note.rings_at_ms or 0, note.number))
 
 
-def ringing(notes: Iterable[Note]) -> list[Note]:
+def ringing(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """The list of /reminders: notes that rang and are not done, then those that ring still, the earliest first."""
     stand = standing(notes)
-    rang = [note for note in stand if note.rings_at_ms is None and waits_for_word(note)]
-    return [*rang, *to_ring(stand)]
+    return [*rang_last(stand, now_ms), *to_ring(stand)]
+
+
+def rang_last(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """Notes that rang, ring no more and are not done; an event, until it has been."""
+    return [note for note in standing(notes) if note.rings_at_ms is None and is_reminder(note, now_ms)]
 
 
 def waits_for_word(note: Note) -> bool:

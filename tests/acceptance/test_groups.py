@@ -232,3 +232,30 @@ async def test_an_admin_forgets_the_whole_group(api, model, bot, group):
     assert heard(bot) == []
     assert rows(bot, "SELECT COUNT(*) FROM conversation_turns") == [(0,)]
     assert bot_lines(api, group)
+
+
+@pytest.mark.parametrize("command", ["help", "group"])
+async def test_a_command_that_says_what_is_read_is_not_followed_by_it(api, model, bot, group, command):
+    """Asked for first, it stands in the answer, and is not sent once more behind it."""
+    shown = await reply(api, f"/{command}@continuity_bot", group, user=RUI)
+    assert any(word in shown.text for word in WORDS)
+    await says(api, group, "hello", RUI)
+    await bot.settled()
+
+    assert told(api, group) == []
+
+
+async def test_a_group_in_which_nobody_wrote_is_spoken_to_in_the_language_of_who_asks(api, model, bot, group):
+    """What Ana chose in private stands for it until somebody writes there; then what is written does."""
+    await reply(api, "/settings", ANA, user=ANA)
+    await tap(api, "Language", "In which", chat_id=ANA, user=ANA)
+    await tap(api, "Deutsch", "Deutsch", chat_id=ANA, user=ANA)
+    hello = await reply(api, "/start@continuity_bot", group, user=ANA)
+    await bot.settled()
+    with replies.speaking("de"):
+        assert bot_texts(api, group)[-1] in (replies.say("group_reads"), replies.say("group_reads_all"))
+    await says(api, group, "Bonjour, on se retrouve demain soir chez moi pour le repas ?", RUI)
+    again = await reply(api, "/start@continuity_bot", group, user=ANA)
+
+    assert hello.text.startswith("Hallo, ")
+    assert again.text.startswith("Bonjour")

@@ -265,6 +265,12 @@ async def test_tools_are_listed_and_switched(api, model, bot_here, config):
     offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
     assert "files__look" not in offered
     assert "files__write" in offered
+    assert "switched off: files__look." in str(model.requests[-1].body["messages"][0])
+
+    await tap(api, "files", "Read a file.", on=await reply(api, "/tools"))
+    await tap(api, "Switch all off", "files\noff")
+    await reply(api, "hello")
+    assert "switched off: files." in str(model.requests[-1].body["messages"][0])
 
 
 async def test_what_the_operator_switched_off_is_nobodys(api, model, bot_here, config, effects):

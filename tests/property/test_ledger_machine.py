@@ -227,7 +227,7 @@ class LedgerMachine(RuleBasedStateMachine):
         standing = {n for n, (_, status) in self.model.items() if status == "open"}
         to_do = {note.number for note in views.to_do(ledger, START_MS)}
         known = {note.number for _, notes in views.by_heading(ledger, START_MS) for note in notes}
-        ringing = {note.number for note in views.ringing(ledger)}
+        ringing = {note.number for note in views.ringing(ledger, START_MS)}
         ids = {note.note_id: note.number for note in ledger}
         assert to_do | known | ringing <= standing
         assert {n for n in standing if ledger.notes[n].is_real and not ledger.notes[n].rings} <= to_do | known

@@ -9,6 +9,7 @@ from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list
 from bot.features.memories import memory_list
+from bot.features.overview import ChatStatus, status_text
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.lines import note_line
 from bot.offline.times import SaidTime
@@ -238,10 +239,32 @@ def test_an_event_that_rang_waits_for_no_word():
     ledger, _ = apply_all(ledger, [ring], BY)
 
     assert "1. The technician comes (at 23:13)" in page(loop_list(ledger, START_MS, "UTC")).text
-    assert ringing(ledger) == []
+    assert [note.text for note in ringing(ledger, START_MS)] == ["The technician comes"]
+    assert "Already reminded: The technician comes" in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert ringing(ledger, START_MS + DAY_MS) == []
     assert "not called done" not in model_line(ledger.notes[1], START_MS, "UTC")
     assert to_do(ledger, START_MS + DAY_MS) == []
     assert [name for name, _ in by_heading(ledger, START_MS + DAY_MS)] == ["over"]
+
+
+def test_status_and_reminders_name_the_same_as_reminded_already():
+    """A date of a series that rang and is over waits for nobody there: the next one is what is to come."""
+    ledger = ledger_of(task("Water plants", rings_from="2023-11-14T08:00", repeats="FREQ=WEEKLY", time_zone="UTC"))
+    rang = Ring(number=1, occurrence="2023-11-14T08:00", rings_at_ms=series.at_ms_of("2023-11-14T08:00", "UTC"))
+    ledger, _ = apply_all(ledger, [rang], BY)
+
+    assert "Already reminded" not in page(reminder_list(ledger, START_MS, "UTC")).text
+    assert "Already reminded" not in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
+    assert "Reminders: 1, next on Tue 21 Nov at 08:00: Water plants" in said
+
+
+def test_status_says_nothing_of_a_topic_that_it_does_not_know():
+    """Right after a night the one message of a session has no title yet."""
+    said = status_text(ChatStatus("", 1, ledger_of()), START_MS, "UTC")
+    titled = status_text(ChatStatus("The harbour", 1, ledger_of()), START_MS, "UTC")
+
+    assert said.startswith("Open: nothing")
+    assert titled == f"We're talking about: The harbour (1 message).\n\n{said}"
 
 
 def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
@@ -362,6 +385,10 @@ def test_a_reminder_of_a_group_names_whom_it_is_for():
     assert (hers.text, hers.mentions) == ("⏰ Maud: Bring the cake", (Mention("Maud", 203),))
     assert [each.user_id for each in whom(series_note(owner="everyone"), names)] == [202, 203]
     assert whom(series_note(owner="Priya"), names) == (Mention("Priya"),)
+    party = series_note(owner="everyone", text="Party at Karim's")
+    [(theirs, _)] = messages_for([replace(DUE, note=party, who=whom(party, names))], DUE.at_ms)
+    assert theirs.text == "⏰ Everybody (Karim, Maud Lefort): Party at Karim's"
+    assert [each.user_id for each in theirs.mentions] == [202, 203]
     said = series_note(owner="Maud", text="Maud brings the cake")
     [(once, _)] = messages_for([replace(DUE, note=said, who=whom(said, names))], DUE.at_ms)
     assert once.text == "⏰ Maud brings the cake"

@@ -13,7 +13,7 @@ from bot.groups.past import BEFORE, GroupFind, OpenGroup
 from bot.intake.updates import Envelope
 from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
-from bot.turns.group_word import word_of
+from bot.turns.group_word import told_with, word_of
 from bot.turns.services import Services
 
 
@@ -38,8 +38,9 @@ class GroupCommands:
             return
         is_open = bool((await self._services.people.choices(number)).get(OPEN))
         leads = await self._past.members.leads(envelope.conversation_id, envelope.user_id)
-        message = await self._shown(envelope, is_open=is_open, leads=leads)
-        await self._services.committer.done([envelope], [message])
+        reads, told = await told_with(self._services, envelope.conversation_id)
+        message = self._shown(envelope, reads, is_open=is_open, leads=leads)
+        await self._services.committer.done([envelope], [message], *told)
 
     async def _asked(self, envelope: Envelope) -> str:
         """The groups' answer to these words; without any, the list of groups that may be asked."""
@@ -69,19 +70,18 @@ class GroupCommands:
             await services.committer.done([envelope], [], tap.use)
             return "group_admins_only"
         choose = await services.people.choose(number, **{OPEN: is_open})
-        shown = await self._shown(envelope, is_open=is_open, leads=True)
+        reads = replies.say(await word_of(services, envelope.conversation_id))
+        shown = self._shown(envelope, reads, is_open=is_open, leads=True)
         message = replace(shown, edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
         return True
 
-    async def _shown(self, envelope: Envelope, *, is_open: bool, leads: bool) -> OutgoingMessage:
+    def _shown(self, envelope: Envelope, reads: str, *, is_open: bool, leads: bool) -> OutgoingMessage:
         """How it is in this group, with the button for who leads it."""
-        here = envelope.conversation_id
-        before = ("group_before",) if self._past.before(here) is not None else ()
-        reads = await word_of(self._services, here)
-        said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before, reads)
+        before = ("group_before",) if self._past.before(envelope.conversation_id) is not None else ()
+        said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before)
         button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})
-        text = "\n\n".join(map(replies.say, said))
+        text = "\n\n".join((*map(replies.say, said), reads))
         return OutgoingMessage(text, buttons=((button,),) if leads else ())
 
 
