@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from datetime import date, time
 
@@ -22,11 +23,16 @@ from bot.dates import (
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of, waits_for_word
+from memory.text import shorten
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
 TO = "\u2013"
 """Between the first and the last of several days."""
+TITLE_END = ": "
+"""Between the title of work and the work."""
+TITLE_CHARS = 60
+_BREAK = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -37,13 +43,14 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
     Times are by the person's clock, `zone`. What stands over the line it doesn't repeat: the day of `under_ms`, the
     name of a story.
     """
-    remarks = _remarks(series.at_next_date(note), now_ms, zone, under_ms)
+    note = series.at_next_date(note).model_copy(update={"text": name_of(note)})
+    remarks = _remarks(note, now_ms, zone, under_ms)
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
         remarks.append(story)
     if note.doubtful:
         remarks.append(replies.say("lines.edited"))
-    return with_remarks(bare(note.text), remarks)
+    return with_remarks(note.text, remarks)
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
@@ -60,6 +67,37 @@ def bare(text: str) -> str:
     return text.rstrip().removesuffix(".") if not text.rstrip().endswith("..") else text.rstrip()
 
 
+def name_of(note: Note) -> str:
+    """The note in a line that goes on; of work its title alone: `Bread history` of `Bread history: Tell me one …`.
+
+    Of work that has none it is the first sentence.
+    """
+    if not is_work(note):
+        return bare(note.text)
+    return shorten(_BREAK.split(bare(note.text), maxsplit=1)[0], TITLE_CHARS)
+
+
+def entitled(title: str, work: str) -> str:
+    """The text of a note that is work: `Bread history: Tell me one …`. Work that has a title keeps its own."""
+    named = shorten(_BREAK.sub(" ", title), TITLE_CHARS)
+    return work if not named or _title_in(work) else f"{named}{TITLE_END}{work}"
+
+
+def reworded(note: Note, text: str) -> str:
+    """Another text for a note; work keeps its title where the new text brings none."""
+    return entitled(_title_in(note.text), text) if is_work(note) else text
+
+
+def _title_in(text: str) -> str:
+    end = _BREAK.search(text)
+    return text[: end.start()].strip() if end and end[0] == TITLE_END and end.start() <= TITLE_CHARS else ""
+
+
+def is_work(note: Note) -> bool:
+    """Whether a note that rings is the bot's own to do: a title and what is put to the model at its time."""
+    return note.rings and note.owner == ASSISTANT
+
+
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
@@ -73,11 +111,12 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         if tells_day(note.text, rings_at_ms, now_ms, zone, replies.spoken()):
             told.add(local(rings_at_ms, zone).date())
         found.insert(len(found) - leads, _rings(note, now_ms, zone, told))
-        found += _last_date(note, now_ms, zone)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
         exact = not tells_hour(note.text, at_ms, zone)
         found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken(), exact=exact)))
+    if rings_at_ms is not None or series.last(note, "passed"):
+        found += _last_date(note, now_ms, zone)
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(_put_off(note.snoozed_until_ms, now_ms, zone, told))
     return found
@@ -86,7 +125,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
 def _owner(note: Note) -> str:
     """Who has to act, where that is not plain: the person's own matters name nobody."""
     if note.owner == ASSISTANT:
-        return replies.say("lines.assistant") if note.kind in TO_DO else ""
+        return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
     if note.owner == EVERYONE:
         return replies.say("lines.everyone")
     return "" if note.owner == USER or note.owner.casefold() in note.text.casefold() else note.owner
@@ -142,13 +181,11 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if is_told:
         when = hour_text(at_ms, zone, language) if has_hour else ""
     every = every_text(rule, language, now_ms) if rule and not rhythm_in(note.text, rule) else ""
-    moved = next((each for each in note.occurrences if each.state == "moved" and each.moved_to_ms == at_ms), None)
+    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if rule and moved is not None:
         usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-        if is_told:
-            hour = hour_text(at_ms, zone, language)
-            return replies.say("lines.this_time_here", every=f"{every} {usual}".strip(), when=hour)
-        every, when = f"{every} {usual}".strip(), ""
+        when = hour_text(at_ms, zone, language) if is_told else soon_text(at_ms, now_ms, zone, language)
+        return replies.say("lines.this_time", every=f"{every} {usual}".strip(), when=when)
     said = ", ".join(filter(None, [every, _exception(note, now_ms, zone) if rule else ""]))
     if said and when:
         return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
@@ -166,14 +203,15 @@ def _exception(note: Note, now_ms: int, zone: str) -> str:
 
 
 def _last_date(note: Note, now_ms: int, zone: str) -> list[str]:
-    """The last date of a series: done, or that it came and waits for a word; nothing after a week."""
-    date = next((each for each in reversed(note.occurrences) if note.repeats and each.state in {"rang", "done"}), None)
+    """The last date of a series: done, left out, or that it came and waits for a word; nothing after a week."""
+    told = {"rang", "done", "passed"} if note.repeats else {"passed"}
+    date = next((each for each in reversed(note.occurrences) if each.state in told), None)
     at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
-    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=date.state != "done")
-    if date.state == "done":
-        return [replies.say("lines.ticked", when=when)]
+    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=date.state == "rang")
+    if date.state != "rang":
+        return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]
     return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
 
 

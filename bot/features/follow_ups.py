@@ -13,7 +13,7 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.loops import ending, putting_off
 from bot.features.shown import change, find_note
 from bot.intake.updates import conversation_key
-from bot.lines import bare
+from bot.lines import name_of
 from bot.people.choices import FOLLOW_UPS
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -62,7 +62,7 @@ def question_about(note: Note) -> OutgoingMessage:
         Button(replies.say("asked_not_yet"), "asked_not_yet", payload),
         Button(replies.say("loop_drop"), "asked_drop", payload),
     )
-    return OutgoingMessage(replies.say("asked_about", title=bare(note.text)), buttons=(row,))
+    return OutgoingMessage(replies.say("asked_about", title=name_of(note)), buttons=(row,))
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

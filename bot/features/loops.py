@@ -10,7 +10,7 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import bare, note_line
+from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
@@ -151,7 +151,7 @@ class Loops:
         note = await find_note(self._services, tap, self._view)
         if note is None:
             return True
-        said = replies.say("reminder_done_text" if how == "done" else "loop_dropped", title=bare(note.text))
+        said = replies.say("reminder_done_text" if how == "done" else "loop_dropped", title=name_of(note))
         operation = ending(note, how, self._services.clock.now_ms())
         return await change_listed(self._services, tap, operation, self._view, said)
 
@@ -163,7 +163,7 @@ class Loops:
         services = self._services
         zone = (await services.people.clock(tap.envelope.conversation_id, tap.envelope.user_id)).name
         operation = putting_off(note, services.clock.now_ms(), zone)
-        said = replies.say("loop_put_off", title=bare(note.text))
+        said = replies.say("loop_put_off", title=name_of(note))
         return await change_listed(services, tap, operation, self._view, said)
 
     def _listing(self, ledger: Ledger, zone: str) -> Listing | OutgoingMessage:

@@ -9,7 +9,7 @@ from bot import replies
 from bot.dates import day_text, when_text
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
-from bot.lines import bare, note_line
+from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import began_with, beginning, standing_now
@@ -60,7 +60,7 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
     stories = [note for note in standing(here) if is_story(note)]
     lasting = [note for note in standing(here) if note.lasts and note not in stories]
     going = [note for note in standing(here) if not note.lasts and note not in stories]
-    ended = [bare(note.text) for note in here if note.status == "done"]
+    ended = [name_of(note) for note in here if note.status == "done"]
     parts = (
         session.standing,
         _part(replies.say("summary_matters"), _lines(going, now_ms, zone), len(going)),
@@ -122,9 +122,9 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
-        title = bare(coming[0].text)
+        title = name_of(coming[0])
         lines.append(replies.say("status_jobs", count=len(coming), when=when, title=title))
-    if rang := ", ".join(bare(note.text) for note in rang_last(ledger, now_ms)):
+    if rang := ", ".join(name_of(note) for note in rang_last(ledger, now_ms)):
         lines.append(replies.say("status_late", titles=replies.shorten(rang, LATE_CHARS)))
     elif not coming:
         lines.append(replies.say("status_no_jobs"))

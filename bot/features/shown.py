@@ -13,7 +13,7 @@ from bot.answers.answer_buttons import UNDO_NOTE
 from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
 from bot.features.lists import Listing, opened, page, shown_on
 from bot.intake.updates import Envelope
-from bot.lines import bare, note_line
+from bot.lines import name_of, note_line
 from bot.turns.feature import Tap
 from bot.turns.listing import shown_now
 from bot.turns.services import Services
@@ -147,7 +147,7 @@ def _ended(note: Note | None) -> str:
         if note and not note.is_forgotten
         else None
     )
-    return replies.say(say, title=bare(note.text)) if note and say else replies.say("loop_gone")
+    return replies.say(say, title=name_of(note)) if note and say else replies.say("loop_gone")
 
 
 # --- what is not read yet -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Final
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.lines import bare, note_line
+from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger.types import Actor, Applied, Ledger, NoteChange
@@ -33,7 +33,7 @@ def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: 
         if before is None or now is None or not (before.is_open or now.is_open):
             continue
         word = "left" if now is before else "gone" if not now.is_open else "was" if before.is_open else "back"
-        text = note_line(now, by.at_ms, zone) if now.is_open else bare(now.text)
+        text = note_line(now, by.at_ms, zone) if now.is_open else name_of(now)
         lines.append("• " + replies.say(f"undone_{word}", text=text))
     more = [replies.say("forget_goes_more", count=len(lines) - LINES)] if len(lines) > LINES else []
     is_done = not lines or any(isinstance(outcome, Applied) for outcome in outcomes)

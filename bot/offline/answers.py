@@ -9,7 +9,7 @@ from typing import Final
 from bot import replies
 from bot.answers.responder import QUOTED_MATTER, Ask
 from bot.dates import every_text, when_text
-from bot.lines import bare, note_line
+from bot.lines import bare, name_of, note_line
 from bot.offline.forms import content_of, shared
 from bot.offline.words import Words
 from memory.ledger.types import Add, Applied, Change, End, Note, Operation, Outcome
@@ -83,7 +83,7 @@ def _told(operation: Operation, outcome: Outcome, notes: Sequence[Note], ask: As
     if isinstance(operation, End):
         if note.lasts:
             return own("off_notes", text=sentence_inside(note.text))
-        text = sentence_inside(bare(note.text)) if note.kind == "event" else bare(note.text)
+        text = sentence_inside(name_of(note)) if note.kind == "event" else name_of(note)
         return own("done" if operation.how == "done" else "dropped", text=text)
     if isinstance(operation, Change):
         return _reminding(note, ask) if note.rings_at_ms is not None else own("changed", text=line(note, ask))
@@ -108,8 +108,8 @@ def sentence_inside(text: str) -> str:
 def _reminding(note: Note, ask: Ask) -> Reply:
     at = when(note.rings_at_ms or ask.now_ms, ask)
     if note.repeats:
-        return own("reminding_again", every=every_text(note.repeats, replies.spoken()), when=at, text=bare(note.text))
-    return own("reminding", when=at, text=bare(note.text))
+        return own("reminding_again", every=every_text(note.repeats, replies.spoken()), when=at, text=name_of(note))
+    return own("reminding", when=at, text=name_of(note))
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def dated(note: Note, ask: Ask) -> str:
     """A note with the day on which it was said, or its own where it has one."""
     if moment_of(note) is not None:
         return line(note, ask)
-    return f"{bare(note.text)} ({day(note.said_at_ms, ask)})"
+    return f"{name_of(note)} ({day(note.said_at_ms, ask)})"
 
 
 def day(at_ms: int, ask: Ask) -> str:

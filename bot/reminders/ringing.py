@@ -9,7 +9,7 @@ from typing import Final, Literal
 from bot import replies
 from bot.dates import day_text, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
-from bot.lines import bare
+from bot.lines import name_of
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
@@ -109,7 +109,7 @@ def _hour_of(due: Due, now_ms: int) -> str:
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
     lines = [
-        f"{number}. {_for_whom(bare(each.note.text), each)} ({_late(each, now_ms)})"
+        f"{number}. {_for_whom(name_of(each.note), each)} ({_late(each, now_ms)})"
         for number, each in enumerate(due, 1)
     ]
     who = tuple(dict.fromkeys(mention for each in due for mention in each.who))
@@ -194,7 +194,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
     """The answer to a tap: `Done: call Ana`, `I'll remind you again tomorrow at 09:00: call Ana`."""
     language = replies.spoken()
-    title = bare(note.text)
+    title = name_of(note)
     if choice == "cancel":
         return replies.say("reminder_off", title=title)
     if choice == "skip":

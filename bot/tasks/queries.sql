@@ -53,8 +53,7 @@ SELECT * FROM task_runs WHERE conversation_id = :conversation_id AND created_at_
 
 -- name: task_figures
 -- What answers of this person took lately: an estimate for one to come.
-SELECT AVG(turn_figures.input_tokens + turn_figures.output_tokens) AS tokens,
-    AVG(turn_figures.cost_nanodollars) AS cost_nanodollars, COUNT(*) AS n
+SELECT AVG(turn_figures.cost_nanodollars) AS cost_nanodollars
 FROM turn_figures JOIN conversation_turns ON conversation_turns.turn_id = turn_figures.turn_id
 WHERE conversation_turns.conversation_id = :conversation_id AND turn_figures.model IS NOT NULL
     AND turn_figures.at_ms >= :since_ms;

@@ -81,11 +81,12 @@ def new_run(task: Task, occurrence: str, due_at_ms: int, now_ms: int) -> TaskRun
 
 
 def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Operation, ...]:
-    """Operations by which a date passes without a run; of a series it is over, something that comes once stays open."""
+    """Operations by which a date passes without a run, and those missed with it; what comes once stays open."""
     ring = Ring(number=note.number, occurrence=occurrence, rings_at_ms=due_at_ms)
     if not note.repeats:
-        return (ring,)
-    return (ring, End(number=note.number, occurrence=series.skip_missed(note, occurrence, now_ms)))
+        return (ring, Move(number=note.number, occurrence=occurrence))
+    latest = series.skip_missed(note, occurrence, now_ms)
+    return (ring, End(number=note.number, how="dropped", occurrence=latest))
 
 
 def put_off(note: Note, occurrence: str, until_ms: int) -> Move:

@@ -19,6 +19,8 @@ ONCE: Final = "once"
 SKIP: Final = "skip"
 ON_TIME_MS: Final = 10 * 60_000
 """A run that begins within so long of its date is on time."""
+SKIPPED_AFTER_MS: Final = 60 * 60_000
+"""With `skip` a date is left out from then on: a restart, or a laptop that slept, costs none."""
 MOST_FAILURES: Final = 3
 """After so many failures in a row a task rests until the person says go on."""
 BY_PERSON: Final = "person"
@@ -36,7 +38,7 @@ class Task:
     user_id: int | None
     turn_id: str
     missed: str = ONCE
-    """The fate of a missed date: `once` it runs late, `skip` it does not, `10:00` until that hour."""
+    """The fate of a missed date: `once` it runs late, `skip` at most an hour late, `10:00` until that hour."""
     first_json: str = ""
     seen_digest: str = ""
     failures: int = 0
@@ -133,10 +135,11 @@ def read_missed(given: str) -> str | None:
 
 def is_missed(missed: str, due_at_ms: int, now_ms: int, zone: str) -> bool:
     """Whether a date is left out because it comes too late, by the clock of its note."""
-    if missed == ONCE or now_ms - due_at_ms <= ON_TIME_MS:
-        return False
+    late_ms = now_ms - due_at_ms
+    if missed in {ONCE, SKIP} or late_ms <= ON_TIME_MS:
+        return missed == SKIP and late_ms > SKIPPED_AFTER_MS
     due, now = (datetime.fromtimestamp(each / 1000, zone_of(zone)) for each in (due_at_ms, now_ms))
-    return missed == SKIP or now.date() != due.date() or f"{now:%H:%M}" > missed
+    return now.date() != due.date() or f"{now:%H:%M}" > missed
 
 
 # --- quiet hours ----------------------------------------------------------------------------------------------------

@@ -182,10 +182,11 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
     if operation.occurrence and note.repeats:
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
-        state: OccurrenceState = "done" if operation.how == "done" else "left_out"
-        ended = turn_ids | _dated(note, Occurrence(original_local=operation.occurrence, state=state))
+        date = Occurrence(original_local=operation.occurrence, state="done")
+        date = date if operation.how == "done" else series.left_out(note, operation.occurrence)
+        ended = turn_ids | _dated(note, date)
         goes_on = series.next_ring(note.model_copy(update=ended)) or (note.due_at_ms or 0) > by.at_ms
-        ended |= {} if goes_on or state != "done" else {"status": "done"}
+        ended |= {} if goes_on or date.state not in series.OVER else {"status": operation.how}
         return written(ledger, note, ended, "end", by, said=operation.said)
     return written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)
 
@@ -215,10 +216,11 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
         return Refusal("date", note.number, operation.occurrence)
     if operation.to_ms is not None and operation.to_ms <= by.at_ms:
         return Refusal("past", note.number)
-    rang = any(each.original_local == operation.occurrence and each.state in series.OVER for each in note.occurrences)
-    state: OccurrenceState = "left_out" if operation.to_ms is None else "snoozed" if rang else "moved"
-    occurrence = Occurrence(original_local=operation.occurrence, moved_to_ms=operation.to_ms, state=state)
-    return written(ledger, note, _dated(note, occurrence), "change", by)
+    date = series.left_out(note, operation.occurrence)
+    if operation.to_ms is not None:
+        state: OccurrenceState = "snoozed" if date.state == "passed" else "moved"
+        date = Occurrence(original_local=operation.occurrence, moved_to_ms=operation.to_ms, state=state)
+    return written(ledger, note, _dated(note, date), "change", by)
 
 
 def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:

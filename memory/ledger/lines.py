@@ -47,16 +47,22 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
     elif note.rings and not note.is_open:
         found.append("rings no more")
     found += (_exception(at_ms, date, zone, when) for at_ms, date in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS])
-    if note.is_open and (rang := series.last(note, "rang")):
-        waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
-        found.append(f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else ""))
-    elif note.is_open and (done := series.last(note, "done")):
-        found.append(f"done for {when(series.moment_of(note, done), zone, exact=False)}")
+    found += _date_before(note, now_ms, zone, when) if note.is_open else []
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
+
+
+def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:
+    """What became of the last date: it rang, was called done, or came to nothing."""
+    if rang := series.last(note, "rang"):
+        waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
+        return [f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else "")]
+    over = series.last(note, "done") or series.last(note, "passed")
+    word = "done for" if over and over.state == "done" else "left out"
+    return [f"{word} {when(series.moment_of(note, over), zone, exact=False)}"] if over else []
 
 
 def _exception(at_ms: int, date: Occurrence, zone: str, when: Callable[..., str]) -> str:

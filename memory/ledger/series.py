@@ -14,8 +14,8 @@ from memory.ledger.types import Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
 LOCAL: Final = "%Y-%m-%dT%H:%M"
-OVER: Final = frozenset({"rang", "snoozed", "done"})
-"""States of a date that has rung: the rule goes on behind it."""
+OVER: Final = frozenset({"rang", "snoozed", "done", "passed"})
+"""States of a date whose time has come: the rule goes on behind it."""
 TO_COME: Final = frozenset({"moved", "snoozed"})
 """States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
 MOST_STEPS: Final = 1_000
@@ -246,6 +246,12 @@ def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     """The latest date of a note in this state; None for none."""
     return next((each for each in reversed(note.occurrences) if each.state == state), None)
+
+
+def left_out(note: Note, local: str) -> Occurrence:
+    """The date as one that is left out: before it rang it is not to come, behind that it has passed."""
+    has_rung = any(each.original_local == local and each.state in OVER for each in note.occurrences)
+    return Occurrence(original_local=local, state="passed" if has_rung else "left_out")
 
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:

@@ -17,8 +17,8 @@ Status = Literal["open", "done", "dropped", "replaced"]
 Ending = Literal["done", "dropped"]
 Hand = Literal["person", "model", "keeper", "offline", "operator"]
 """Who wrote: buttons and commands, the model's tools, the keeper, the reader without a model, the console."""
-OccurrenceState = Literal["moved", "left_out", "rang", "snoozed", "done"]
-"""Moved or left out before it rang; rang; rang and comes again; called done."""
+OccurrenceState = Literal["moved", "left_out", "rang", "snoozed", "done", "passed"]
+"""Moved or left out before it rang; rang; rang and comes again; called done; its time came and nothing came of it."""
 Verb = Literal["add", "change", "end", "merge", "reopen", "ring", "undo"]
 
 LASTING: Final[frozenset[str]] = frozenset({"person", "fact", "preference", "constraint", "decision"})

@@ -12,13 +12,14 @@ from memory.ledger import series
 
 pytestmark = pytest.mark.acceptance
 
+TITLE = "What's due"
 TEXT = "Tell me what is due today"
 
 
 def scheduling(bot_clock, *, repeats="FREQ=DAILY", in_s=3600, says="Here is what is due.", **more):
     """A model that schedules at a message that says please, and answers everything else."""
     at = series.local_of(bot_clock.now_ms() + in_s * 1000, "UTC")
-    call = ToolCall("schedule", {"text": TEXT, "at": at, "repeats": repeats} | more, "call_s")
+    call = ToolCall("schedule", {"title": TITLE, "text": TEXT, "at": at, "repeats": repeats} | more, "call_s")
 
     def reply_to(messages):
         last = messages[-1]
@@ -67,9 +68,8 @@ async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
     await scheduled(api, model, bot)
     told = bot_texts(api)[-1]
     assert "every day" in told
-    assert "(UTC)" in told
-    assert TEXT in told
-    assert "what it costs" in told
+    assert "first today at 11:00 (UTC): What's due. It costs about as much each time as one of my answers." in told
+    assert TEXT not in told
 
     await bot.passes(hours=1)
     assert bot_texts(api)[-1] == "Here is what is due."
@@ -112,10 +112,11 @@ async def test_tasks_are_listed_opened_paused_and_skipped(api, model, bot_here):
     await scheduled(api, model, bot)
     await bot.passes(hours=1)
     listed = await reply(api, "/tasks")
-    assert TEXT in listed.text
-    assert "today at 11:00: done" in listed.text
+    assert "What's due (⏰" in listed.text
+    assert TEXT not in listed.text
+    assert listed.text.count("today") == 1  # ticked, and not said again
 
-    page = await tap(api, "1", "Lately", on=listed)
+    page = await tap(api, "1", f"\n{TEXT}\n\nLately", on=listed)
     page = await tap(api, "Not next time", "not tomorrow", on=page)
     page = await tap(api, "Pause", "paused", on=page)
     await bot.passes(hours=72)

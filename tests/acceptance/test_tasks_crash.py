@@ -15,6 +15,7 @@ from memory.ledger import series
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
 
 TEXT = "Say what is new"
+WORK = {"title": "News", "text": TEXT}
 SWEEP = [
     ["task_due", "task_begun", "turn_claimed", "task_called_first"],
     ["turn_answered", "turn_committed"],
@@ -35,7 +36,7 @@ def acting(*calls: ToolCall):
 
     def reply_to(messages):
         last = messages[-1]
-        is_run = last["role"] == "user" and last["content"].endswith(f"⏰ {TEXT}")
+        is_run = last["role"] == "user" and last["content"].endswith(f"⏰ News: {TEXT}")
         return list(calls) if is_run and calls else "Nothing else."
 
     return reply_to
@@ -43,7 +44,7 @@ def acting(*calls: ToolCall):
 
 async def scheduled(api, model, *, first=None) -> None:
     """Somebody has asked for a task of every hour."""
-    wish = {"text": TEXT, "at": "2035-01-01T07:00", "repeats": "FREQ=HOURLY"} | ({"first": first} if first else {})
+    wish = WORK | {"at": "2035-01-01T07:00", "repeats": "FREQ=HOURLY"} | ({"first": first} if first else {})
     model.reply = lambda messages: (
         [ToolCall("schedule", wish, "call_s")] if messages[-1]["role"] == "user" else "I will."
     )
@@ -118,7 +119,10 @@ async def test_two_workers_run_a_date_once(api, model, postgres, bot_here):
     api.people.says(PERSON, "hello")  # the poll that brings it ends, and another one begins
     await other.start()
     await answered(api, PERSON, "hello")
-    wish = {"text": TEXT, "at": series.local_of(one.clock.now_ms() + 3_600_000, "UTC"), "repeats": "FREQ=DAILY"}
+    wish = WORK | {
+        "at": series.local_of(one.clock.now_ms() + 3_600_000, "UTC"),
+        "repeats": "FREQ=DAILY",
+    }
     model.reply = lambda messages: (
         [ToolCall("schedule", wish, "call_s")] if messages[-1]["role"] == "user" else "I will."
     )

@@ -1,5 +1,9 @@
 """The ledger: what an operation makes of it, what it refuses, what undo puts back, and that changes rebuild it."""
 
+from functools import partial
+
+import pytest
+
 from memory.ledger import series, views
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
@@ -73,6 +77,17 @@ def test_one_date_of_a_series_is_moved_or_left_out():
     assert series.next_ring(ledger.notes[1]) == ("2027-01-17T19:00", ten)
 
     ledger, _, _ = rang(ledger)
+    assert series.next_ring(ledger.notes[1])[0] == "2027-01-31T19:00"
+
+
+@pytest.mark.parametrize("out", [Move, partial(End, how="dropped")])
+def test_a_date_that_is_left_out_once_it_rang_has_passed(out):
+    """The series goes on behind it, and does not begin anew with its first date."""
+    ledger, _, _ = rang(weekly())
+    ledger, local, _ = rang(ledger)
+    ledger = apply(ledger, out(number=1, occurrence=local), BY).ledger
+
+    assert [each.state for each in ledger.notes[1].occurrences] == ["passed"]
     assert series.next_ring(ledger.notes[1])[0] == "2027-01-31T19:00"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot import replies
-from bot.lines import note_line
+from bot.lines import entitled, note_line, reworded
 from bot.reminders.ringing import told
 from memory.ledger.lines import model_line
 from memory.ledger.types import Note, Occurrence
@@ -244,15 +244,61 @@ def test_a_day_that_the_text_tells_is_not_told_again():
     assert line(a_note("Ben pays", due_at_ms=at_ms, **ring)).count("16 Nov") == 1
 
 
-def test_a_date_of_a_series_that_was_moved_reads_as_the_exception():
-    """The rule with its own hour, and when it rings this time."""
+@pytest.mark.parametrize("state", ["moved", "snoozed"])
+def test_a_date_of_a_series_that_was_moved_reads_as_the_exception(state):
+    """When it rings this time, and the rule with its own hour; moved before it rang or put off behind that."""
     at_ms = 1_700_388_000_000  # Sunday 19 November 2023, 10:00 UTC
-    moved = Occurrence(original_local="2023-11-19T19:00", moved_to_ms=at_ms, state="moved")
+    moved = Occurrence(original_local="2023-11-19T19:00", moved_to_ms=at_ms, state=state)
     rule = {"rings_from": "2023-11-12T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
     note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
 
-    assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, this Sunday at 10:00 instead)"
-    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ just this once at 10:00, otherwise every Sunday at 19:00)"
+    assert line(note) == "Call Grandma (⏰ this Sunday at 10:00, otherwise every Sunday at 19:00)"
+    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ at 10:00, otherwise every Sunday at 19:00)"
+
+
+WORK = {"owner": "assistant", "repeats": "FREQ=DAILY", "rings_from": "2023-11-15T18:00"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Bread history: Tell her a true thing every day at 18:00. Never the same twice.", "Bread history"),
+        ("Wetter: Sag in zwei Sätzen: wie wird es?", "Wetter"),
+        ("Look whether the page still says sold out.", "Look whether the page still says sold out"),
+        ("Tell Maeve one true thing. Two short sentences. Told already: sourdough.", "Tell Maeve one true thing"),
+        ("说一件关于面包的真事。以前说过的不要再说。", "说一件关于面包的真事"),
+    ],
+)  # fmt: skip
+def test_work_stands_in_lists_by_its_title(text, name):
+    """The instruction is for the model; one without a title goes by its first sentence. What it hides tells no time."""
+    note = a_note(text, rings_at_ms=START_MS + DAY_MS, **WORK)
+
+    assert line(note) == f"{name} (⏰ every day, next tomorrow at 22:13)"
+    assert text in model_line(note, START_MS, "UTC")
+
+
+def test_a_title_is_kept_when_work_is_put_in_other_words():
+    """Told the new instruction alone the line stays as it was; a title of its own is taken."""
+    note = a_note("Bread history: Tell her one thing.", **WORK)
+
+    assert reworded(note, "Tell her two things. Told already: sourdough, which is the oldest of all we know of.") == (
+        "Bread history: Tell her two things. Told already: sourdough, which is the oldest of all we know of."
+    )
+    assert reworded(note, "Cheese: Tell her one thing.") == "Cheese: Tell her one thing."
+    assert reworded(a_note("Bread: rye"), "two loaves") == "two loaves"
+    assert entitled("Bread: the history", "Tell") == "Bread the history: Tell"
+
+
+@pytest.mark.parametrize("repeats", ["FREQ=DAILY", ""])
+def test_a_date_that_was_left_out_has_no_tick(repeats):
+    """Nothing was sent, in the list as in what the model reads."""
+    date = Occurrence(original_local="2023-11-14T18:00", state="passed")
+    ring = {"rings_at_ms": START_MS + DAY_MS if repeats else None, "repeats": repeats}
+    note = a_note("Bread: Tell", occurrences=(date,), **WORK | ring)
+
+    assert line(note).endswith("left out today)")
+    assert "left out Tue 2023-11-14" in model_line(note, START_MS, "UTC")
+    assert "✓" not in line(note)
 
 
 def test_a_day_is_told_once_in_a_line():

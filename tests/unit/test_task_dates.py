@@ -16,7 +16,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, Ledger, Ring
 
 BERLIN = "Europe/Berlin"
-TOKENS = 185
+TOKENS = 203
 BY = Actor("person", 0, "t_1")
 
 
@@ -45,15 +45,16 @@ def test_what_happens_to_missed_dates_is_read(given, read):
     ("missed", "now", "left_out"),
     [
         ("once", "2026-11-27T08:00", False),
-        ("skip", "2026-11-24T07:39", False),
-        ("skip", "2026-11-24T07:41", True),
+        ("skip", "2026-11-24T08:30", False),
+        ("skip", "2026-11-24T08:31", True),
+        ("07:00", "2026-11-24T07:39", False),
         ("10:00", "2026-11-24T09:59", False),
         ("10:00", "2026-11-24T10:01", True),
         ("10:00", "2026-11-25T08:00", True),
     ],
 )
 def test_a_date_comes_late_as_long_as_it_was_said(missed, now, left_out):
-    """Within ten minutes it is on time; until an hour means of its own day, by its own clock."""
+    """`skip` gives a restart an hour; until an hour means of its own day, and within ten minutes all are on time."""
     assert is_missed(missed, at("2026-11-24T07:30"), at(now), BERLIN) is left_out
 
 
@@ -100,7 +101,19 @@ def test_a_date_that_passes_is_over_and_the_series_goes_on():
     assert isinstance(steps[0], Ring)
     assert len(outcomes) == len(steps)
     assert after.rings_at_ms == at("2026-11-25T01:00")
-    assert [each.state for each in after.occurrences] == ["done"]
+    assert [each.state for each in after.occurrences] == ["passed"]
+
+
+def test_what_comes_once_and_passes_stays_open():
+    """Nothing was sent, so it is neither done nor waits for a word."""
+    fields = {"rings_from": "2026-11-24T21:00", "time_zone": BERLIN, "owner": "assistant"}
+    added = apply(Ledger("c"), Add(kind="task", text="Look", note_id="n_1", fields=fields), BY)
+    now_ms = at("2026-11-25T00:30")
+    steps = passed(added.note, "2026-11-24T21:00", at("2026-11-24T21:00"), now_ms)
+    ledger, _ = apply_all(added.ledger, steps, Actor("operator", now_ms, "ring"))
+    after = ledger.by_id("n_1")
+
+    assert (after.is_open, after.rings_at_ms, [each.state for each in after.occurrences]) == (True, None, ["passed"])
 
 
 def test_an_hour_that_comes_twice_is_one_run():

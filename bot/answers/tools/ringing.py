@@ -10,6 +10,7 @@ from typing import Any, Final
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.times import MORNING, read_rule
 from bot.dates import rhythm_in, tomorrow_in
+from bot.lines import reworded
 from memory.ledger import lines, series, views
 from memory.ledger.apply import folded
 from memory.ledger.types import USER, Add, Change, Kind, Move, Note
@@ -105,7 +106,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     rings = {"rings_from": ring.local, "repeats": ring.rule} | desk.due(wish.due, desk.zone)
     if wish.text.strip() and not note.rings and folded(wish.text) != folded(note.text):
         return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}"
-    fields = rings | ({"text": wish.text} if wish.text.strip() else {})
+    fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
     return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
 

@@ -11,7 +11,7 @@ from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.ringing import Wish, ring_time
 from bot.dates import every_text, when_text
 from bot.delivery.outbox import Button
-from bot.lines import bare
+from bot.lines import entitled, name_of
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
 from bot.tools.call import written
@@ -30,6 +30,7 @@ _TEXT: Final = {"type": "string"}
 _PARAMETERS: Final = {
     "type": "object",
     "properties": {
+        "title": _TEXT | {"description": "For their lists: Bread history."},
         "text": _TEXT | {"description": "The work, complete in itself."},
         "at": _TEXT | {"description": "As in remind."},
         "repeats": _TEXT | {"description": "As in remind."},
@@ -41,7 +42,7 @@ _PARAMETERS: Final = {
             "required": ["tool", "arguments"],
         },
     },
-    "required": ["text", "at"],
+    "required": ["title", "text", "at"],
 }
 _WORDS: Final = (
     "Work for you at a time: text is put to you then, and your answer sent (remind sends its text as it is). Move, "
@@ -77,7 +78,8 @@ class ScheduleTool:
     async def schedule(self, given: Mapping[str, Any]) -> str:
         """Make a task, and say how its note stands now. Raises `Refused`, `StorageUnavailable`."""
         desk, ask = self._desk, self._desk.ask
-        text, at, repeats = (str(given.get(name) or "") for name in ("text", "at", "repeats"))
+        title, work, at, repeats = (str(given.get(name) or "") for name in ("title", "text", "at", "repeats"))
+        text = entitled(title, work) if work.strip() else ""
         missed, first = read_missed(str(given.get("missed") or "")), await self._first(given.get("first"))
         if missed is None:
             raise Refused(f"Not done: missed is {ONCE}, {SKIP}, or an hour such as 10:00.")
@@ -123,10 +125,8 @@ class ScheduleTool:
         ask = self._desk.ask
         where = {"conversation_id": ask.conversation_id, "since_ms": ask.now_ms - LATELY_MS}
         row = await self._db.read_one("task_figures", **where)
-        if row is None or not row["n"]:
+        if row is None or row["cost_nanodollars"] is None:
             return replies.say("task_cost_unknown")
-        if row["cost_nanodollars"] is None:
-            return replies.say("task_cost_tokens", tokens=replies.counted(round(row["tokens"]), "token"))
         return replies.say("task_cost", amount=money(round(row["cost_nanodollars"])))
 
 
@@ -134,7 +134,7 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
     """The confirmation of a task for the person: when, by which clock, the fate of a missed date, the cost."""
     language, at_ms = replies.spoken(), note.rings_at_ms or now_ms
     when = f"{when_text(at_ms, now_ms, note.time_zone, language)} ({note.time_zone})"
-    title = bare(note.text)
+    title = name_of(note)
     if note.repeats:
         said = [
             replies.say("task_set_series", every=every_text(note.repeats, language, now_ms), when=when, title=title)

@@ -23,6 +23,7 @@ from bot.answers.tools.settings import SettingsTool
 from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy
 from bot.delivery.outbox import OutgoingMessage
+from bot.lines import reworded
 from bot.people.choices import PersonalChoices, plain_name
 from bot.tasks.task import QuietHours
 from bot.tools.calls import Calls
@@ -294,7 +295,7 @@ class Toolbox:
         if "not_before" in given:
             later = None if given["not_before"].lower() in NONE else self._desk.time(given["not_before"])
             fields["snoozed_until_ms"] = later.at_ms(self._desk.zone) if later else None
-        return fields | ({"text": given["text"]} if "text" in given else {})
+        return fields | ({"text": reworded(note, given["text"])} if "text" in given else {})
 
 
 def _kind(given: str) -> Kind:

@@ -13,7 +13,7 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.shown import Made, View, change, find_note, show, turn_page
 from bot.features.tasks.texts import GO_ON, OPEN, PAGE, PAUSE, SKIP_NEXT, STOP, Board, task_list, task_page
 from bot.intake.updates import Envelope
-from bot.lines import bare
+from bot.lines import name_of
 from bot.tasks.starts import new_run
 from bot.tasks.task import BY_PERSON, Task
 from bot.turns.feature import Action, Command, Tap
@@ -110,7 +110,7 @@ class Tasks:
             return False
         note, _ = found
         undo = Button(replies.say("undo"), UNDO_NOTE, {"cause": tap.envelope.button_id})
-        message = OutgoingMessage(replies.say("task_stopped", title=bare(note.text)), buttons=((undo,),))
+        message = OutgoingMessage(replies.say("task_stopped", title=name_of(note)), buttons=((undo,),))
         await change(self._services, tap, [End(number=note.number, how="dropped")], message)
         return False
 

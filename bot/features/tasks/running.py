@@ -14,7 +14,7 @@ from bot.answers.responder import NoAnswer
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.tasks.texts import brief, failed_text, over, stop_row
 from bot.intake.updates import Envelope
-from bot.lines import bare
+from bot.lines import name_of
 from bot.people.choices import group_of
 from bot.people.spending import Spending, booked, day_budget, day_of
 from bot.tasks.task import MOST_FAILURES, RunState, Task, TaskRun, is_missed
@@ -162,7 +162,7 @@ class TaskRunning:
         """Write down that it's not made; what keeps all runs from being made is told once."""
         runs = await self._services.tasks.rows.runs(work.task.note_id, 2)
         is_new = work.run.is_asked_for or all(each.why != why for each in runs)
-        text = replies.say(TOLD_OF[why], title=bare(work.note.text)) if why in TOLD_OF and is_new else ""
+        text = replies.say(TOLD_OF[why], title=name_of(work.note)) if why in TOLD_OF and is_new else ""
         messages = [OutgoingMessage(text, buttons=stop_row(work.note, again=True))] if text else []
         await self._finish(work, messages, self._end(work, "skipped", why))
 

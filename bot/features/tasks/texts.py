@@ -10,7 +10,7 @@ from bot.answers.tools.scheduling import TRY_TASK, missed_text
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing
-from bot.lines import bare, note_line
+from bot.lines import TITLE_END, bare, name_of, note_line
 from bot.tasks.task import BY_PERSON, Task, TaskRun
 from memory.context.fence import fence
 from memory.ledger import lines, series
@@ -59,13 +59,16 @@ def task_list(board: Board, ledger: Ledger, now_ms: int, zone: str) -> Listing |
 
 def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     task, run = board.tasks[note.note_id], board.latest.get(note.note_id)
-    told = [_paused(task)] if task.paused_why else [_became(run, now_ms, zone)] if run else []
+    went_otherwise = [_became(run, now_ms, zone)] if run and run.state != "done" else []
+    told = [_paused(task)] if task.paused_why else went_otherwise
     return " · ".join([note_line(note, now_ms, zone), *told])
 
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
-    """One task: when it runs, how it went, and what can be done about it."""
+    """One task: when it runs, the whole of the work, how it went, and what can be done about it."""
     text = [note_line(note, now_ms, zone)]
+    if (work := bare(note.text)) != name_of(note):
+        text.append(work.removeprefix(f"{name_of(note)}{TITLE_END}"))
     if missed := missed_text(task):
         text.append(missed)
     if task.first_json:
@@ -109,7 +112,7 @@ def stop_row(note: Note, *, again: bool = False) -> tuple[tuple[Button, ...], ..
 
 def failed_text(note: Note, why: str, *, pauses: bool) -> OutgoingMessage:
     """The sentence about a run that came to nothing; after the third in a row, that the task rests now."""
-    title = bare(note.text)
+    title = name_of(note)
     if not pauses:
         return OutgoingMessage(replies.say("task_failed", title=title, why=why), buttons=stop_row(note, again=True))
     payload = {"note_id": note.note_id}
