@@ -143,9 +143,7 @@ async def find_note(services: Services, tap: Tap, view: View | None = None) -> N
 def _ended(note: Note | None) -> str:
     """How a note ended whose button was tapped since, in its words where it may be told."""
     say = (
-        {"done": "reminder_done_text", "dropped": "loop_dropped"}.get(note.status)
-        if note and not note.is_forgotten
-        else None
+        {"done": "done_already", "dropped": "loop_dropped"}.get(note.status) if note and not note.is_forgotten else None
     )
     return replies.say(say, title=name_of(note)) if note and say else replies.say("loop_gone")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bot import replies
-from bot.dates import day_text, tomorrow_ms, when_text
+from bot.dates import day_text, days_from, local, tells_day, tells_hour, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of
 from memory.ledger import series
@@ -23,6 +23,8 @@ TOGETHER: Final = 3
 PAGE: Final = 6
 """Lines of one list."""
 HOUR_MS: Final = 3_600_000
+NOON: Final = 12
+HALF_DAY_MS: Final = NOON * HOUR_MS
 
 Choice = Literal["done", "hour", "tomorrow", "cancel", "skip"]
 
@@ -100,17 +102,24 @@ def _message(due: Due, now_ms: int) -> OutgoingMessage:
 
 
 def _hour_of(due: Due, now_ms: int) -> str:
-    """When the thing itself is, where that is another time than the reminder's; "" where its words tell the day."""
-    at_ms, zone = due.note.due_at_ms, due.note.time_zone
-    if at_ms is None or not due.note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
+    """When the thing itself is, where that is another time than the reminder's; nothing of it that its words tell.
+
+    "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
+    """
+    note, at_ms, language = due.note, due.note.due_at_ms, replies.spoken()
+    if at_ms is None or not note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
         return ""
-    return f" ({when_text(at_ms, now_ms, zone, replies.spoken())})"
+    zone = note.time_zone
+    half_ms = HALF_DAY_MS if local(at_ms, zone).hour > NOON else 0
+    tells = any(tells_hour(note.text, each, zone) for each in (at_ms, at_ms - half_ms))
+    if tells and (days_from(at_ms, now_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone, language)):
+        return ""
+    return f" ({when_text(at_ms, now_ms, zone, language, exact=not tells)})"
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
     lines = [
-        f"{number}. {_for_whom(name_of(each.note), each)} ({_late(each, now_ms)})"
-        for number, each in enumerate(due, 1)
+        f"{number}. {_for_whom(name_of(each.note), each)} ({_late(each, now_ms)})" for number, each in enumerate(due, 1)
     ]
     who = tuple(dict.fromkeys(mention for each in due for mention in each.who))
     numbers = tuple(
@@ -192,7 +201,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
-    """The answer to a tap: `Done: call Ana`, `I'll remind you again tomorrow at 09:00: call Ana`."""
+    """The answer to a tap: `Done: call Ana`, `That was done already: …`, `I'll remind you again at 09:00: call Ana`."""
     language = replies.spoken()
     title = name_of(note)
     if choice == "cancel":
@@ -202,7 +211,8 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
             return replies.say("reminder_skipped", title=title)
         return replies.say("reminder_skipped_next", title=title, when=_day(after.rings_at_ms, now_ms, zone))
     if choice == "done":
-        return replies.say("reminder_done_text", title=title)
+        known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
+        return replies.say("done_already" if known else "reminder_done_text", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
     when = when_text(next(put_off, None) or now_ms, now_ms, zone, language)
     return replies.say("reminder_snoozed_text", title=title, when=when)

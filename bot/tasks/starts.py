@@ -83,10 +83,14 @@ def new_run(task: Task, occurrence: str, due_at_ms: int, now_ms: int) -> TaskRun
 def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Operation, ...]:
     """Operations by which a date passes without a run, and those missed with it; what comes once stays open."""
     ring = Ring(number=note.number, occurrence=occurrence, rings_at_ms=due_at_ms)
-    if not note.repeats:
-        return (ring, Move(number=note.number, occurrence=occurrence))
-    latest = series.skip_missed(note, occurrence, now_ms)
-    return (ring, End(number=note.number, how="dropped", occurrence=latest))
+    return (ring, let_go(note, series.skip_missed(note, occurrence, now_ms)))
+
+
+def let_go(note: Note, occurrence: str) -> Operation:
+    """The operation by which nothing came of a date that rang; the last one ends its series."""
+    if note.repeats:
+        return End(number=note.number, how="dropped", occurrence=occurrence)
+    return Move(number=note.number, occurrence=occurrence)
 
 
 def put_off(note: Note, occurrence: str, until_ms: int) -> Move:

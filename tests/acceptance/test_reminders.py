@@ -9,6 +9,7 @@ import pytest
 from story import FRIEND, PERSON, bot_lines, bot_texts, change, ledger_of, noted, reply, rows, swept, tap, tapped
 
 from memory.ledger import series
+from memory.ledger.types import Actor, Change, End
 
 pytestmark = pytest.mark.acceptance
 
@@ -113,6 +114,20 @@ async def test_snoozing_brings_it_back_later(api, bot_here):
 
     assert reminders(api) == ["⏰ call Ana"]
     assert note_rows(bot) == [("call Ana", "open")]
+
+
+async def test_a_tap_on_what_was_done_long_ago_says_so_by_its_name_now(api, bot_here):
+    """The note was reworded and ticked off since; its ring does not ring of it as if it were news."""
+    bot = await bot_here()
+    await reply(api, "/remind in 1 hour get the log back")
+    await bot.passes(hours=1)
+    ring = next(line for line in bot_lines(api) if line.text == "⏰ get the log back")
+    [note] = await ledger_of(bot)
+    by = Actor("model", bot.clock.now_ms(), "t_2")
+    new = [Change(number=note.number, fields={"text": "Niamh brings the log"}), End(number=note.number)]
+    await bot.app.services.memory.change(note.conversation_id, new, by)
+
+    await tap(api, "Done", "^That was done already: Niamh brings the log$", on=ring)
 
 
 async def test_what_was_put_off_comes_also_after_a_kill(api, bot_process):

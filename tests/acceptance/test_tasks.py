@@ -134,6 +134,8 @@ async def test_a_missed_date_comes_once_or_not_at_all(api, model, bot_here, miss
     await bot.passes(hours=50)
 
     assert runs(bot) == [became]
+    listed = (await reply(api, "/reminders")).text
+    assert ("✓" in listed, "left out" in listed) == (missed == "once", missed == "skip")
     await bot.passes(hours=23)
     assert runs(bot) == [became, ("done", "")]
 
@@ -316,6 +318,8 @@ async def test_nothing_runs_for_a_chat_that_cannot_be_written_to(api, model, bot
     before = len(model.requests)
     await bot.passes(hours=24)
     assert (runs(bot), len(model.requests)) == ([("skipped", "unreachable")], before)
+    [note] = await ledger_of(bot)
+    assert [date.state for date in note.occurrences] == ["passed"]
 
     model.reply = lambda _: "Here I am."
     await reply(api, "back again")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
@@ -14,7 +16,7 @@ from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
-from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, whom
+from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, told, whom
 from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.lines import model_line
@@ -372,6 +374,38 @@ def test_a_reminder_tells_the_hour_of_what_it_reminds_of():
     ((message, _),) = messages_for([ring], START_MS)
 
     assert message.text == "⏰ The technician comes (today at 23:13)"
+
+
+@pytest.mark.parametrize(
+    ("text", "in_hours", "rings"),
+    [
+        ("Drive Oisín to the match at 11: leave at 10:30", 0.25, ""),
+        ("Get ready, the match is at 10:30pm", 0.25, ""),
+        ("Get ready for the match", 0.25, " (today at 22:30)"),
+        ("The match is at 10:30", 24.25, " (tomorrow)"),
+        ("The match is at 10:30 on 15 Nov", 24.25, ""),
+        ("Match on 15 Nov", 24.25, " (tomorrow at 22:30)"),
+    ],
+)
+def test_a_reminder_tells_no_hour_that_its_words_tell(text, in_hours, rings):
+    """A match at half past ten in the evening, of which one is reminded before it; on another day its day is said."""
+    at_ms = series.at_ms_of("2023-11-14T22:15", "UTC") + round(in_hours * HOUR_MS)
+    fields = {"due_at_ms": at_ms, "due_exact": True, "time_zone": "UTC", "rings_from": "2023-11-14T22:14"}
+    ring = due_now(ledger_of(("event", text, fields)).notes[1], START_MS + 60_000)
+    ((message, _),) = messages_for([ring], ring.at_ms)
+
+    assert message.text == f"⏰ {text}{rings}"
+
+
+def test_what_was_done_already_is_not_done_once_more():
+    """[Done] under a ring of last week says so, by the name that the note has now."""
+    done = Occurrence(original_local="2023-11-19T19:00", state="done")
+    note = series_note(text="Ring mum", occurrences=(done,))
+
+    assert (
+        told(note, note, "2023-11-19T19:00", "done", now_ms=START_MS, zone="UTC") == "That was done already: Ring mum"
+    )
+    assert told(note, note, "2023-11-26T19:00", "done", now_ms=START_MS, zone="UTC") == "Done: Ring mum"
 
 
 def test_a_reminder_of_a_group_names_whom_it_is_for():

@@ -11,7 +11,7 @@ import structlog
 
 from bot import replies
 from bot.answers.responder import NoAnswer
-from bot.delivery.outbox import OutgoingMessage
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.tasks.texts import brief, failed_text, over, stop_row
 from bot.intake.updates import Envelope
 from bot.lines import name_of
@@ -23,7 +23,7 @@ from bot.tools.tool import CallContext, Place, chosen_as
 from bot.turns.services import Services
 from bot.turns.steps.work import AskedAgain, ByClock
 from bot.turns.turn import Turns
-from memory.ledger.types import Note
+from memory.ledger.types import Actor, Note
 from memory.ports import Statement
 from memory.process import faults
 
@@ -169,7 +169,7 @@ class TaskRunning:
     async def _unchanged(self, work: _Work) -> None:
         """Nothing is new: no model is asked, and nothing is said."""
         gone = Statement("erase_tool_calls", {"turn_id": work.turn_id})
-        await self._finish(work, [], self._end(work, "unchanged"), work.task.marked(), gone)
+        await self._finish(work, [], self._end(work, "unchanged"), work.task.marked(), gone, done=True)
 
     async def _unanswered(self, work: _Work, reason: NoAnswer, message_id: int | None = None) -> None:
         """Write down that it came to nothing. The first time in a row is told, and the third, after which it rests."""
@@ -185,8 +185,18 @@ class TaskRunning:
         mark = task.marked(failures=failures, paused_why="failed" if pauses else "")
         await self._finish(work, messages, self._end(work, "failed"), mark, *used)
 
-    async def _finish(self, work: _Work, messages: list[OutgoingMessage], *effects: Statement) -> None:
-        await self._services.committer.done([work.envelope], messages, *effects, turn_id=work.turn_id)
+    async def _finish(
+        self, work: _Work, messages: list[OutgoingMessage], *effects: Statement, done: bool = False
+    ) -> None:
+        """Finish a run without an answer; its date is `done`, or nothing came of it."""
+        services, operations = self._services, () if work.run.is_asked_for else over(work.note, done=done)
+        by = Actor("operator", services.clock.now_ms(), work.run.run_id)
+
+        async def store(*rows: Statement) -> None:
+            ends = (services.inbox.done(work.envelope), *effects, *rows)
+            await services.memory.change(work.task.conversation_id, operations, by, *ends)
+
+        await services.committer.say(Target.of(work.envelope), messages, store, turn_id=work.turn_id)
 
     def _end(self, work: _Work, state: RunState, why: str = "") -> Statement:
         turn_id = work.turn_id if state == "done" else None

@@ -11,6 +11,7 @@ from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing
 from bot.lines import TITLE_END, bare, name_of, note_line
+from bot.tasks.starts import let_go
 from bot.tasks.task import BY_PERSON, Task, TaskRun
 from memory.context.fence import fence
 from memory.ledger import lines, series
@@ -132,9 +133,11 @@ def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tupl
     return (told, result) if result else (told,)
 
 
-def over(note: Note) -> tuple[Operation, ...]:
-    """Operations at the end of a run: the date that rang is done, and a note that comes once with it."""
+def over(note: Note, *, done: bool = True) -> tuple[Operation, ...]:
+    """Operations at the end of a run: the date that rang is done, and a note that comes once with it, or let go."""
     rang = series.last(note, "rang")
     if rang is None:
         return ()
+    if not done:
+        return (let_go(note, rang.original_local),)
     return (End(number=note.number, occurrence=rang.original_local if note.repeats else ""),)
