@@ -46,7 +46,7 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
         return End(
             number=number, occurrence=rang[-1] if note and note.repeats else "", turn_ids=kept.turn_ids, said=said
         )
-    fields = _given(change) | _due(kept, request) | {"turn_ids": kept.turn_ids, "doubtful": False}
+    fields = _given(change) | _due(kept, request, note) | {"turn_ids": kept.turn_ids, "doubtful": False}
     return Change(number=number, fields=fields, said=said)
 
 
@@ -108,16 +108,17 @@ def _given(change: ProposedChange) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in ("", None)}
 
 
-def _due(kept: Kept, request: KeeperRequest) -> dict[str, Any]:
+def _due(kept: Kept, request: KeeperRequest, note: Note | None = None) -> dict[str, Any]:
+    """The fields of the day; a note that rings keeps its clock, by which its ring and its series are reckoned."""
     if kept.due is None:
         return {}
     at: datetime = kept.due
+    zone = note.time_zone if note is not None and note.rings else request.zone
     exact = len(kept.change.due.partition("/")[0].strip()) > _DAY_CHARS
-    local = f"{at:{LOCAL}}" if exact else f"{at:%Y-%m-%d}T00:00"
+    due_at_ms = at_ms_of(f"{at:{LOCAL}}", request.zone) if exact else at_ms_of(f"{at:%Y-%m-%d}T00:00", zone)
     lasts = kept.last is not None and kept.last.date() > at.date()
-    ends_at_ms = at_ms_of(f"{kept.last:%Y-%m-%d}T00:00", request.zone) if lasts else None
-    due = {"due_at_ms": at_ms_of(local, request.zone), "due_exact": exact, "ends_at_ms": ends_at_ms}
-    return due | {"time_zone": request.zone}
+    ends_at_ms = at_ms_of(f"{kept.last:%Y-%m-%d}T00:00", zone) if lasts else None
+    return {"due_at_ms": due_at_ms, "due_exact": exact, "ends_at_ms": ends_at_ms, "time_zone": zone}
 
 
 def in_words(refusal: Refusal) -> str:
@@ -130,6 +131,7 @@ def in_words(refusal: Refusal) -> str:
         "same": f"{number} says exactly this already",
         "known": f"{number} says exactly this already",
         "past": f"the time of {number} is over",
+        "rings": f"{number} and the other ring each at a time of their own: leave both",
         "rule": f"{number} would repeat by no rule",
         "date": f"{number} repeats: what is done once goes on; how is dropped when the person wants it no more",
         "field": f"{number} cannot be changed so",

@@ -35,6 +35,8 @@ CHANGEABLE: Final = frozenset({
     "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from what is done."""
+_RING: Final = ("rings_from", "repeats", "time_zone", "occurrences")
+"""Fields that say when a note rings."""
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
 """Fields whose change makes other dates of a note: what was moved is moved no more."""
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
@@ -48,7 +50,7 @@ def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
     if note is None:
         return Refusal("unknown", operation.number)
     if isinstance(operation, Reopen):
-        return _reopened(ledger, note, by)
+        return _reopened(ledger, note, operation, by)
     if not note.is_open:
         return Refusal("ended", note.number, note.status)
     work: Callable[[Ledger, Note, Any, Actor], Outcome] = _WORK[type(operation)]
@@ -103,6 +105,8 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     if (refusal := _faulty(new)) is not None:
         return refusal
     old = _of_subject(ledger, new)
+    if old is not None and not new.rings:
+        new = new.model_copy(update=_ring_to_take(old))
     ledger = replace(ledger, next_number=max(ledger.next_number, number + 1))
     changes: tuple[NoteChange, ...] = ()
     if old is not None:
@@ -159,22 +163,30 @@ def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]:
-    """The fields of a ring when the day of its note moves: it moves along, and rings no more where there is no day.
+    """The fields of a ring when the day of its note moves: one that hangs on the day moves along, or ends with it.
 
-    A series has days of its own. What rang for the day before is over with that day.
+    One with a time of its own stays, and so does one whose new time would be over: nobody's ring is lost. A series has
+    days of its own. What rang for the day before is over with that day.
     """
     if not note.rings_from or note.repeats or "repeats" in fields or "due_at_ms" not in fields:
+        return {}
+    if note.due_at_ms is None or not series.hangs_on_its_day(note):
         return {}
     if fields["due_at_ms"] is None:
         return {"rings_from": ""}
     moved = note.model_copy(update=dict(fields))
-    if note.due_at_ms is None or (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
+    if (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
         return {}
     ring = series.ring_moved_along(note, moved)
-    if ring == note.rings_from:
+    if ring == note.rings_from or (series.at_ms_of(ring, moved.time_zone) <= by.at_ms and note.rings_at_ms is not None):
         return {}
     is_to_come = series.at_ms_of(ring, moved.time_zone) > by.at_ms
     return {"rings_from": ring if is_to_come else "", "occurrences": ()}
+
+
+def _ring_to_take(note: Note) -> dict[str, Any]:
+    """The fields by which another note rings in place of this one, which goes; {} where nothing rings any more."""
+    return {name: getattr(note, name) for name in _RING} if note.rings_at_ms is not None else {}
 
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
@@ -197,18 +209,43 @@ def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
         return Refusal("unknown", operation.into)
     if not into.is_open:
         return Refusal("ended", into.number, into.status)
+    ring = _ring_to_take(note)
+    if ring and any(getattr(into, name) != ring[name] for name in _RING) and not _has_room(into, note.time_zone):
+        return Refusal("rings", note.number)
     gone = written(ledger, note, {"status": "replaced", "replaced_by": into.note_id}, "merge", by, said=operation.said)
-    turn_ids = joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)
-    if turn_ids == into.turn_ids:
+    update = {"turn_ids": joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)} | ring
+    if all(getattr(into, name) == value for name, value in update.items()):
         return replace(gone, note=into)
-    kept = written(gone.ledger, into, {"turn_ids": turn_ids}, "merge", by)
+    kept = written(gone.ledger, into, update, "merge", by)
     return replace(kept, changes=(*gone.changes, *kept.changes))
 
 
-def _reopened(ledger: Ledger, note: Note, by: Actor) -> Outcome:
-    if note.is_open:
+def _has_room(note: Note, time_zone: str) -> bool:
+    """Whether a note can take another's ring, with its clock."""
+    return not note.rings and (note.due_at_ms is None or note.time_zone == time_zone)
+
+
+def _reopened(ledger: Ledger, note: Note, operation: Reopen, by: Actor) -> Outcome:
+    """Let it stand again; of a series the date that was called done or left out is to come again, or waits for word."""
+    date = _date_taken_back(note, operation.occurrence)
+    if date is None and operation.occurrence and note.repeats:
+        return Refusal("date", note.number, operation.occurrence)
+    if date is None and note.is_open:
         return Refusal("same", note.number)
-    return written(ledger, note, {"status": "open", "replaced_by": None, "doubtful": False}, "reopen", by)
+    update: dict[str, Any] = {"status": "open", "replaced_by": None, "doubtful": False}
+    if date is not None:
+        update["occurrences"] = series.taken_back(note, date, by.at_ms)
+    return written(ledger, note, update, "reopen", by)
+
+
+def _date_taken_back(note: Note, local: str) -> Occurrence | None:
+    """The date of a series that is taken back: the one that was named, else the latest that was called done."""
+    if not note.repeats:
+        return None
+    if not local:
+        return series.last(note, "done") if note.status in {"open", "done"} else None
+    states = {"done", "left_out"}
+    return next((each for each in note.occurrences if each.original_local == local and each.state in states), None)
 
 
 def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:

@@ -18,6 +18,8 @@ OVER: Final = frozenset({"rang", "snoozed", "done", "passed"})
 """States of a date whose time has come: the rule goes on behind it."""
 TO_COME: Final = frozenset({"moved", "snoozed"})
 """States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
+EVENING_FROM: Final = 12
+"""From this hour on a ring of the day before is for the next day."""
 MOST_STEPS: Final = 1_000
 """Dates of a series that are looked through for the next one: every hour for six weeks."""
 
@@ -87,6 +89,14 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
         if n > MOST_STEPS:
             break
     return None
+
+
+def hangs_on_its_day(note: Note) -> bool:
+    """Whether a note rings for the day that it is due: on that day, or on the evening before."""
+    local = local_of(note.rings_at_ms, note.time_zone) if note.rings_at_ms is not None else note.rings_from
+    ring = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the series
+    days = (_local_due(note).date() - ring.date()).days
+    return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
 
 def ring_moved_along(note: Note, moved: Note) -> str:
@@ -228,6 +238,18 @@ def carried(note: Note, new: Note) -> tuple[Occurrence, ...]:
     bare = new.model_copy(update={"occurrences": ()})
     out = [date_on(bare, day) for day in days if day > new.rings_from[:10]]
     return (*rang, *(Occurrence(original_local=local, state="left_out") for local in out if local))
+
+
+def taken_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, ...]:
+    """The dates once one that was done or left out is neither: it waits for word where it is over, else it rings."""
+    others = tuple(each for each in note.occurrences if each is not date)
+    if date.state == "done" and moment_of(note, date) <= now_ms:
+        return put(others, date.model_copy(update={"state": "rang"}))
+    if date.state == "left_out" or any(each.state in OVER for each in others):
+        return others
+    local = datetime.strptime(date.original_local, LOCAL)  # noqa: DTZ007 - local, as the series
+    before = rule_of(note.repeats, note.rings_from).before(local)
+    return others if before is None else put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
 
 
 def moment_of(note: Note, date: Occurrence) -> int:

@@ -207,9 +207,11 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopen:
-    """Let a note that ended stand again."""
+    """Let a note that ended stand again, or take back a date of a series that was called done or left out."""
 
     number: int
+    occurrence: str = ""
+    """`original_local` of the date; "" for the latest that was called done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,11 +237,11 @@ class Ring:
 Operation = Add | Change | End | Merge | Reopen | Move | Ring
 
 RefusalCode = Literal[
-    "unknown", "ended", "empty", "same", "known", "past", "rule", "date", "field", "changed", "number"
+    "unknown", "ended", "empty", "same", "known", "past", "rule", "rings", "date", "field", "changed", "number"
 ]
 """Why an operation has no place: no such number, ended already, no text, nothing new, noted already (`number`), a time
-that is over, no RRULE, no such date of the series, a field that cannot be changed, changed by a stronger hand since; or
-that it has: under another number than was told (`detail`).
+that is over, no RRULE, two notes that ring each at a time of their own, no such date of the series, a field that cannot
+be changed, changed by a stronger hand since; or that it has: under another number than was told (`detail`).
 """
 
 

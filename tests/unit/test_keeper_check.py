@@ -6,7 +6,7 @@ from memory.foreign import foreign
 from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
 from memory.keeper.judge import judged
 from memory.keeper.wording import capitalises_nouns, numbers
-from memory.ledger.apply import apply_all
+from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, End, Ledger
 from memory.testing import START_MS, make_turn
 
@@ -272,3 +272,17 @@ def test_several_days_have_a_first_and_a_last():
 
     assert away.fields["ends_at_ms"] - away.fields["due_at_ms"] == 3 * 86_400_000
     assert (day.fields["due_at_ms"], day.fields["ends_at_ms"]) == (away.fields["due_at_ms"], None)
+
+
+def test_another_day_leaves_a_ring_where_it_was_promised():
+    """By the note's own clock, wherever the person is by now; a keeper has no other way to keep it."""
+    rings = {"rings_from": "2023-11-18T07:00", "time_zone": "Asia/Tokyo", "due_at_ms": START_MS + 6 * 86_400_000}
+    deposit = Add(kind="task", text="The deposit of 150", note_id="n_1", fields=rings)
+    asked = request("the deposit is 120, by sunday", notes=[deposit])
+    moved = change("change", number=1, text="The deposit of 120", due="2023-11-19", said="deposit is 120")
+    [operation], refused = outcome(asked, moved)
+    [before], now = asked.ledger, apply(asked.ledger, operation, BY).note
+
+    assert not refused
+    assert now.due_at_ms != before.due_at_ms
+    assert now.rings_at_ms == before.rings_at_ms

@@ -220,3 +220,93 @@ def test_what_the_person_says_again_is_doubtful_no_more():
 
     assert marked.find(1).doubtful
     assert not again.find(1).doubtful
+
+
+# --- rings ----------------------------------------------------------------------------------------------------------
+
+SUNDAY, SATURDAY = 1_800_000_000_000 + 40 * 3_600_000, 1_800_000_000_000 + 16 * 3_600_000  # 17 and 16 Jan, midnight UTC
+
+
+def deposit(rings_from, due_at_ms=SUNDAY, **fields):
+    return added(Ledger("c"), "task", "The deposit", rings_from=rings_from, due_at_ms=due_at_ms, **fields)
+
+
+def moved_to(ledger, due_at_ms, hand="keeper"):
+    return apply(ledger, Change(number=1, fields={"due_at_ms": due_at_ms}), Actor(hand, NOW)).ledger.notes[1]
+
+
+def test_a_ring_with_a_time_of_its_own_stays_when_the_day_moves():
+    """A wish like “ping me tomorrow at 7” is kept, whatever day the matter is due, and without one."""
+    ledger = deposit("2027-01-15T09:00")
+
+    assert [moved_to(ledger, due).rings_from for due in (SATURDAY, SUNDAY + 8 * 86_400_000, None)] == [
+        "2027-01-15T09:00"
+    ] * 3
+
+
+def test_a_ring_of_its_day_moves_along_and_stays_where_its_new_time_is_over():
+    """Due on Sunday it rings on Sunday; on Saturday, then; of a day that is over the ring to come is not lost."""
+    ledger = deposit("2027-01-17T09:00")
+
+    assert moved_to(ledger, SATURDAY).rings_from == "2027-01-16T09:00"
+    assert moved_to(ledger, SATURDAY - 2 * 86_400_000).rings_from == "2027-01-17T09:00"
+
+
+def test_a_snooze_to_another_day_is_not_taken_off_by_a_new_day():
+    """What was put off until Tuesday rings on Tuesday."""
+    ledger, local, at_ms = rang(deposit("2027-01-17T09:00"))
+    tuesday = at_ms + 2 * 86_400_000
+    ledger = apply(ledger, Move(number=1, occurrence=local, to_ms=tuesday), Actor("person", at_ms)).ledger
+    later = apply(ledger, Change(number=1, fields={"due_at_ms": SATURDAY}), Actor("keeper", at_ms)).ledger
+
+    assert later.notes[1].rings_at_ms == tuesday
+
+
+def test_of_two_notes_that_are_one_the_ring_goes_on():
+    """The note that stands for both rings for both; two that ring at times of their own are left as they are."""
+    ledger = added(deposit("2027-01-16T07:00"), "task", "Pay the deposit", "n_2")
+    both = added(ledger, "task", "Pay for the hall", "n_3", rings_from="2027-01-18T07:00")
+
+    assert apply(ledger, Merge(number=1, into=2), BY).note.rings_from == "2027-01-16T07:00"
+    assert apply(both, Merge(number=1, into=3), BY) == Refusal("rings", 1)
+
+
+def test_a_new_value_rings_as_the_old_one_did():
+    """A reminder about a fact outlives the fact's next wording."""
+    ledger = added(Ledger("c"), "fact", "Rent is 900", subject="rent", rings_from="2027-01-18T07:00")
+    ledger = added(ledger, "fact", "Rent is 950", "n_2", subject="rent")
+
+    assert ledger.notes[2].rings_from == "2027-01-18T07:00"
+
+
+def test_a_date_of_a_series_that_was_called_done_is_taken_back():
+    """Named or not: it rang and waits for word again, and the series goes on as before."""
+    ledger, local, at_ms = rang(weekly())
+    done = apply(ledger, End(number=1, occurrence=local), BY).ledger
+    later = Actor("model", at_ms + 1)
+
+    for date in ("", local):
+        outcome = apply(done, Reopen(number=1, occurrence=date), later)
+        assert outcome.note == ledger.notes[1].model_copy(update={"version": outcome.note.version})
+    assert apply(ledger, Reopen(number=1), later) == Refusal("same", 1)
+    assert apply(ledger, Reopen(number=1, occurrence="2027-01-24T19:00"), later).code == "date"
+
+
+def test_a_date_that_was_done_ahead_of_its_hour_rings_after_all():
+    """Also of a series that began weeks ago: none of the dates before comes again."""
+    ledger = rang(weekly())[0]
+    coming = series.next_ring(ledger.notes[1])
+    done = apply(ledger, End(number=1, occurrence=coming[0]), BY).ledger
+
+    assert series.next_ring(apply(done, Reopen(number=1), BY).note) == coming
+
+
+def test_a_series_that_ended_with_its_last_date_stands_again_with_that_date():
+    """[Done] of the last date ends the series; taken back it waits for word."""
+    ledger = added(Ledger("c"), "task", "Pills", rings_from="2027-01-16T07:00", repeats="FREQ=DAILY;COUNT=1")
+    ledger, local, at_ms = rang(ledger)
+    ended = apply(ledger, End(number=1, occurrence=local), Actor("person", at_ms)).ledger
+    again = apply(ended, Reopen(number=1), Actor("person", at_ms)).note
+
+    assert (ended.notes[1].status, again.status) == ("done", "open")
+    assert views.waits_for_word(again)

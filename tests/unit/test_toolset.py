@@ -377,6 +377,17 @@ async def test_what_ended_stands_again():
     assert await box.end([1], "reopen") == "Stands again: #1 task: Call Ana"
 
 
+@pytest.mark.parametrize("day", ["", "2026-11-23"])
+async def test_a_date_of_a_series_that_was_not_done_after_all_stands_again(day: str):
+    """By its day, or the latest; a day that was never done is said to be none."""
+    ledger = rang_on("2026-11-23")
+    box = make_box(ledger=ledger)
+    await box.end([1], "done")
+
+    assert "rang Mon 2026-11-23" in await box.end([1], "reopen", day)
+    assert "has no date 2026-11-16" in await box.end([1], "reopen", "2026-11-16")
+
+
 # --- remind ---------------------------------------------------------------------------------------------------------
 
 
@@ -774,7 +785,7 @@ async def test_an_event_keeps_its_hour_beside_an_earlier_ring():
     [
         pytest.param("2026-11-30T09:00", "Sun 2026-11-29 20:00", id="the evening before stays one"),
         pytest.param("2026-11-30", "Sun 2026-11-29 20:00", id="of a day alone, too"),
-        pytest.param("2026-11-24T18:00", "", id="over by now: it does not ring"),
+        pytest.param("2026-11-24T18:00", "Thu 2026-11-26 20:00", id="over by now: it stays as it was"),
         pytest.param("none", "", id="no day, no ring"),
     ],
 )

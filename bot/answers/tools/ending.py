@@ -19,10 +19,16 @@ async def end(desk: Desk, numbers: Any, how: str, date: str = "") -> str:
         raise Refused(f"Not done: how is one of {', '.join(HOWS)}.")
     notes, problems = desk.picked(numbers, ended=how == "reopen")
     if how == "reopen":
-        said = [desk.done("Stands again", Reopen(number=note.number)) for note in notes]
+        said = [_reopened(desk, note, date.strip()) for note in notes]
     else:
         said = [_ended(desk, note, how, date.strip()) for note in notes]
     return "\n".join([*said, *problems])
+
+
+def _reopened(desk: Desk, note: Note, day: str) -> str:
+    """Let one note stand again; of a series one date, the latest that was called done where none is named."""
+    occurrence = (date_of(note, day, desk.zone) or day) if day and note.repeats else ""
+    return desk.done("Stands again", Reopen(number=note.number, occurrence=occurrence))
 
 
 def _ended(desk: Desk, note: Note, how: str, day: str) -> str:

@@ -41,6 +41,7 @@ _WHY: Final = {
     "known": "note #{number} says so already",
     "past": "a reminder needs a time that is still to come",
     "rule": "that is no rule by which something repeats: {detail}",
+    "rings": "note #{number} and the other ring each at a time of their own; end one of them",
     "date": "note #{number} does not ring then",
     "field": "{detail} cannot be changed",
     "changed": "note #{number} was changed meanwhile; look again",
