@@ -31,11 +31,6 @@ UPDATE inbox SET state = 'received', attempts = attempts - 1 WHERE state = 'clai
 UPDATE inbox SET state = 'received', attempts = attempts - 1, waits = waits + 1
 WHERE turn_id = :turn_id AND state = 'claimed';
 
--- name: inbox_put_back
--- More of the message came before a word of the answer: all of it is one turn, and this was no attempt.
-UPDATE inbox SET state = 'received', attempts = attempts - 1, turn_id = NULL
-WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'claimed';
-
 -- name: inbox_blame
 -- The process died in the midst of it before its claim was stored: that was an attempt all the same.
 UPDATE inbox SET attempts = attempts + 1

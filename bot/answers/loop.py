@@ -196,7 +196,6 @@ class ModelLoop:
         if not calls:
             return ()
         run.progress.begun = True
-        run.progress.show("")
         run.steps.append(PromptMessage("assistant", own_words(reply), tuple(calls)))
         returned: list[ToolCall] = []
         for call in calls:

@@ -19,7 +19,7 @@ from memory.ports import Statement
 from memory.types import SessionState, ToolCall
 
 Show = Callable[[str], None]
-"""Called with the whole answer so far, each time it grows, with "" before a tool is called; returns at once."""
+"""Called with the whole answer so far, each time it grows; returns at once and never raises."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,11 +138,6 @@ class Inbox:
         if statements:
             await self._db.write(*statements)
 
-    async def put_back(self, envelopes: Sequence[Envelope]) -> list[Envelope]:
-        """Let claimed updates wait again, for the rest of their matter. Raises `Conflict`, `StorageUnavailable`."""
-        await self._db.write(*(Statement("inbox_put_back", _key(envelope), expect=1) for envelope in envelopes))
-        return [replace(envelope, turn_id=None, is_half=True) for envelope in envelopes]
-
     async def known(self, update_ids: Iterable[int], me: Me) -> set[int]:
         """Return which of these updates were written down before. Raises `StorageUnavailable`."""
         asked = sorted(set(update_ids))

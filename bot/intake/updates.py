@@ -63,8 +63,6 @@ class Envelope:
     """The update before it in its conversation, which any worker may have written down, when that was not finished."""
     fresh: bool = False
     """True when this process took it in just now; False of what an earlier one, or another, left unfinished."""
-    is_half: bool = False
-    """True when more of its matter came while its answer was begun: the rest of it is waited for."""
     person: str = ""
     """Whose share of the places a message over HTTP takes; "" is that of all who do not say."""
     digest: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -74,9 +74,6 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     async def until_waiting(conversation_id: str) -> None:
         await lanes.until_waiting(conversation_id)
 
-    async def more_comes(batch: Sequence[Envelope]) -> bool:
-        return await lanes.more_comes(batch)
-
     async def look_besides() -> None:
         await follow_ups.ask()
         await services.calls.run_out()
@@ -84,7 +81,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     services = await build_services(process, stored, line, pace, Around(stored.chats, submit, look_besides))
     follow_ups = FollowUps(services)
     continuity_gate = ContinuityGate(services, submit)
-    turns = Turns(services, continuity_gate, until_waiting, more_comes)
+    turns = Turns(services, continuity_gate, until_waiting)
     lanes: Lanes = Lanes(
         lambda batch, do=None: dispatch.work(batch, do),
         limit=settings.continuity_max_concurrent_turns,

@@ -120,11 +120,6 @@ class TurnRate:
         began.append(now_ms)
         return True
 
-    def take_back(self, user_id: int | None) -> None:
-        """Count the last turn of this person no more: it is made together with the next."""
-        if user_id is not None and self._began.get(user_id):
-            self._began[user_id].pop()
-
 
 class ReadingPurse:
     """Books what reading behind the replies costs to the person who spoke (`memory.keeper.surroundings.Purse`)."""

@@ -128,10 +128,7 @@ class SettingsFields(BaseSettings):
         description="An event loop that stands still this long ends the process, to be started again.",
     )
     continuity_merge_window_ms: int = Field(
-        700,
-        ge=0,
-        le=60_000,
-        description="Pieces of one long paste, and what comes this soon before a word of the answer, are one turn.",
+        700, ge=0, le=60_000, description="Pieces of one long paste become one turn."
     )
 
     continuity_http_host: str = Field("127.0.0.1", description="Where the HTTP service listens.")

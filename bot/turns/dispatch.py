@@ -20,8 +20,7 @@ from bot.tools.mcp.login.pasted import pasted
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
-from bot.turns.lanes import Postponed
-from bot.turns.line import Do
+from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
 from bot.turns.parked import try_again
 from bot.turns.services import Services, language_of, reads_ahead

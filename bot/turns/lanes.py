@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from dataclasses import replace
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Protocol
 from weakref import WeakValueDictionary
 
 import structlog
 
 from bot.intake.local import is_local
-from bot.intake.updates import Envelope
-from bot.turns.line import Do, Item, Line, expects_more
+from bot.intake.updates import Envelope, is_cut
 from memory.ports import unobserved
 
 log = structlog.get_logger(__name__)
+
+MAX_MERGED = 500
+"""At most this many messages become one turn; what came behind them is the next."""
+
+MAX_MERGED_CHARS = 500 * 4096
+"""The same for what they hold: as much as so many messages of Telegram."""
 
 PERSON_SHARE = 4
 """One person may take a quarter of all places, in however many chats and topics they write."""
 LOCAL_SHARE = 2
 """All who come over HTTP together take half of them: they have one token, and people on Telegram must not wait."""
 OVER_HTTP = "over HTTP"
+
+Do = Callable[[Envelope], Awaitable[None]]
+"""The work on an update in its lane, when it is more than its kind says: a confirmed tap."""
 
 
 class Work(Protocol):
@@ -43,6 +52,100 @@ class Postponed(Exception):
         super().__init__(f"postponed by {wait_s:.0f} s")
         self.batch = batch
         self.wait_s = wait_s
+
+
+def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int:
+    """Return how many envelopes at the head of the line are worked on together (at least 1).
+
+    Texts that piled up become one turn for a model, which answers all of a burst at once. Rules read a message as one
+    matter: for them (`joins_bursts` False) only the pieces of a long paste and of an album are one. An edit joins the
+    message that it edits. What a turn that died had claimed stays together, with its own kind only: the same `turn_id`;
+    pictures of its album that came since join it.
+    """
+    line = iter(waiting)
+    head = next(line)
+    if not head.mergeable:
+        return 1
+    message_ids, last_text, last_album = {head.message_id}, head.text, head.album
+    count, chars = 1, len(head.text)
+    for envelope in line:
+        chars += len(envelope.text)
+        if chars > MAX_MERGED_CHARS:
+            break
+        same_album = bool(last_album) and envelope.album == last_album
+        same_turn = envelope.turn_id == head.turn_id or (same_album and envelope.turn_id is None)
+        same_person = envelope.user_id == head.user_id and same_turn
+        if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
+            break
+        if envelope.kind == "edit":
+            if envelope.message_id not in message_ids:
+                break
+        elif not (joins_bursts or head.turn_id or is_cut(last_text) or same_album):
+            break
+        message_ids.add(envelope.message_id)
+        last_text, last_album = envelope.text, envelope.album
+        count += 1
+    return count if head.kind == "text" else 1
+
+
+def expects_more(last: Envelope) -> bool:
+    """Return True for a picture of an album, and for a piece so long that it is hardly the end of what was pasted."""
+    return last.kind == "text" and (bool(last.album) or (last.turn_id is None and is_cut(last.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    envelope: Envelope
+    do: Do | None = None
+
+
+class _Line:
+    """Updates that wait in one conversation, each once."""
+
+    def __init__(self, *, joins_bursts: bool = True) -> None:
+        self._joins_bursts = joins_bursts
+        self._items: deque[_Item] = deque()
+        self._update_ids: set[int] = set()
+        self.arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def head(self) -> Envelope:
+        return self._items[0].envelope
+
+    @property
+    def last(self) -> Envelope:
+        return self._items[-1].envelope
+
+    def has(self, update_id: int) -> bool:
+        return update_id in self._update_ids
+
+    def append(self, item: _Item) -> None:
+        if item.envelope.update_id in self._update_ids:
+            return
+        self._update_ids.add(item.envelope.update_id)
+        self._items.append(item)
+        self.arrived.set()
+
+    def put_back(self, items: Sequence[_Item]) -> None:
+        """Put what was taken at the head again; what was sent once more meanwhile is there only once."""
+        mine = {item.envelope.update_id for item in items}
+        self._items = deque([*items, *(item for item in self._items if item.envelope.update_id not in mine)])
+        self._update_ids |= mine
+
+    def batch_length(self) -> int:
+        return next_batch((item.envelope for item in self._items), joins_bursts=self._joins_bursts)
+
+    def take(self) -> list[_Item]:
+        taken = [self._items.popleft() for _ in range(self.batch_length())] if self._items else []
+        self._update_ids -= {item.envelope.update_id for item in taken}
+        return taken
+
+    def clear(self) -> None:
+        self._items.clear()
+        self._update_ids.clear()
 
 
 class Lanes:
@@ -70,7 +173,7 @@ class Lanes:
         self._limit_per_person = max(1, limit // PERSON_SHARE)
         self._shares: WeakValueDictionary[int | str | None, asyncio.Semaphore] = WeakValueDictionary()
         self._over_http = asyncio.Semaphore(max(1, limit // LOCAL_SHARE))
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, _Line] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
         self._at: dict[int, str] = {}
@@ -109,21 +212,10 @@ class Lanes:
 
     async def until_waiting(self, conversation_id: str) -> None:
         """Return when something waits in a conversation behind what is being done there; never where nothing is."""
-        line = self._lines.get(conversation_id, Line())
+        line = self._lines.get(conversation_id, _Line())
         while not line:
             line.arrived.clear()
             await line.arrived.wait()
-
-    async def more_comes(self, batch: Sequence[Envelope]) -> bool:
-        """Return True as soon as something waits that belongs to a batch at work, False when the window is over."""
-        line = self._lines.get(batch[0].conversation_id, Line())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._merge_window_s):
-                while not line.begins_with_more_of(batch):
-                    line.arrived.clear()
-                    await line.arrived.wait()
-                return True
-        return False
 
     def submit(self, envelope: Envelope, do: Do | None = None) -> None:
         """Put an envelope in its line, `do` as the work to be done with it; urgent ones without `do` start at once.
@@ -135,14 +227,14 @@ class Lanes:
         if do is None and self._halts(envelope):
             envelope = replace(envelope, kind="command", command="stop")
         if envelope.urgent and do is None:
-            self._start(self._at_once(Item(envelope)), f"urgent:{envelope.update_id}")
+            self._start(self._at_once(_Item(envelope)), f"urgent:{envelope.update_id}")
             return
         key = envelope.conversation_id
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = Line(joins_bursts=self._joins_bursts)
+            line = self._lines[key] = _Line(joins_bursts=self._joins_bursts)
             self._start(self._run(key, line), f"lane:{key}")
-        line.append(Item(envelope, do))
+        line.append(_Item(envelope, do))
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
@@ -175,7 +267,7 @@ class Lanes:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, key: str, line: Line) -> None:
+    async def _run(self, key: str, line: _Line) -> None:
         try:
             while line:
                 share, group = self._share_of(line.head), self._group_of(line.head)
@@ -183,7 +275,7 @@ class Lanes:
                     await self._wait_for_pieces(line)
                     later = await self._guarded(taken) if (taken := line.take()) else None
                 if later is not None:
-                    line.put_back([Item(envelope, taken[0].do) for envelope in later.batch])
+                    line.put_back([_Item(envelope, taken[0].do) for envelope in later.batch])
                     self._postponed.add(key)
                     self._on_rest(key)
                     await asyncio.sleep(later.wait_s)
@@ -193,7 +285,7 @@ class Lanes:
             del self._lines[key]
             self._on_rest(key)
 
-    async def _at_once(self, item: Item) -> None:
+    async def _at_once(self, item: _Item) -> None:
         """Do it beside the line; of several taps on one message each in its turn, so that the first is the first."""
         envelope = item.envelope
         self._at[envelope.update_id] = envelope.conversation_id
@@ -220,8 +312,8 @@ class Lanes:
     def _group_of(self, envelope: Envelope) -> AbstractAsyncContextManager[None]:
         return self._over_http if is_local(envelope.chat_id) else nullcontext()
 
-    async def _wait_for_pieces(self, line: Line) -> None:
-        while line and line.batch_length() == len(line) and (expects_more(line.last) or line.head.is_half):
+    async def _wait_for_pieces(self, line: _Line) -> None:
+        while line and line.batch_length() == len(line) and expects_more(line.last):
             line.arrived.clear()
             try:
                 async with asyncio.timeout(self._merge_window_s):
@@ -229,7 +321,7 @@ class Lanes:
             except TimeoutError:
                 return
 
-    async def _guarded(self, taken: Sequence[Item]) -> Postponed | None:
+    async def _guarded(self, taken: Sequence[_Item]) -> Postponed | None:
         """Do it; return what has to be done later, None when it is settled."""
         batch = [item.envelope for item in taken]
         here = {envelope.update_id: envelope.conversation_id for envelope in batch}

@@ -25,7 +25,7 @@ from bot.people.spending import Spending, booked, day_budget
 from bot.tools.tool import CallContext
 from bot.turns.parked import try_again
 from bot.turns.services import Services
-from bot.turns.steps.answers import Answers, MoreComes, nothing_comes
+from bot.turns.steps.answers import Answers
 from bot.turns.steps.attachments import FileTurn, Material, has_files, material, unreachable
 from bot.turns.steps.commit import HEAD_START_S, Commit, seen
 from bot.turns.steps.gate import TurnGate
@@ -53,13 +53,12 @@ class Turns:
         services: Services,
         gate: TurnGate,
         until_waiting: Callable[[str], Awaitable[None]] = lambda _: nobody_waits(),
-        more_comes: MoreComes = nothing_comes,
     ) -> None:
         """`until_waiting` returns when something waits in a conversation behind what is done in it."""
         self._services = services
         self.gate = gate
         spending = Spending(services.db, day_budget(services.settings))
-        self.answers = Answers(services, spending, more_comes)
+        self.answers = Answers(services, spending)
         self._commit = Commit(services, gate, spending)
         self._unstored: OrderedDict[str, Made] = OrderedDict()
         """Answers that were made, by turn, until they are stored: none is asked (and paid) for twice (P4)."""
@@ -120,9 +119,8 @@ class Turns:
         in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
         after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4); a session
                               that is over budget is compacted now, or when its next turn begins (by no model)
-        Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable, Postponed (more of the
-        message came before a word was shown: all of it is answered together) and whatever a defect raises: nothing was
-        stored. An answer that was made is kept for the next try of the same turn.
+        Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and whatever a defect raises:
+        nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
         batch, turn_id, said, target = work.batch, work.turn_id, work.said, work.target
         meters, took = self._services.meters, Took(self._queued_ms(batch))

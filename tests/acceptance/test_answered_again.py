@@ -72,7 +72,7 @@ async def test_no_order_of_trying_again_loses_an_answer(api, model, bot_here, or
 
 async def test_an_answer_is_kept_when_a_part_of_its_messages_was_finished_meanwhile(api, model, bot_here, monkeypatch):
     """Two messages become one turn, and one is finished elsewhere: the answer, once paid for, is still given."""
-    bot = await bot_here(CONTINUITY_MERGE_WINDOW_MS=700)
+    bot = await bot_here()
     services = bot.app.services
     store = Commit.store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate
-from story import FRIEND, PERSON, answered, bot_lines, noted, noting, reply, rows, stored_turns, stores, tap, tapped
+from story import FRIEND, PERSON, answered, bot_lines, noted, reply, rows, stored_turns, stores, tap, tapped
 
 pytestmark = pytest.mark.acceptance
 
@@ -84,8 +84,8 @@ async def test_retry_answers_the_last_message_again(api, model, bot_here):
 
 
 async def test_texts_that_pile_up_become_one_turn(api, model, bot_here):
-    """What is written while an answer is being made becomes one next turn."""
-    await bot_here()
+    """What is written while an answer is being made becomes one next turn; a long paste in pieces is one turn."""
+    bot = await bot_here()
     model.gate = Gate()
     api.people.says(PERSON, "one")
     await model.until(lambda: model.requests)
@@ -95,58 +95,11 @@ async def test_texts_that_pile_up_become_one_turn(api, model, bot_here):
     await answered(api, PERSON, "three")
     assert model.requests[-1].said == "two\nthree"
 
-
-async def test_a_long_paste_in_pieces_is_one_turn(api, model, bot_here):
-    """However many messages Telegram makes of it."""
-    bot = await bot_here(CONTINUITY_MERGE_WINDOW_MS=700)
-    api.people.pastes(PERSON, ("word " * 2000).strip())
-    await api.until(lambda: stored_turns(bot))
-    await bot.settled()
-
-    [(said, _)] = stored_turns(bot)
-    assert len(said) > 9000
-
-
-async def test_what_comes_before_a_word_of_the_answer_is_answered_together(api, model, bot_here):
-    """Messages at once are one matter; the model is left once for it, and the rest is waited for."""
-    bot = await bot_here(CONTINUITY_MERGE_WINDOW_MS=3_000)
-    model.gate = Gate()
-    api.people.says(PERSON, "Section one. The rent is 900.")
-    await model.until(lambda: model.requests)
-    for text in ("Section two. The deposit is 1800.", "Section three. No pets."):
-        api.people.says(PERSON, text)
-    await model.until(lambda: len(model.requests) == 2)
-    model.gate.open()
-    await answered(api, PERSON, "Section three. No pets.")
-    await bot.settled()
-
-    whole = "Section one. The rent is 900.\nSection two. The deposit is 1800.\nSection three. No pets."
-    assert [request.said for request in model.requests] == ["Section one. The rent is 900.", whole]
-    assert [said for said, _ in stored_turns(bot)] == [whole]
-    assert len(bot_lines(api)) == 1
-    assert rows(bot, "SELECT DISTINCT state, attempts FROM inbox") == [("done", 1)]
-
-
-async def test_once_a_tool_was_called_what_comes_is_the_next_turn(api, model, bot_here):
-    """What was done is never done again for a message that came late."""
-    bot = await bot_here(CONTINUITY_MERGE_WINDOW_MS=60_000)
-    gate, talk = Gate(), noting("the tiler wants 200", "task", "Pay the tiler 200")
-
-    def answer(messages):
-        model.gate = gate if messages[-1]["role"] == "tool" else None
-        return talk(messages)
-
-    model.reply = answer
-    api.people.says(PERSON, "the tiler wants 200")
-    await model.until(lambda: len(model.requests) == 2)
-    late = api.people.says(PERSON, "and the painter 300")
-    await api.until(lambda: api.is_confirmed(late.update_id))
-    gate.open()
-    await answered(api, PERSON, "and the painter 300")
-    await bot.settled()
-
-    assert [said for said, _ in stored_turns(bot)] == ["the tiler wants 200", "and the painter 300"]
-    assert (await reply(api, "/loops")).text.count("tiler") == 1
+    model.reply = lambda _: "Read."
+    long = "word " * 2000
+    api.people.pastes(PERSON, long.strip())
+    await api.until(lambda: len(stored_turns(bot)) == 3)
+    assert len(stored_turns(bot)[2][0]) > 9000
 
 
 async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model, bot_here):

@@ -23,22 +23,6 @@ async def die(bot, point: str) -> None:
     assert await bot.wait() == -9
 
 
-async def test_what_was_put_back_for_its_second_half_is_answered_once_with_it(api, model, bot_process):
-    """Killed between the two halves of a matter, the next start answers both as one turn."""
-    bot = await bot_process(start=False)
-    model.gate = Gate()
-    api.people.says(PERSON, "Section one")
-    await bot.launch(CONTINUITY_MERGE_WINDOW_MS="60000", CONTINUITY_FAULT="turn_put_back")
-    await model.until(lambda: model.requests)
-    api.people.says(PERSON, "Section two")
-    assert await bot.wait() == -9
-    model.gate = None
-    await bot.start()
-    await answered(api, PERSON, "Section two")
-
-    assert [said for said, _ in stored_turns(bot)] == ["Section one\nSection two"]
-
-
 @pytest.mark.parametrize("point", TURN_POINTS)
 async def test_a_turn_that_dies_anywhere_is_finished_once(api, model, bot_process, point):
     """Whatever point of a turn the process dies at, and again in the recovery, its message is answered once."""

@@ -26,7 +26,7 @@ def hexadecimal(chance: random.Random) -> str:
 @pytest.mark.parametrize("kind", [words, hexadecimal, lambda _: "我" * PIECE_CHARS, lambda _: "> x\n" * 1024])
 async def test_a_pile_from_one_person_is_one_bounded_turn_and_nobody_waits(api, model, bot_here, kind):
     """300 messages of 4,096 characters, then a word from somebody else, who is answered first."""
-    bot = await bot_here(CONTINUITY_MERGE_WINDOW_MS=700)
+    bot = await bot_here()
     chance, counter = random.Random(1), TiktokenCounter()
     for _ in range(PILE):
         api.people.says(PERSON, kind(chance))

@@ -78,7 +78,6 @@ class BotHere:
             "CONTINUITY_DATABASE_URL": server or f"sqlite:///{self.database}",
             "CONTINUITY_CHECKPOINT_DIR": self.checkpoints,
             "CONTINUITY_ALLOWED_USERS": "*",
-            "CONTINUITY_MERGE_WINDOW_MS": 0,  # no test may hang on how soon its next message comes
             **settings,
         }
         self._app: App | None = None

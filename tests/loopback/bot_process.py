@@ -42,7 +42,6 @@ class BotProcess:
             "CONTINUITY_CHECKPOINT_DIR": str(self.checkpoints),
             "CONTINUITY_ALLOWED_USERS": "*",
             "CONTINUITY_SEND_GAP_MS": "0",
-            "CONTINUITY_MERGE_WINDOW_MS": "0",
             **env,
         }
         self.work = cli

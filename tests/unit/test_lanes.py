@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from bot.intake.local import FIRST_LOCAL_ID
 from bot.intake.updates import Envelope
-from bot.turns.lanes import Lanes, Postponed
-from bot.turns.line import MAX_MERGED, MAX_MERGED_CHARS, next_batch
+from bot.turns.lanes import MAX_MERGED, MAX_MERGED_CHARS, Lanes, Postponed, next_batch
 
 
 def envelope(update_id=1, *, conversation="c1", kind="text", **fields):
@@ -139,23 +136,6 @@ async def test_a_long_piece_waits_for_the_next():
     await line.until_idle()
 
     assert work.batches == [[1, 2]]
-
-
-@pytest.mark.parametrize(
-    ("late", "belongs"), [({}, True), ({"kind": "command"}, False), ({"user_id": 8}, False), ({"replies_to": 5}, False)]
-)
-async def test_a_batch_at_work_hears_of_what_belongs_to_it(late, belongs):
-    """A text of the same person does; a command, somebody else's text, a reply to words of ours do not."""
-    work = Work()
-    line = lanes(work)
-    line.submit(envelope(1))
-    await work.started.wait()
-    line.submit(envelope(2, **late))
-
-    assert await line.more_comes([envelope(1)]) is belongs
-    work.go.set()
-    await line.until_idle()
-    assert work.batches == [[1], [2]]
 
 
 async def test_closing_takes_nothing_more_and_cuts_short_what_is_late():

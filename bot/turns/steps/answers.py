@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from bot import replies
@@ -11,29 +10,16 @@ from bot.answers.responder import Answer, Ask, NoAnswer, own_words
 from bot.care.care import care
 from bot.delivery.local import LocalAnswer
 from bot.delivery.streaming import LiveAnswer
-from bot.intake.local import is_local
-from bot.intake.updates import Envelope
 from bot.people.spending import Spending, TurnRate
-from bot.turns.lanes import Postponed
 from bot.turns.services import Services
 from bot.turns.steps.work import TurnWork
-from memory.process import faults
-
-MoreComes = Callable[[Sequence[Envelope]], Awaitable[bool]]
-"""Whether more of these messages comes within the joining window; returns as soon as it does."""
-
-
-async def nothing_comes(_: Sequence[Envelope]) -> bool:
-    """Return False."""
-    return False
 
 
 class Answers:
     """Has answers made, one per conversation."""
 
-    def __init__(self, services: Services, spending: Spending, more_comes: MoreComes = nothing_comes) -> None:
+    def __init__(self, services: Services, spending: Spending) -> None:
         self._services = services
-        self._more_comes = more_comes
         self._spending = spending
         self._rate = TurnRate(services.settings.continuity_turns_per_minute_per_user)
         self._running: dict[str, asyncio.Task[Answer]] = {}
@@ -57,8 +43,7 @@ class Answers:
 
         What was asked is stored all the same: "shorter, please" behind it is understood.
 
-        A model that was told of it goes on with it: the same words a second time would send the person away. Raises
-        Postponed when more of the message came before a word was shown or a tool called: nobody is answered twice.
+        A model that was told of it goes on with it: the same words a second time would send the person away.
         """
         caring = care(ask.text)
         if caring and not (ask.cared_for and self._services.settings.by_model):
@@ -69,24 +54,12 @@ class Answers:
         if left is None:
             return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
         key = ask.conversation_id
-        begun = asyncio.Event()
-
-        def show(text: str) -> None:
-            begun.set()
-            if text:
-                live.grow(text)
-
-        responds = self._services.responder.respond(replace(ask, left=left), show)
+        responds = self._services.responder.respond(replace(ask, left=left), live.grow)
         steps = self._services.waiting.in_steps(ask.turn_id, work.batch[0], responds)
         task = asyncio.create_task(steps, name=f"respond:{ask.turn_id}")
         self._running[key] = task
         try:
             with self._services.waiting.on(ask.turn_id):
-                if await self._more_came(work, task, begun):
-                    self._rate.take_back(ask.user_id)
-                    waiting = await self._services.inbox.put_back(work.batch)
-                    faults.point("turn_put_back")
-                    raise Postponed(waiting)
                 return await task
         except NoAnswer as reason:
             return reason
@@ -98,19 +71,3 @@ class Answers:
             self._running.pop(key, None)
             self._stopped.discard(key)
             task.cancel()
-
-    async def _more_came(self, work: TurnWork, answer: asyncio.Task[Answer], begun: asyncio.Event) -> bool:
-        """Return whether more of the message came before anything was seen or done of its answer.
-
-        Once for a matter: the rest of it is waited for then, and no model is left a second time.
-        """
-        batch = [replace(envelope, turn_id=None) for envelope in work.batch]
-        if not all(each.fresh and not each.is_half and not is_local(each.chat_id) for each in batch):
-            return False
-        comes, begins = asyncio.ensure_future(self._more_comes(batch)), asyncio.ensure_future(begun.wait())
-        try:
-            await asyncio.wait((answer, comes, begins), return_when=asyncio.FIRST_COMPLETED)
-            return comes.done() and comes.result() and not answer.done() and not begun.is_set()
-        finally:
-            comes.cancel()
-            begins.cancel()
