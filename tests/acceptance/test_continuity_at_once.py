@@ -61,6 +61,21 @@ async def test_a_return_is_answered_at_once_with_one_small_line(api, model, bot_
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 
+async def test_no_line_stands_under_a_message_about_something_of_its_own(api, model, bot_here):
+    """Nothing is found for a bedtime story; what comes back to the report has the line."""
+    bot = await bot_here()
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "promise", NOTE)
+    await comes(api, bot, "tell my boy a story: a knight seeks a horseshoe, one key and some dragon's egg", 7)
+    await bot.settled()
+    assert CARRIED not in str(bot_lines(api))
+    assert NOTE in asked(model)[-1].text
+
+    line = await again(api, bot, "what did I say about that harbour report for Anna again?")
+    assert line.buttons == (("Start fresh",), ("Next time, ask me first",))
+
+
 async def test_the_line_names_what_the_last_talk_was_about(api, bot_here):
     """When the keeper of notes named the session before, the small line says that name."""
     bot = await bot_here()

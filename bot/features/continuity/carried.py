@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot import replies
+from bot.answers.responder import Ask
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.continuity.preview import carried_message
 from bot.features.continuity.scope import is_carried
+from bot.intake.media import named_files, own_words
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
+from memory.context.finds import SHORT_WORDS
 from memory.continuity.types import BootstrapOwner
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import session_lines
@@ -51,17 +54,17 @@ class CarriedMatters:
         persona = await self._services.personas.of(user_id)
         return BootstrapOwner(conversation_id=conversation_id, user_id=user_id, persona=persona)
 
-    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
+    async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the small line under the first answer of a session that context was carried into.
 
         It names what was carried, with [Start fresh]; the first time also [Ask me first], later only after days of
-        silence. Never raises but for the disk's refusal.
+        silence. Nothing under a message about something of its own. Never raises but for the disk's refusal.
         """
-        nothing = SaidBehind()
+        nothing, state = SaidBehind(), ask.state
         if state.turn_count or state.isolated or first.user_id is None:
             return nothing
         over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
-        said = await self._carried_behind(first, state, turn_id)
+        said = nothing if is_of_its_own(ask) else await self._carried_behind(first, state, ask.turn_id)
         return replace(said, messages=(*over, *said.messages))
 
     async def _carried_behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
@@ -144,6 +147,12 @@ class CarriedMatters:
         """Ask again whether notes are carried into this session: somebody chose."""
         for key in [each for each in self._carries if each[0] == session_id]:
             del self._carries[key]
+
+
+def is_of_its_own(ask: Ask) -> bool:
+    """Whether a message says something, or brings a file, on which nothing bears that was said before: no greeting."""
+    says = bool(named_files(ask.text)) or len(own_words(ask.text).split()) >= SHORT_WORDS
+    return says and not ask.packet.retrieved
 
 
 def joined(state: SessionState) -> SessionState:

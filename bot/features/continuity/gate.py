@@ -18,6 +18,7 @@ from typing import Literal
 import structlog
 
 from bot import replies
+from bot.answers.responder import Ask
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.carried import CarriedMatters, SaidBehind, isolated
 from bot.features.continuity.preview import offer_message, preview_lines, shown_message
@@ -71,9 +72,9 @@ class ContinuityGate:
             return await self._with(held, batch, turn_id)
         return () if await self._is_asked(batch, turn_id, state) else batch
 
-    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
+    async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the line under the first answer of a session that context was carried into."""
-        return await self.carried.behind(first, state, turn_id)
+        return await self.carried.behind(first, ask)
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows what is carried forward into this first turn of a session."""

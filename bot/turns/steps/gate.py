@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from bot.answers.responder import Ask
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
 from memory.ports import Statement
@@ -43,7 +44,7 @@ class TurnGate(Protocol):
         """Return whether the chat shows what is carried forward into this first turn of a session."""
         ...
 
-    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> Behind:
+    async def behind(self, first: Envelope, ask: Ask) -> Behind:
         """Return the line under the first answer of a session that context was carried into."""
         ...
 
