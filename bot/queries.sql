@@ -254,6 +254,11 @@ SELECT from_chat_id, to_chat_id, EXISTS (SELECT 1 FROM conversations WHERE conve
     'tg:' || CAST(chat_moves.bot_id AS TEXT) || ':' || CAST(chat_moves.to_chat_id AS TEXT) || ':0') AS apart
 FROM chat_moves WHERE bot_id = :bot_id;
 
+-- name: groups_of_old
+-- Groups that may have become supergroups while nobody here was told: their numbers are short, and no move is known.
+SELECT user_id, settings_json FROM people WHERE user_id < 0 AND user_id > -1000000000000 AND user_id NOT IN (
+    SELECT from_chat_id FROM chat_moves WHERE bot_id = :bot_id);
+
 -- name: chat_move_insert
 -- Only of a group that we know.
 INSERT INTO chat_moves (bot_id, from_chat_id, to_chat_id)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 from telegram import Bot
 from telegram.error import ChatMigrated, TelegramError
 
 from bot.intake.updates import conversation_key
+from bot.people.choices import NAME, choices_in, plain_name
 from memory.ports import Database, Statement, unobserved
 
+SUPERGROUPS_BELOW: Final = -1_000_000_000_000
 log = structlog.get_logger(__name__)
 
 
@@ -27,6 +30,10 @@ class ChatMoves:
         self.earlier: dict[int, int] = {}
         """The number of before, of supergroups that had a conversation of their own when their move was noted."""
         self._now: dict[int, int] = {}
+        self._names: dict[int, str] = {}
+        """The names of groups that may have become supergroups, by their numbers, as they were at the start."""
+        self._asked: set[int] = set()
+        """Supergroups of which it was asked what they were before."""
         self._on_new = on_new
 
     async def open(self, bot_id: int) -> None:
@@ -34,6 +41,26 @@ class ChatMoves:
         self._bot_id = bot_id
         for row in await self._db.read("chat_moves", bot_id=bot_id):
             self._know(row["from_chat_id"], row["to_chat_id"], is_apart=bool(row["apart"]))
+        rows = await self._db.read("groups_of_old", bot_id=bot_id)
+        self._names = {row["user_id"]: str(choices_in(row["settings_json"]).get(NAME) or "") for row in rows}
+
+    def namesakes(self, chat_id: int, title: str) -> list[int]:
+        """Return the groups that a supergroup may have been: they are called like it, and it is not known to be one."""
+        is_known = chat_id in self._asked or chat_id in self.origins or chat_id in self.earlier
+        if not self._names or chat_id >= SUPERGROUPS_BELOW or is_known:
+            return []
+        return [number for number, name in self._names.items() if name and name == plain_name(title)]
+
+    async def find(self, bot: Bot, chat_id: int, groups: Sequence[int]) -> None:
+        """Note which of these groups has become a supergroup, unless that was talked in already.
+
+        Telegram tells a move for a day; who was off for longer asks, once. Raises `StorageUnavailable`.
+        """
+        there = await self._db.read("conversations_of_group", prefix=f"tg:{self._bot_id}:{chat_id}:%")
+        self._asked.add(chat_id)
+        for number in groups:
+            if not there and await self.is_so(bot, number, chat_id):
+                await self.record(number, chat_id)
 
     def today(self, chat_id: int) -> int:
         """Return the number that a chat has on Telegram now."""
@@ -81,7 +108,10 @@ class ChatMoves:
 
 @dataclass(frozen=True, slots=True)
 class ReportedMoves:
-    """Moves of groups that updates speak of: where they are kept, and who says whether a stranger's report is true."""
+    """Moves of groups that updates speak of, or should have: where they are kept, and who asks Telegram about them."""
 
     kept: ChatMoves
     is_so: Callable[[int, int], Awaitable[bool]]
+    """Says whether a stranger's report is true."""
+    find: Callable[[int, Sequence[int]], Awaitable[None]]
+    """Notes which of these groups has become this supergroup."""

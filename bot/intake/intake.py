@@ -171,13 +171,17 @@ class Intake:
         if read is None:
             await self.set_aside(identity(raw), "it names neither a sender nor a chat")
             return
+        if groups := self._namesakes(read):
+            await self._look_for_move(read, groups)
+            read = self._readable(raw) or read
         self._hand_on(read, await self._stored_together([read]))
 
     def _read(self, raw: object) -> _Read | None:
         """Return an update that may be written down with others; None when `take` has more to do, or to say."""
         try:
             alone = read_move(raw) is not None or ended_poll(raw) is not None
-            return None if alone else self._readable(raw)
+            read = None if alone else self._readable(raw)
+            return None if read is None or self._namesakes(read) else read
         except Exception:  # noqa: BLE001 - `take` tells of it
             return None
 
@@ -220,6 +224,21 @@ class Intake:
                 await self._moves.kept.record(before, after)
         except StorageError as exc:
             raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc
+
+    def _namesakes(self, read: _Read) -> Sequence[int]:
+        """Return the groups that the chat of an update may have been before it became a supergroup."""
+        envelope = read.envelope
+        if self._moves is None or envelope is None or read.payload is None:
+            return ()
+        return self._moves.kept.namesakes(envelope.chat_id, envelope.title)
+
+    async def _look_for_move(self, read: _Read, groups: Sequence[int]) -> None:
+        """Find out whether a move was missed, before a conversation of its own is begun for who moved."""
+        try:
+            if self._moves is not None and read.envelope is not None:
+                await self._moves.find(read.envelope.chat_id, groups)
+        except StorageError as exc:
+            raise NotTaken(f"whether a group has moved is not known: {exc}") from exc
 
     async def _ended(self, poll: Mapping[str, object], poll_id: str) -> None:
         """Write down the end of a poll for each chat that it was sent to; of any other nothing is stored (P14).

@@ -156,7 +156,7 @@ def _intake(
         deliver=deliver,
         stranger=stranger,
         trouble=trouble,
-        moves=ReportedMoves(line.moves, partial(line.moves.is_so, line.bot)),
+        moves=ReportedMoves(line.moves, partial(line.moves.is_so, line.bot), partial(line.moves.find, line.bot)),
         refuse=refuse,
     )
 

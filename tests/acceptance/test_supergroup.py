@@ -21,6 +21,12 @@ async def told(api, chat_id, text, *, by=ANA):
     return said(api, chat_id)[-1]
 
 
+async def killed(api, bot):
+    """Kill it when everything that it said is written down as sent: else the next start says it once more."""
+    await api.until(lambda: not rows(bot, "SELECT 1 FROM outbox WHERE state <> 'sent'"))
+    await bot.kill()
+
+
 @pytest.mark.parametrize("by", [ANA, STRANGER])
 async def test_a_group_keeps_its_conversation_reminders_and_buttons(api, model, bot_process, by):
     """Whoever upgrades it: the next message is answered in the same session, after a restart too; old buttons work."""
@@ -32,7 +38,7 @@ async def test_a_group_keeps_its_conversation_reminders_and_buttons(api, model, 
     await told(api, new, "@continuity_bot and what was the codeword?")
     assert "zebrafish" in model.requests[-1].text
 
-    await bot.kill()
+    await killed(api, bot)
     change(bot, "UPDATE notes SET rings_from = '2026-01-01T09:00', rings_at_ms = 1767258000000")
     await bot.start()
     await api.until(lambda: any(line.buttons for line in api.view(new).lines))
@@ -73,8 +79,31 @@ async def test_a_strangers_word_moves_no_group(api, bot_process):
     assert rows(bot, "SELECT COUNT(*) FROM chat_moves") == [(0,)]
 
 
+async def test_a_group_that_moved_while_the_bot_was_off_for_days_keeps_its_conversation(api, model, bot_process):
+    """Telegram forgot to tell: the bot asks, before it answers; of a namesake that moved elsewhere nothing is taken."""
+    bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
+    other, group = (api.people.opens_group("Friends", kind="group") for _ in range(2))
+    await told(api, other, "@continuity_bot The password is aardvark")
+    await told(api, group, "@continuity_bot The codeword is zebrafish")
+    await told(api, group, "/remind@continuity_bot tomorrow at 9 water the plants")
+    await killed(api, bot)
+    api.people.upgrades_group(other, user_id=ANA)
+    new = api.people.upgrades_group(group, user_id=ANA)
+    api.updates.waiting.clear()
+    await bot.start()
+    namesake = api.people.opens_group("Friends")
+    await told(api, namesake, "@continuity_bot hello")
+    await told(api, new, "@continuity_bot and what was the codeword?")
+
+    assert "zebrafish" in model.requests[-1].text
+    assert "aardvark" not in model.requests[-1].text
+    assert "water the plants" in await told(api, new, "/reminders@continuity_bot")
+    assert rows(bot, "SELECT from_chat_id, to_chat_id FROM chat_moves") == [(group, new)]
+    assert rows(bot, "SELECT COUNT(*) FROM conversations") == [(3,)]
+
+
 async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bot_process):
-    """The bot was off when a group became a supergroup, and was talked to there before it knew.
+    """The bot was off when a group became a supergroup, Telegram did not tell, and it was talked to there.
 
     Its reminder rings there, the button under it works, what was said before is found from there, after a restart too,
     and `/forget everything` leaves nothing of either.
@@ -83,13 +112,16 @@ async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bo
     group = api.people.opens_group("Friends", kind="group", owner=ANA)
     await told(api, group, "@continuity_bot The codeword is zebrafish")
     await told(api, group, "/remind@continuity_bot tomorrow at 9 water the plants")
-    await bot.kill()
+    await killed(api, bot)
     new = api.people.upgrades_group(group, user_id=ANA)
     api.updates.waiting.clear()  # Telegram keeps them for a day
+    unsaid = api.faults.plant("sendChatAction", "server_error", chat_id=group, times=None)
     change(bot, "UPDATE notes SET rings_from = '2040-01-01T09:00', rings_at_ms = 2209021200000")
     await bot.start()
     await told(api, new, "@continuity_bot hello there")
-    await bot.kill()
+    assert unsaid.hits
+    api.faults.clear()
+    await killed(api, bot)
     change(bot, "UPDATE notes SET rings_from = '2026-01-01T09:00', rings_at_ms = 1767258000000")
     await bot.start()
     await api.until(lambda: any(line.buttons for line in api.view(new).lines))
@@ -99,7 +131,8 @@ async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bo
     await api.until(lambda: api.calls_of("answerCallbackQuery"))
     assert "too old" not in str(api.calls_of("answerCallbackQuery")[-1].params).lower()
 
-    await bot.restart()
+    await killed(api, bot)
+    await bot.start()
     found = await told(api, new, "/group@continuity_bot codeword")
     assert "zebrafish" in found
     await told(api, new, "@continuity_bot and now?")
