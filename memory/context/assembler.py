@@ -26,6 +26,7 @@ from memory.context.notes_block import (
     mark_for,
     new_mark,
     since,
+    since_taken,
     take,
 )
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved
@@ -255,22 +256,23 @@ class Assembler:
         self, state: SessionState, scope: Scope, zone: str, shown: Sequence[ConversationTurn], now_ms: int
     ) -> Remembered:
         """Return the session's block of notes, taken anew when the ledger did much since, and what it did since."""
-        ledger = await self._ledgers.read(state.conversation_id)
+        here = state.conversation_id
+        ledger, answered_ms = await self._ledgers.read(here), await self._earlier.answered_ms(state)
         forgotten = frozenset(note.number for note in ledger if note.is_forgotten)
         mark = mark_for(state, scope, zone)
         if mark is None or mark.version > ledger.version:
-            fresh = new_mark(state, ledger, scope, zone, now_ms)
-            return Remembered(ledger, self._block(state, fresh, scope, ledger, forgotten))
-        moved = ledger.version > mark.version
-        changes = await self._ledgers.since(state.conversation_id, mark.version) if moved else []
-        block = self._blocks.get((state.session_id, mark, ledger.epoch, forgotten))
-        block = block or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
-        told = {turn.turn_id for turn in shown if turn.tool_calls}
-        news = since(block, ledger, changes, scope, told=told, now_ms=now_ms)
-        if news.outdated > MAX_OUTDATED or sum(map(self._counter.count, news.lines)) > SINCE_TOKENS:
-            fresh = new_mark(state, ledger, scope, zone, now_ms)
-            return Remembered(ledger, self._block(state, fresh, scope, ledger, forgotten))
-        return Remembered(ledger, block, news)
+            changes = await self._ledgers.after(here, answered_ms) if answered_ms else []
+        else:
+            changes = await self._ledgers.since(here, mark.version) if ledger.version > mark.version else []
+            known = self._blocks.get((state.session_id, mark, ledger.epoch, forgotten))
+            block = known or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
+            told = {turn.turn_id for turn in shown if turn.tool_calls}
+            news = since(block, ledger, changes, scope, told=told, now_ms=now_ms, answered_ms=answered_ms)
+            if news.outdated <= MAX_OUTDATED and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
+                return Remembered(ledger, block, news)
+        taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
+        news = since_taken(taken, ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms)
+        return Remembered(ledger, taken, news)
 
     def _block(
         self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger, forgotten: frozenset[int]

@@ -107,7 +107,7 @@ class ContextInputs:
     """Tiers that could not be gathered, and why."""
 
 
-_Section = Literal["changed", "rang", "lasting"]
+_Section = Literal["changed", "events", "lasting"]
 
 
 def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> ConversationContextPacket:
@@ -190,9 +190,9 @@ def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: Token
 
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
-    """Take the lines of the block, which stay the same whatever comes, then what changed in the notes and what rang."""
+    """Take the lines of the block, which stay the same whatever comes, then events and what changed in the notes."""
     sections: tuple[tuple[_Section, Sequence[str]], ...] = (
-        ("lasting", inputs.block.lasting), ("rang", inputs.since.rang), ("changed", inputs.since.changed),
+        ("lasting", inputs.block.lasting), ("events", inputs.since.events), ("changed", inputs.since.changed),
     )  # fmt: skip
     for section, lines in sections:
         for line in lines:
@@ -254,7 +254,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
     state, fields = inputs.state, inputs.fields
     turns = tuple(sorted(parts["history"].values, key=lambda turn: turn.seq))
     missing = _missing(inputs, parts["history"])
-    of_notes: dict[_Section, list[str]] = {"changed": [], "rang": [], "lasting": []}
+    of_notes: dict[_Section, list[str]] = {"changed": [], "events": [], "lasting": []}
     for section, line in parts["memories"].values:
         of_notes[section].append(line)
     update: dict[str, Any] = {
@@ -275,7 +275,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
         "threads": "\n".join(parts["threads"].values),
         "notes_mark": inputs.block.mark,
         "notes_changed": "\n".join(of_notes["changed"]),
-        "notes_rang": "\n".join(of_notes["rang"]),
+        "notes_events": "\n".join(of_notes["events"]),
         "today": "\n".join(reversed(parts["today"].values)),
         "last_conversation": "\n".join(reversed(parts["last_conversation"].values)),
         "retrieved": tuple(parts["retrieved"].values),

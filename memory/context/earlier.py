@@ -55,6 +55,13 @@ class EarlierSessions:
         self._began.clear()
         self._standings.clear()
 
+    async def answered_ms(self, state: SessionState) -> int:
+        """When the last message of a conversation was said that was answered; 0 for none."""
+        if state.turn_count:
+            return state.last_turn_at_ms
+        rows = await self._store.sessions(state.conversation_id, limit=1)
+        return rows[0].last_turn_at_ms if rows else 0
+
     async def told(
         self,
         state: SessionState,

@@ -1,4 +1,4 @@
-"""The notes in a prompt: the block that its session begins with, and the changes of the ledger since. Pure."""
+"""The notes in a prompt: the block that its session begins with, changes of the ledger since, and events. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from memory.ledger.lines import model_line
-from memory.ledger.types import Ledger, Note, NoteChange
+from memory.ledger.lines import brief_moment, model_line, moment
+from memory.ledger.types import Ledger, Note, NoteChange, Occurrence
 from memory.ledger.views import (
     DAY_MS,
     Scope,
@@ -24,6 +24,7 @@ from memory.ledger.views import (
     worth,
 )
 from memory.ports import TokenCounter
+from memory.text import shorten
 from memory.types import NotesMark, SessionState
 
 LASTING_TOKENS: Final = 300
@@ -44,6 +45,11 @@ STALE_MS: Final = 7 * 24 * 3600 * 1000
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 MAX_OUTDATED: Final = 3
 """When more lines of the block say what holds no longer, it is taken anew, wherever the news of them stands."""
+EVENT_CHARS: Final = 60
+"""Characters of a note's text in the line of an event: its number tells the rest."""
+EVENT_DEEDS: Final = 2
+MOST_EVENTS: Final = 6
+"""So many of the latest are told after a long silence; how every note stands the block tells."""
 MAX_MISSES: Final = 20
 MAX_MARKS: Final = 6
 """Blocks that a session knows at once: of a group one for each scope and clock."""
@@ -76,16 +82,12 @@ class Since:
     """Changes of the ledger since a block was taken, each note once, in its newest form."""
 
     changed: tuple[str, ...] = ()
-    rang: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    """What came of notes since the last answer, by the clock and by the person's taps; told once."""
     numbers: frozenset[int] = frozenset()
     """Notes that are told here, or whose newest form a tool's result in the messages tells."""
     outdated: int = 0
     """Lines of the block that hold no longer."""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """All of it."""
-        return (*self.changed, *self.rang)
 
 
 NO_BLOCK: Final = Block()
@@ -184,19 +186,20 @@ def since(
     *,
     told: Collection[str],
     now_ms: int,
+    answered_ms: int,
 ) -> Since:
-    """The effect of these changes, the latest of the ledger, on the lines of the block.
+    """The effect of these changes, the latest of the ledger, on the lines of the block, and the events among them.
 
     `told` are turns whose calls of tools stand in the messages: what the model did in them stands there with its
-    results. A line that reads as in the block is not said again.
+    results. A line that reads as in the block is not said again, nor one of which an event since `answered_ms` says
+    all that is new.
     """
     if block.mark is None:
         return NOTHING_SINCE
     zone = block.mark.time_zone
-    of_note: dict[int, list[NoteChange]] = {}
-    for change in sorted(changes, key=lambda each: each.version):
-        of_note.setdefault(change.number, []).append(change)
-    changed, rang, numbers, outdated = list[str](), list[str](), set[int](), 0
+    came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
+    of_note = _by_note(changes)
+    changed, numbers, outdated = list[str](), set(came), 0
     for number, done in sorted(of_note.items(), key=lambda item: item[1][-1].version):
         note = ledger.find(number)
         if note is None or not belongs(note, scope):
@@ -210,8 +213,64 @@ def since(
         if line == block.lines.get(number) or not (note.is_open or was_told):
             continue
         numbers.add(number)
-        (rang if note.is_open and {each.verb for each in done} == {"ring"} else changed).append(line)
-    return Since(tuple(changed), tuple(rang), frozenset(numbers), outdated)
+        says_all = number in came and (not note.is_open or {each.verb for each in done} == {"ring"})
+        changed += [] if says_all else [line]
+    return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
+
+
+def since_taken(
+    block: Block, ledger: Ledger, changes: Sequence[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int
+) -> Since:
+    """The events of a block that is taken now: those of notes that its lines do not tell."""
+    zone = block.mark.time_zone if block.mark else "UTC"
+    came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
+    untold = {number: line for number, line in came.items() if number not in block.lines}
+    return Since(events=tuple(untold.values()), numbers=frozenset(untold))
+
+
+def _by_note(changes: Iterable[NoteChange]) -> dict[int, list[NoteChange]]:
+    of_note: dict[int, list[NoteChange]] = {}
+    for change in sorted(changes, key=lambda each: each.version):
+        of_note.setdefault(change.number, []).append(change)
+    return of_note
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+def events(
+    ledger: Ledger, changes: Iterable[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int, zone: str
+) -> dict[int, str]:
+    """The notes that rang, or that the person tapped, after a moment: a line each by its number, the latest last.
+
+    `#12 Call Ana: rang at 17:00, ticked off at 17:05`. At most the latest of them, each with its last two deeds.
+    """
+    found: dict[int, str] = {}
+    for number, done in _by_note(change for change in changes if change.at_ms > answered_ms).items():
+        note = ledger.find(number)
+        deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
+        if note is not None and belongs(note, scope) and deeds:
+            found[number] = f"#{number} {shorten(note.text, EVENT_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
+    return dict(list(found.items())[-MOST_EVENTS:])
+
+
+def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
+    """The deed of the clock or of the person's tap, and when; "" where the note's own line says what is new."""
+    day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
+    when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
+    if change.verb == "ring":
+        return f"rang {when}"
+    after = change.after
+    if change.hand != "person" or change.cause.startswith("edit:") or after.get("status") == "replaced":
+        return ""
+    dates = [Occurrence.model_validate(each) for each in after.get("occurrences", ())]
+    moved = next((each.moved_to_ms for each in reversed(dates) if each.state in {"snoozed", "moved"}), None)
+    until_ms = after.get("snoozed_until_ms") or (moved if change.verb == "change" else None)
+    if until_ms:
+        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
+    ends = "dropped" if after.get("status") == "dropped" else "ticked off"
+    deed = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
+    return f"{deed} {when}" if deed else ""
 
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:

@@ -3,7 +3,7 @@
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the history, whose first
 message begins with the stable blocks (the notes as they stood at the session's first reply, earlier sessions, the
 summary), then the message that is answered, which begins with the block that changes with every turn: what changed in
-the notes, what rang, what was found. What the person says stands behind it. Nobody is made to say what they did not
+the notes, events, what was found. What the person says stands behind it. Nobody is made to say what they did not
 say: there are no messages but theirs.
 """
 
@@ -36,7 +36,7 @@ NOTES: Final = "Notes, as they stood{when} (what changed since is told later)"
 OPEN: Final = "Open then"
 EARLIER: Final = "Earlier conversations"
 CHANGED: Final = "Notes that bear on this, are new or changed since, as they stand now"
-RANG: Final = "Reminders that rang since"
+EVENTS: Final = "Since your last answer, by the clock and by what the person tapped"
 FOUND: Final = "Found in what was said before"
 _USER: Final = "User: "
 
@@ -54,10 +54,10 @@ def stable_text(packet: ConversationContextPacket) -> str:
 
 
 def turn_text(packet: ConversationContextPacket) -> str:
-    """Return the text of this turn alone, fenced: changed notes, rings, finds."""
+    """Return the text of this turn alone, fenced: changed notes, events, finds."""
     body = _sections(
         (CHANGED, packet.notes_changed),
-        (RANG, packet.notes_rang),
+        (EVENTS, packet.notes_events),
         (FOUND, "\n".join(retrieved_line(item, packet) for item in packet.retrieved)),
     )
     return fence(body, TURN_TITLE)

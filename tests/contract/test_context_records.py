@@ -15,7 +15,7 @@ from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import SessionLine, put_session_line
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import Actor, Add, Change, End, Ring
+from memory.ledger.types import Actor, Add, Change, End, Move, Ring
 from memory.ledger.views import Scope
 from memory.packets import RetrievedItem
 from memory.ports import Statement
@@ -289,22 +289,65 @@ async def test_behind_a_compaction_the_notes_are_taken_anew(store, desk):
     assert marked(marked(state, moved.notes_mark), moved.notes_mark).notes_marks == (first.notes_mark, moved.notes_mark)
 
 
-async def test_what_rang_is_told_and_what_a_tool_did_is_not_told_twice(store, desk):
-    """The result of a tool stands in the messages; that a reminder rang stands nowhere else."""
+RING = Ring(number=1, occurrence="2026-03-04T15:30", rings_at_ms=NOW_MS + HOUR_MS // 2)
+BINS = Add(kind="task", text="Bins", note_id="n_1", fields={"rings_from": "2026-03-04T15:30", "time_zone": "UTC"})
+
+
+async def test_what_a_tool_did_is_not_told_twice(store, desk):
+    """Its result stands in the messages."""
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
-    rings = {"rings_from": "2026-03-04T15:30", "time_zone": "UTC"}
-    await note(store, Add(kind="task", text="Take the bins out", note_id="n_1", fields=rings))
+    await note(store, BINS)
     first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
     state = marked(state, first.notes_mark).model_copy(update={"last_seq": 2})
     call = ToolCall(call_id="c", name="note", result="#2 task: Call Ana")
     turn = make_turn(turn_id="t_tool", session_id="s_1", seq=2, tool_calls=(call,), created_at_ms=NOW_MS)
     await store.db.write(insert_turn(turn, "d"))
     await note(store, Add(kind="task", text="Call Ana", note_id="n_2"), hand="model", cause="t_tool")
-    await note(store, Ring(number=1, occurrence="2026-03-04T15:30", rings_at_ms=NOW_MS + HOUR_MS // 2), hand="operator")
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
 
-    assert packet.notes_changed == ""
-    assert packet.notes_rang == "#1 task: Take the bins out (rang Wed 4 Mar 15:30, not called done)"
+    assert (packet.notes_changed, packet.notes_events) == ("", "")
+
+
+async def test_what_rang_and_was_tapped_is_told_once_with_its_time_then_as_it_stands(store, desk):
+    """An event of the moment between two answers; behind the next one only the note's line says how it is."""
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    await note(store, BINS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark)
+    await note(store, RING, hand="operator", at_ms=NOW_MS + HOUR_MS // 2)
+    rang = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
+    later = state.model_copy(update={"last_turn_at_ms": NOW_MS + HOUR_MS})
+    then = await assembler(store).packet(later, "hi", now_ms=NOW_MS + 2 * HOUR_MS)
+    snooze = Move(number=1, occurrence="2026-03-04T15:30", to_ms=NOW_MS + 24 * HOUR_MS)
+    await note(store, snooze, hand="person", cause="b_1", at_ms=NOW_MS + 2 * HOUR_MS)
+    put_off = await assembler(store).packet(later, "hi", now_ms=NOW_MS + 2 * HOUR_MS)
+    await note(store, End(number=1), hand="person", cause="b_1", at_ms=NOW_MS + 25 * HOUR_MS)
+    tapped = await assembler(store).packet(later, "hi", now_ms=NOW_MS + 26 * HOUR_MS)
+
+    assert (rang.notes_changed, rang.notes_events) == ("", "#1 Bins: rang at 15:30")
+    assert (then.notes_changed, then.notes_events) == ("#1 task: Bins (rang Wed 4 Mar 15:30, not called done)", "")
+    assert put_off.notes_events == "#1 Bins: put off at 17:00 until Thu 5 Mar 15:00"
+    assert (tapped.notes_changed, tapped.notes_events) == (
+        "", "#1 Bins: put off on Wed 4 Mar 17:00 until Thu 5 Mar 15:00, ticked off at 16:00",
+    )  # fmt: skip
+    assert stable_text(tapped) == stable_text(rang)
+
+
+async def test_a_session_begins_with_the_events_that_its_notes_do_not_tell(store, desk):
+    """What was ticked off since stands in no block; that a reminder rang its line says. /fresh hears of neither."""
+    await desk.session("s_0", ["hello"], ended_at_ms=NOW_MS)
+    await note(store, BINS)
+    await note(store, Add(kind="task", text="Call Ana", note_id="n_2"))
+    await note(store, RING, hand="operator", at_ms=NOW_MS + HOUR_MS // 2)
+    await note(store, End(number=2), hand="person", cause="b_1", at_ms=NOW_MS + HOUR_MS)
+    await note(store, Change(number=1, fields={"weight": 0.9}), hand="keeper", at_ms=NOW_MS + HOUR_MS)
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS + 30 * HOUR_MS)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + 24 * HOUR_MS)
+    apart = state.model_copy(update={"isolated": True})
+
+    assert packet.notes_events == "#2 Call Ana: ticked off on Wed 4 Mar 16:00"
+    assert "rang Wed 4 Mar 15:30" in packet.threads
+    assert (await assembler(store).packet(apart, "hi", now_ms=NOW_MS + 24 * HOUR_MS)).notes_events == ""
 
 
 async def test_an_open_note_that_a_block_has_no_room_for_comes_with_the_message_that_speaks_of_it(store, desk):

@@ -79,7 +79,7 @@ def inputs_of(turns, text, state=None, reserved=0):
         moment=Moment(now_ms=START_MS),
         history=turns,
         block=Block(lasting=tuple(lines.values()), open=(text,) * 5, more=2, lines=lines),
-        since=Since(changed=(text,), rang=(text,)),
+        since=Since(changed=(text,), events=(text,)),
         retrieved=[RetrievedItem(source="turn", ref=str(n), text=text, note=text, at_ms=0, score=1) for n in range(9)],
         today=[text] * 9,
         last_conversation=[text],

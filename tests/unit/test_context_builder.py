@@ -65,7 +65,7 @@ def full(**overrides):
             open=tuple(f"#{n} task: {words(100)}" for n in range(20, 25)),
             more=3,
         ),
-        "since": Since(changed=("#30 task: new",), rang=("#31 task: rang",)),
+        "since": Since(changed=("#30 task: new",), events=("#31 task: rang",)),
         "last_conversation": [f"{n} {words(30, 'before')}" for n in range(30)],
     }
     return inputs(**(values | overrides))
@@ -379,7 +379,7 @@ def test_people_cannot_write_instructions_into_the_packet():
         inputs(
             state=make_state(last_seq=9, rolling_summary=evil),
             block=Block(lasting=(evil,), open=(evil,)),
-            since=Since(changed=(evil,), rang=(evil,)),
+            since=Since(changed=(evil,), events=(evil,)),
             retrieved=[item("m_1", evil, note=evil)],
             today=[evil],
             last_conversation=[evil],
