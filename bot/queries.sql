@@ -208,7 +208,7 @@ ORDER BY created_at_ms DESC LIMIT 100;
 
 -- name: offers_on_screen
 -- The offers that nobody took, with the message in which each stands.
-SELECT buttons.button_id, buttons.payload_json, outbox.message_id
+SELECT DISTINCT buttons.button_id, buttons.payload_json, outbox.message_id, outbox.markup_json
 FROM buttons JOIN outbox ON outbox.conversation_id = buttons.conversation_id
     AND outbox.markup_json LIKE '%' || buttons.button_id || '%'
 WHERE buttons.conversation_id = :conversation_id AND buttons.action = 'answer_again' AND buttons.used_at_ms IS NULL

@@ -60,6 +60,8 @@ class OutgoingMessage:
     reply_to_message_id: int | None = None
     edits_message_id: int | None = None
     anyone_may_tap: bool = False
+    keyboard: Mapping[str, Any] | None = None
+    """The buttons of the message that it edits, which stay."""
     mentions: tuple[Mention, ...] = ()
     """Those of whom the text says the name; not in Markdown."""
 
@@ -287,7 +289,7 @@ class Outbox:
 
     def _buttons(self, target: Target, message: OutgoingMessage) -> tuple[dict[str, Any] | None, list[Statement]]:
         if not message.buttons:
-            return None, []
+            return (dict(message.keyboard) if message.keyboard else None), []
         group_id, now_ms = self._ids.new("g"), self._clock.now_ms()
         rows: list[list[dict[str, str]]] = []
         statements: list[Statement] = []

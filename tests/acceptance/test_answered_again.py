@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from loopback.model import Gate, ModelFault
+from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, answered, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
 
 from bot import replies
@@ -147,6 +147,49 @@ async def test_an_offer_goes_once_a_later_answer_has_read_the_edit(api, model, b
     api.people.edits(PERSON, said.message_id, "What is 2 + 4?")
     await tap(api, "Answer again", on=await shows(api, "Want a new answer"))
     await answered(api, PERSON, "What is 2 + 4?")
+
+
+DEPOSIT = "The deposit of {} euro for the hall is due by Sunday, I must not forget it."
+
+
+def deposit(euros: int, op: str, **more) -> dict:
+    """The keeper's change of the note about it."""
+    said = f"the deposit of {euros} euro"
+    return {"op": op, "kind": "task", "text": f"The €{euros} deposit", "said": said, "turns": [1]} | more
+
+
+@pytest.mark.parametrize(
+    ("again", "told"),
+    [
+        (deposit(120, "change", number=1), "I've put my notes right:\n• The €120 deposit\nWant a new answer?"),
+        (deposit(120, "delete", number=1), "• Dropped: The €150 deposit\n"),
+        (None, "Ah, you changed that one. Want a new answer?"),
+    ],
+)
+async def test_an_offer_names_the_notes_that_were_put_right(api, model, bot_here, again, told):
+    """What the keeper made of an edit stands in the bot's own message, whose button still answers again."""
+    bot = await bot_here()
+
+    def answer(messages):
+        text = str(messages)
+        if "New turns:" not in text:
+            return "Noted."
+        change = again if "120 euro" in text else deposit(150, "add")
+        return [ToolCall("keep", {"changes": [change] if change else []})]
+
+    model.reply = answer
+    said = api.people.says(PERSON, DEPOSIT.format(150))
+    await shows(api, "Noted.")
+    await bot.app.services.memory.keeper.read_now(f"tg:{bot.app.services.me.bot_id}:{PERSON}:0")
+    api.people.edits(PERSON, said.message_id, DEPOSIT.format(120))
+    offer = await shows(api, "changed that one")
+    await api.until(lambda: rows(bot, "SELECT COUNT(*) FROM model_readings") == [(2,)])
+    shown = await shows(api, told)
+    assert shown.message_id == offer.message_id
+
+    await tap(api, "Answer again", on=shown)
+    await api.until(lambda: bot_texts(api).count("Noted.") == 2)
+    assert rows(bot, "SELECT COUNT(*) FROM buttons WHERE action = 'answer_again'") == [(1,)]
 
 
 async def test_a_tap_that_was_on_its_way_when_the_offer_went_is_obeyed(api, model, bot_here):

@@ -6,22 +6,30 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
+import structlog
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
+from bot.lines import name_of, note_line
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.work import Made, TurnWork
-from memory.errors import Conflict
+from memory.errors import Conflict, StorageError
 from memory.keeper.edited import says_the_same
 from memory.ports import Row, Statement
 from memory.types import PRIVATE, ConversationTurn
 
 TAKEN_UP: Final = "taken_up"
 """Marks an offer that a later answer took from the screen."""
+SILENT: Final = frozenset({"doubtful", "turn_ids", "version"})
+"""Fields of a note whose change nobody is told of."""
+SHOWN_NOTES: Final = 5
+FLUSH_S: Final = 10.0
+
+log = structlog.get_logger(__name__)
 
 
 async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list[OutgoingMessage], list[Statement]]:
@@ -144,6 +152,45 @@ class Edits:
                 await self._services.memory.edited(turn.turn_id, text, *both, third_party=envelope.third_party)
 
         await self._services.committer.say(Target.of(envelope), messages, store)
+        if turn is not None and differs:
+            self._services.behind(self._put_right(envelope, turn.turn_id), "reads")
+
+    async def _put_right(self, edit: Envelope, turn_id: str) -> None:
+        """Let the keeper read an edit at once where notes rest on it, and name in the offer what became of them.
+
+        As it was stays an offer that was tapped, or that a later answer took from the screen. Never raises.
+        """
+        services, here = self._services, edit.conversation_id
+        try:
+            before = await services.memory.ledgers.read(here)
+            if not any(note.is_open and turn_id in note.turn_ids for note in before):
+                return
+            await services.memory.keeper.read_now(here)
+            await services.delivery.flush(FLUSH_S)
+            if not (notes := await self._changed(edit, turn_id, before.version)):
+                return
+            about = {"message_id": edit.message_id, "user_id": edit.user_id}
+            for row in await services.db.read("offers_on_screen", conversation_id=here):
+                meant, keyboard = orjson.loads(row["payload_json"]), orjson.loads(row["markup_json"])
+                if about.items() <= meant.items() and not meant.get(TAKEN_UP):
+                    said = replies.say("edited_noted", notes=notes)
+                    message = OutgoingMessage(said, edits_message_id=row["message_id"], keyboard=keyboard)
+                    await services.committer.write(Target.of(edit), [message])
+        except StorageError as exc:
+            log.warning("an offer stays as it was before the keeper read", error=str(exc))
+
+    async def _changed(self, edit: Envelope, turn_id: str, version: int) -> str:
+        """The notes of a turn that the keeper changed since a version, line by line as they are now; "" for none."""
+        services, here = self._services, edit.conversation_id
+        ledger, changes = await services.memory.ledgers.read(here), await services.memory.ledgers.since(here, version)
+        zone, now_ms = (await services.people.clock(here, edit.user_id)).name, services.clock.now_ms()
+        numbers = dict.fromkeys(each.number for each in changes if each.hand == "keeper" and each.after.keys() - SILENT)
+        notes = [note for number in numbers if (note := ledger.find(number)) and turn_id in note.turn_ids]
+        lines = (
+            note_line(note, now_ms, zone) if note.is_open else replies.say("loop_dropped", title=name_of(note))
+            for note in notes[:SHOWN_NOTES]
+        )
+        return "\n".join(f"• {line}" for line in lines)
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
         """Return the words of a turn's person as they are now; of a turn of several messages one alone reads anew."""
