@@ -142,6 +142,11 @@ class FileFinder:
         """Which files the turn that is being answered in a conversation may be told of: as its prompt was."""
         return self._reach.get(conversation_id, Reach(conversation_id))
 
+    async def text_of(self, file: StoredFile) -> str:
+        """The beginning of what was read of a file. Raises `StorageUnavailable`."""
+        rows = await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES)
+        return "\n".join(passage.text for passage in passages_of(rows))
+
     async def has_files(self, conversation_id: str) -> bool:
         """Whether there are files in a conversation, as its last turn saw it. Raises `StorageUnavailable`."""
         known = self._there.get(conversation_id)

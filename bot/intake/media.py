@@ -43,6 +43,7 @@ _LINE: Final = re.compile(
 FORWARDED: Final = "(forwarded"
 """So the line begins that says whose a file is that was forwarded without a word."""
 _ORIGIN: Final = re.compile(rf"^> {re.escape(FORWARDED)} .*\)$", re.MULTILINE)
+_NUMBERED: Final = re.compile(rf"> (?:{_KINDS}) #(\d{{1,9}})")
 _WAITS: Final = re.compile(r"\A \[(\d+)\]\Z")
 
 
@@ -179,6 +180,11 @@ def named_files(text: str) -> list[NamedFile]:
                 NamedFile(line.group(), line["kind"], number, int(waits[1][:18]) if waits and not number else None)
             )
     return found
+
+
+def file_numbers(text: str) -> list[int]:
+    """The numbers of files whose lines stand in a text, also behind other words; each once, in order."""
+    return list(dict.fromkeys(map(int, _NUMBERED.findall(text))))
 
 
 def own_words(text: str) -> str:

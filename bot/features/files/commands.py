@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from bot import replies
 from bot.delivery.outbox import SENT_BACK, Button, OutgoingMessage, file_back, text_file
+from bot.features.files.deleting import deleted_message
+from bot.features.files.names import name_of, title_of
 from bot.files.rows import StoredFile
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from bot.turns.steps.attachments import file_name, megabytes
+from bot.turns.steps.attachments import megabytes
 
 LISTED: Final = 12
 BUTTONS_A_ROW: Final = 2
@@ -39,7 +42,7 @@ class FileCommands:
         if not files:
             return OutgoingMessage(replies.say("files_none"))
         shown = files[:LISTED]
-        lines = [replies.say("files_head"), *map(_line, shown)]
+        lines = [replies.say("files_head"), *[_line(file, await name_of(self._services, file)) for file in shown]]
         if len(files) > LISTED:
             lines.append(replies.say("files_more", count=len(files) - LISTED))
         taken, of = await shelf.kept_bytes(envelope.user_id), shelf.limits.quota_bytes
@@ -59,7 +62,7 @@ class FileCommands:
         if file is None or file.kind not in SENT_BACK:
             await services.committer.done([envelope], [], tap.use)
             return False
-        sent = file_back(file.kind, file.telegram_id, file.name or f"#{file.number}")
+        sent = file_back(file.kind, file.telegram_id, await title_of(services, file) or f"#{file.number}")
         await services.committer.done([envelope], [sent], tap.use)
         return False
 
@@ -73,24 +76,23 @@ class FileCommands:
         return True
 
     async def _delete(self, tap: Tap) -> bool:
-        """Delete one file, with its bytes when nobody else has sent the same; show what is left."""
+        """Delete one file, with its bytes when nobody else has sent the same; say what stays of it."""
         services, envelope = self._services, tap.envelope
         file = await services.files.shelf.find(envelope.conversation_id, tap.payload["number"])
         own = file is not None and (envelope.private or file.user_id == envelope.user_id)
         if file is None or not (own or await self._leads(envelope)):
             await services.committer.done([envelope], [], tap.use)
             return False
-        text = replies.say("file_deleted", file=file_name(file))
-        message = OutgoingMessage(text, edits_message_id=envelope.message_id)
+        message = replace(await deleted_message(services, file), edits_message_id=envelope.message_id)
         gone = services.files.shelf.gone(file)
         await services.committer.done([envelope], [message], tap.use, *gone)
         await services.files.shelf.sweep_or_later()
         return False
 
 
-def _line(file: StoredFile) -> str:
+def _line(file: StoredFile, called: str) -> str:
     what = ", ".join(filter(None, (file.label, megabytes(file.size_bytes) if file.digest else "")))
-    return f"{file.number}. {file_name(file)}{f' ({what})' if what else ''}"
+    return f"{file.number}. {called}{f' ({what})' if what else ''}"
 
 
 def _buttons(files: Sequence[StoredFile]) -> tuple[tuple[Button, ...], ...]:

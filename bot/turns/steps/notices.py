@@ -8,6 +8,7 @@ import orjson
 
 from bot import replies
 from bot.answers.responder import Answer, Ask, EndedPoll
+from bot.intake.media import file_numbers
 from bot.tools.call import CallRow
 from bot.turns.services import Services
 from memory.foreign import parts
@@ -26,12 +27,28 @@ _WHY = {
     "date": "that date was changed meanwhile",
 }
 
+DELETED = (
+    "Deleted by the person: file {names}. Nobody can look at it any more. What you know of it is from your messages or "
+    "notes: say that, not that it stands there."
+)
+
 
 async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     """Notices about the turn before, and about this one when it was tried before. Raises `StorageUnavailable`."""
     decided = (_decided(call, ask) for call in ask.news)
     told = (*await _not_stored(services, ask), *_set_before(ask), *decided, *_ended(ask))
-    return (*told, *await _taken_back(services, ask))
+    return (*told, *await _taken_back(services, ask), *await _deleted(services, ask))
+
+
+async def _deleted(services: Services, ask: Ask) -> list[str]:
+    """Files of which the prompt tells and that are not here any more."""
+    packet = ask.packet
+    spoken_of = (ask.text, *(turn.user_text for turn in packet.history), *(item.text for item in packet.retrieved))
+    numbers = file_numbers("\n".join(spoken_of))
+    shelf, here = services.files.shelf, ask.conversation_id
+    known = {file.number for file in await shelf.all(here)} if numbers else set()
+    gone = [f"#{each}" for each in numbers if each not in known and await shelf.find(here, each) is None]
+    return [DELETED.format(names=", ".join(gone))] if gone else []
 
 
 async def _taken_back(services: Services, ask: Ask) -> list[str]:
