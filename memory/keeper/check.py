@@ -7,6 +7,7 @@ from calendar import day_name
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -33,6 +34,8 @@ SMALL: Final = 12
 """Numbers up to this one are often words of their own ("two", "second"): they need not occur."""
 MOST_SUMMED: Final = 20
 DAYS_AROUND: Final = 14
+SOURCES_HELD: Final = 512
+"""Turns and notes as they are compared: an answer is checked three times, and most of them are there the next time."""
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
 _FIRST_AND_LAST = 2
@@ -208,6 +211,7 @@ def _of_turn(turn: ConversationTurn, request: KeeperRequest) -> _Source:
     return _source(f"{name}\n{turn.user_text}\n{turn.assistant_text}\n{seen}", (turn.turn_id,))
 
 
+@lru_cache(maxsize=SOURCES_HELD)
 def _source(text: str, turn_ids: tuple[str, ...]) -> _Source:
     counts = frozenset(value for _, value in numbers(TIME.sub(" ", text)))
     values = {value for _, value in numbers(text)}
