@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -40,6 +41,7 @@ from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
+from memory.search.searcher import Choose
 from memory.storage.store import Store
 from memory.text import asks_at_the_end
 from memory.types import ConversationTurn, NotesMark, SessionState
@@ -56,8 +58,8 @@ T = TypeVar("T")
 class SearchPort(Protocol):
     """The side of `memory.search.searcher.Searcher` that a packet needs."""
 
-    async def search(self, query: Query) -> list[RetrievedItem]:
-        """Return older turns that bear on the query, best first."""
+    async def search(self, query: Query, choose: Choose = list, /) -> list[RetrievedItem]:
+        """Return older turns that bear on the query, best first, those that are chosen."""
         ...
 
 
@@ -235,11 +237,9 @@ class Assembler:
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop everything kept of these conversations."""
-        gone = [
-            key for key, kept in self._turns.items() if any(belongs(turn.conversation_id) for turn in kept.values())
-        ]
-        for key in gone:
-            del self._turns[key]
+        for key, kept in list(self._turns.items()):
+            if any(belongs(turn.conversation_id) for turn in kept.values()):
+                del self._turns[key]
         self._blocks.clear()
         self._earlier.clear_cache()
 
@@ -316,10 +316,10 @@ class Assembler:
             limit=MAX_FINDS,
             now_ms=now_ms,
         )
-        found = [item for item in await self._searcher.search(query) if item.source == "turn"]
-        here = [item for item in found if not alone or item.session_id == state.session_id]
         answers = bool(shown) and asks_at_the_end(shown[-1].assistant_text)
-        return beside_calls(relevant(here, message, answers=answers), shown)
+        found = await self._searcher.search(query, partial(relevant, message=message, answers=answers))
+        turns = [item for item in found if item.source == "turn"]
+        return beside_calls([item for item in turns if not alone or item.session_id == state.session_id], shown)
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from memory.context.notes_block import Block, Since, newest_form
 from memory.context.repeats import NoteWords, speak_of
@@ -50,7 +50,19 @@ NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
 
 
-def relevant(found: Sequence[RetrievedItem], message: str, *, answers: bool = False) -> list[RetrievedItem]:
+class Find(Protocol):
+    """A find, whatever is known of it besides."""
+
+    @property
+    def share(self) -> float:
+        """How much of the message it and its neighbours hold."""
+        ...
+
+
+F = TypeVar("F", bound=Find)
+
+
+def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list[F]:
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
     A long message, or one of words that everybody says, shares little of what it says with anything before; a question

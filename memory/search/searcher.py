@@ -47,6 +47,9 @@ BESIDE_WORDS = 60
 CONTEXT_WORDS = 30
 """Of the turn's other side where it has nothing of it."""
 
+Choose = Callable[[Sequence[Scored]], list[Scored]]
+"""Returns those of the scored that are wanted, in their order."""
+
 log = logging.getLogger(__name__)
 
 
@@ -121,14 +124,14 @@ class Searcher:
         if self._semantic:
             self._semantic.clear_cache()
 
-    async def search(self, query: Query) -> list[RetrievedItem]:
+    async def search(self, query: Query, choose: Choose = list) -> list[RetrievedItem]:
         """Return older turns and memories that bear on the query, best first, each once, none that is excluded.
 
         Of a long text the passage that matches is returned. A query without a word that means something finds
-        nothing. Raises `StorageUnavailable`.
+        nothing. `choose` leaves out what is not wanted before its texts are read. Raises `StorageUnavailable`.
         """
         reads = await self._reads(query)
-        best, texts = await self._db.read_chain(_with_texts(reads))
+        best, texts = await self._db.read_chain(_with_texts(reads, choose))
         return [self._item(one, texts[ref]) for one in best if (ref := (one.message.source, one.message.ref)) in texts]
 
     async def order(self, query: Query) -> list[Scored]:
@@ -252,6 +255,6 @@ class Searcher:
         return texts.language or self._languages.detect(texts.user_text or texts.assistant_text).code
 
 
-def _with_texts(reads: Reads[list[Scored]]) -> Reads[tuple[list[Scored], dict[tuple[str, str], Texts]]]:
-    best = yield from reads
+def _with_texts(reads: Reads[list[Scored]], choose: Choose) -> Reads[tuple[list[Scored], dict[tuple[str, str], Texts]]]:
+    best = choose((yield from reads))
     return best, (yield from texts_of([(one.message.source, one.message.ref) for one in best]))

@@ -8,6 +8,7 @@ import memory
 from memory.ports import Statement
 from memory.search import terms
 from memory.search.languages import Languages
+from memory.search.lookups import texts_of
 from memory.search.query import Query
 from memory.search.searcher import index_turn, merge_index
 from memory.storage.extension import Extension
@@ -113,6 +114,18 @@ async def test_keeps_conversations_apart(say, searcher):
     await say(*talk("the password is swordfish"))
 
     assert await searcher.search(Query("tg:1:2:0", "swordfish password")) == []
+
+
+async def test_of_what_is_not_wanted_no_text_is_read(say, searcher, monkeypatch):
+    """Whoever searches chooses by the scores; the texts of the others stay where they are."""
+    await say(*talk("the harbour is closed", "a remark on the harbour"))
+    read = []
+    monkeypatch.setattr("memory.search.searcher.texts_of", lambda found: read.append(found) or texts_of(found))
+    best, _ = await searcher.order(Query(HERE, "harbour"))
+    found = await searcher.search(Query(HERE, "harbour"), lambda scored: scored[:1])
+
+    assert refs(found) == [best.message.ref]
+    assert read == [[("turn", best.message.ref)]]
 
 
 async def test_a_word_with_the_hash_of_one_in_another_conversation_is_found(say, searcher, monkeypatch):
