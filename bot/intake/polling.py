@@ -26,7 +26,7 @@ MAX_CONFLICTS = 6
 MAX_RESTARTS = 5
 """Fresh starts of polling in a row, without one completed poll between them, before the process ends."""
 LAST_POLL_S = 0.5
-HEAD_START_S = 0.005
+HEAD_START_S = 0.02
 """So much ahead of the next poll the work on what came is begun: both want the same processor."""
 
 OK = 200
