@@ -146,6 +146,16 @@ def rhythm_in(text: str, rrule: str) -> str:
     return _first_in(text, (_frequency(parts, code) for code in LANGUAGES)) or next(filter(None, plurals), "")
 
 
+def day_names(at_ms: int, now_ms: int, zone: str) -> str:
+    """The names of a day in all languages: `Saturday tomorrow Sat 28 Nov, Samstag morgen Sa. 28. Nov. …`."""
+    at = local(at_ms, zone)
+    return ", ".join(
+        f"{_weekday_name(at, code)} {when_text(at_ms, now_ms, zone, code, exact=False)} "
+        f"{day_text(at_ms, now_ms, zone, code)}"
+        for code in LANGUAGES
+    )
+
+
 def tomorrow_in(text: str) -> str:
     """The word of a text for the day after it is read, in any language; "" for none."""
     return _first_in(text, (_say(code, "dates.tomorrow") for code in LANGUAGES))

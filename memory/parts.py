@@ -22,7 +22,7 @@ from memory.ledger.old_stores import OldStores
 from memory.ledger.views import loops_of, standing
 from memory.ports import Clock, Database, Ids, Observers, Statement, TokenCounter
 from memory.privacy.forget import Forgetter
-from memory.privacy.plan import ForgetPlanner
+from memory.privacy.planner import ForgetPlanner
 from memory.privacy.rewording import Rewording
 from memory.search.embeddings import Embedder
 from memory.search.languages import Languages
@@ -129,7 +129,7 @@ class Parts:
             bootstrap=bootstrap,
             forgetter=Forgetter(
                 db,
-                ForgetPlanner(db, hydrator.fold, clock, given.extensions),
+                ForgetPlanner(db, hydrator, counter, clock, given.extensions),
                 recorder=recorder,
                 checkpoints=checkpoints,
                 bootstrap=bootstrap,

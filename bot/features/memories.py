@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from bot import replies
+from bot.dates import day_names
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
@@ -14,6 +15,7 @@ from bot.intake.updates import Envelope
 from bot.lines import note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Heading, best_first, by_heading, standing
 from memory.search.same_words import asked_words, held
@@ -72,10 +74,18 @@ def forget_button(number: int, note: Note) -> Button:
     return Button(replies.say("forget_number", number=number), "forget_ask", {"note_ids": [note.note_id]})
 
 
-def holding(notes: Sequence[Note], words: str) -> list[Note]:
+def told(note: Note, now_ms: int, zone: str) -> str:
+    """A note's words with the names of its days: by `training on Saturday` it is found, too, that is due on one."""
+    note = at_next_date(note)
+    moments = {each for each in (note.due_at_ms, note.ends_at_ms, note.rings_at_ms) if each is not None}
+    clock = zone if note.due_exact else note.time_zone
+    return "\n".join([note.text, *(day_names(at_ms, now_ms, clock) for at_ms in sorted(moments))])
+
+
+def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
     """Those of the notes that hold most of these words, in whatever form and order; none when none holds any."""
     asked = asked_words(words)
-    counts = [len(held(asked, note.text)) for note in notes]
+    counts = [len(held(asked, told(note, now_ms, zone))) for note in notes]
     most = max(counts, default=0)
     return [note for note, count in zip(notes, counts, strict=True) if count == most > 0]
 
@@ -112,6 +122,6 @@ class Memories:
             now_ms = self._services.clock.now_ms()
             if not words:
                 return memory_list(ledger, now_ms, zone, private=envelope.private)
-            return found_list(words, holding(best_first(standing(ledger), now_ms), words), now_ms, zone)
+            return found_list(words, holding(best_first(standing(ledger), now_ms), words, now_ms, zone), now_ms, zone)
 
         return View("memory", made)

@@ -23,7 +23,7 @@ SHORT_MONTH: Final = 3
 TOLD_SHARE: Final = 0.6
 """Of the words of what has neither names nor numbers, so many tell it again, as in `memory.context.repeats`."""
 TOLD_LEAST: Final = 2
-_SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _CAPITAL: Final = re.compile(r"[^\W\d_]+")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
@@ -129,12 +129,14 @@ class Matter:
             return said.numbers[min(codes)]
         names = {word for word in gone.words if self._is_name(word, gone, said)}
         shared = {word for word in gone.words if gone.words[word] & said.forms}
-        own = {word for word in names & shared if not known.names and known.forms.isdisjoint(gone.words[word])}
+        new = {word for word in names if known.forms.isdisjoint(gone.words[word])}
+        own = set() if known.names else new & shared
         if own and (not self._has_nouns or 2 * len(own) >= len(names)):
             return min(own)
         if not names and not gone.numbers:
             return _most(shared, gone)
-        is_told = _marked(gone, said, names, shared) or _told_at_once(gone, said, names, shared)
+        marks = len(new) + len((gone.numbers.keys() & said.numbers.keys()) - known.numbers)
+        is_told = _marked(gone, said, names, shared, marks) or _told_at_once(gone, said, names, shared)
         return min(names & shared or shared, default="") if is_told else ""
 
     def _is_name(self, word: str, gone: Said, said: Said) -> bool:
@@ -149,21 +151,23 @@ def _most(shared: set[str], gone: Said) -> str:
     return max(shared, key=len) if shared and len(shared) >= least else ""
 
 
-def _marked(gone: Said, said: Said, names: set[str], shared: set[str]) -> bool:
-    """Whether all names and half of the numbers are shared, and with a single one of these half of the rest."""
+def _marked(gone: Said, said: Said, names: set[str], shared: set[str], new: int) -> bool:
+    """Whether all names and half of the numbers are shared, and half of the rest: or two and more of them are new.
+
+    Two names that notes tell that stay are no matter by themselves: `Nuala` with `Lisbon` is her trip, not her divorce.
+    """
     same = gone.numbers.keys() & said.numbers.keys()
     things = gone.words.keys() - names
-    marks = len(names) + len(same)
-    is_same = names <= shared and 2 * len(same) >= len(gone.numbers)
+    is_same = names <= shared and 2 * len(same) >= len(gone.numbers) and bool(names or same)
     rest = len(things & shared)
-    return is_same and marks > 0 and (marks > 1 or (rest > 0 and 2 * rest >= len(things)))
+    return is_same and (new > 1 or (rest > 0 and 2 * rest >= len(things)))
 
 
 def _told_at_once(gone: Said, said: Said, names: set[str], shared: set[str]) -> bool:
     """Whether one sentence has a name, a number and a thing of what is forgotten: `Alfie: size 11, noted`."""
     if not (names & shared and shared - names and gone.numbers.keys() & said.numbers.keys()):
         return False
-    for sentence in _SENTENCE.split(said.text):
+    for sentence in SENTENCE.split(said.text):
         forms = forms_of(sentence)
         here = {word for word in shared if not forms.isdisjoint(gone.words[word])}
         if here & names and here - names and any(value in gone.numbers for _, value in numbers(sentence)):

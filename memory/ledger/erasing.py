@@ -57,11 +57,14 @@ def without(
     changes: Sequence[NoteChange],
     note_ids: Collection[str],
     turn_ids: Collection[str],
+    *,
     staying: Collection[str] = (),
+    cut: Collection[str] = (),
 ) -> Erased:
     """The ledger without these notes, and without all that rests on these turns but for the notes `staying`.
 
-    Those keep their own words, and nothing of the turns. A note whose place one that goes had taken stands again. Of a
+    Those keep their own words, and nothing of the turns, but rest on those of which a part stays (`cut`).
+    A note whose place one that goes had taken stands again. Of a
     note that stays although such a turn once changed it, the history goes: it is told from now on as it is now. Of one
     that goes while its turns stay a trace is left, so that what they say is not told again.
     """
@@ -77,7 +80,7 @@ def without(
             gone_ids.add(note.note_id)
     gone = tuple(note for note in ledger if note.note_id in gone_ids)
     kept = {
-        note.number: _standing_again(_off(note, gone_turns), gone_ids)
+        note.number: _standing_again(_off(note, gone_turns - set(cut)), gone_ids)
         for note in ledger
         if note.note_id not in gone_ids
     }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
-import orjson
-
-from memory.privacy.erasure import MIN_OWN_WORD_CHARS, MIN_TRACE_CHARS, pieces, strings_of
+from memory.privacy.erasure import MIN_OWN_WORD_CHARS, MIN_TRACE_CHARS, pieces, spelled_out
 from memory.storage.turn_rows import LoggedTurn
 from memory.types import ToolCall
 
@@ -32,23 +30,16 @@ def silenced(turns: Iterable[LoggedTurn], words: Collection[str]) -> list[Logged
 
 
 def _without(logged: LoggedTurn, words: Collection[str]) -> LoggedTurn:
-    calls = tuple(_forgotten(call) if _tells(call, words) else call for call in logged.turn.tool_calls)
+    calls = tuple(forgotten(call) if _tells(call, words) else call for call in logged.turn.tool_calls)
     return replace(logged, turn=logged.turn.model_copy(update={"tool_calls": calls}))
 
 
-def _forgotten(call: ToolCall) -> ToolCall:
+def forgotten(call: ToolCall) -> ToolCall:
+    """A call without what it said."""
     return call.model_copy(update={"arguments": "{}", "result": FORGOTTEN})
 
 
 def _tells(call: ToolCall, words: Collection[str]) -> bool:
     """Whether a call holds one of these words, however its JSON spells them."""
-    said = "\n".join((call.arguments, call.result, *_spelled_out(call.arguments), *_spelled_out(call.result))).lower()
+    said = "\n".join((call.arguments, call.result, *spelled_out(call.arguments), *spelled_out(call.result))).lower()
     return any(word in said for word in words)
-
-
-def _spelled_out(text: str) -> Iterator[str]:
-    r"""The strings of a JSON text, in which `\u2019` is one letter; nothing of any other text."""
-    try:
-        yield from strings_of(orjson.loads(text))
-    except orjson.JSONDecodeError:
-        return

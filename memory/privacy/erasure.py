@@ -95,8 +95,17 @@ def without(state: SessionState, gone: Collection[str]) -> SessionState:
 
 def texts_of(turn: ConversationTurn) -> tuple[str, ...]:
     """Return everything that a turn says, its tool calls included."""
-    calls = (text for call in turn.tool_calls for text in (call.arguments, call.result))
-    return (turn.user_text, turn.assistant_text, *calls)
+    return (turn.user_text, turn.assistant_text, *called_by(turn))
+
+
+def called_by(turn: ConversationTurn) -> tuple[str, ...]:
+    """The words of its tool calls: of the arguments no ids, and no names of choices."""
+    said = ((spelled_out(call.arguments), call.result) for call in turn.tool_calls)
+    return tuple(text for words, result in said for text in (*filter(_is_said, words), result))
+
+
+def _is_said(text: str) -> bool:
+    return not _NAME.fullmatch(text)
 
 
 def traces(gone: Iterable[str], left: Iterable[str]) -> list[str]:
@@ -136,6 +145,14 @@ def strings_of(value: Any) -> Iterator[str]:
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from strings_of(each)
+
+
+def spelled_out(text: str) -> list[str]:
+    r"""The strings of a JSON text, in which `\u2019` is one letter; any other text as it is."""
+    try:
+        return list(strings_of(orjson.loads(text)))
+    except orjson.JSONDecodeError:
+        return [text]
 
 
 def jobs_of(rows: Iterable[Row], turn_ids: Collection[str], session_ids: Collection[str]) -> list[Row]:

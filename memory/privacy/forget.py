@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -21,13 +21,17 @@ from memory.ledger.types import Note
 from memory.ledger.views import forgotten_words, standing
 from memory.ports import Database, Statement
 from memory.privacy import erasure, file_scan
-from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
+from memory.privacy.cutting import Cut
+from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetRequest
+from memory.privacy.planner import ForgetPlanner
 from memory.process.faults import point
+from memory.search.same_words import held, telling_forms
 from memory.search.searcher import merge_index
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import BEFORE_RESTORE, CheckpointFiles
 
 PAGE: Final = 50
+SHARED_WORDS: Final = 2
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +67,11 @@ class Foreseen:
     counts: ForgetCounts
     said: tuple[str, ...] = ()
     """Words of people in the messages that go, oldest first; of long sessions only their last messages."""
+    parts: tuple[Echo, ...] = ()
+    """Parts that go of messages and answers whose rest stays."""
     notes: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
-    """Open notes that rest on messages that go, and keep their own words."""
+    """Open notes of the same messages, which keep their own words."""
     reminders: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     """Notes that are used no more already."""
@@ -118,7 +124,17 @@ def _echo(matter: Matter, known: Known, turn_id: str, message: str, answer: str)
 
 
 def _stays(note: Note, plan: ForgetPlan) -> bool:
-    return note.note_id in plan.staying and not plan.gone.isdisjoint(note.turn_ids)
+    """Whether a note stays that rests on these turns, or shares people and things with a part that goes."""
+    cut = "\n".join(each.said for each in plan.cuts.values())
+    rests = not plan.touched.isdisjoint(note.turn_ids)
+    return note.note_id in plan.staying and (rests or len(held(telling_forms(note.text), cut)) >= SHARED_WORDS)
+
+
+def _parts(cuts: Mapping[str, Cut]) -> Iterator[Echo]:
+    """The parts that go of messages, and of the answers whose message stays as it is."""
+    for turn_id, cut in cuts.items():
+        text = cut.said or cut.answered
+        yield Echo(turn_id, text, text, by_person=bool(cut.said))
 
 
 class Forgetter:
@@ -187,7 +203,7 @@ class Forgetter:
             emptied,
             conversation_id=request.conversation_id,
             user_id=request.user_id,
-            told=tuple(plan.values if request.note_ids else (*plan.said, *plan.values)),
+            told=tuple(plan.values if request.note_ids else (*(plan.told or plan.said), *plan.values)),
             around=tuple(plan.said),
             resting=plan.resting,
         )
@@ -222,14 +238,20 @@ class Forgetter:
         forgotten = set(forgotten_words(ledger))
         notes = tuple(dict.fromkeys(plan.notes))
         gone = tuple(text for text in notes if text in forgotten)
+        echoes = await self._echoes(request.conversation_id, request.user_id, gone, plan.said, plan)
+        whole = tuple(plan.whole)
+        if echoes:
+            turn_ids = (*request.turn_ids, *(each.turn_id for each in echoes))
+            plan = await self._planner.plan(replace(request, turn_ids=turn_ids), ledger)
         return Foreseen(
             plan.counts,
-            tuple(plan.said),
+            whole,
+            tuple(_parts(plan.cuts)),
             tuple(text for text in notes if text not in forgotten),
             tuple(note.text for note in standing(ledger) if _stays(note, plan)),
             tuple(job["title"] for job in plan.jobs),
             gone,
-            tuple(await self._echoes(request.conversation_id, request.user_id, gone, plan.said, plan)),
+            tuple(echoes),
         )
 
     async def echoes(self, forgotten: Forgotten) -> list[Echo]:

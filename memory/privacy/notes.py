@@ -60,15 +60,17 @@ class NotesPlanner:
         now_ms: int,
         *,
         staying: Collection[str] = (),
+        cut: Collection[str] = (),
     ) -> NotesPlan:
         """Return all that goes with these notes and turns; other turns of notes that go are to be read again.
 
-        Notes that are `staying` keep their own words. The turns of what was asked for are not read again: what they say
+        Notes that are `staying` keep their own words, and rest on those of the turns of which a part stays (`cut`).
+        The turns of what was asked for are not read again: what they say
         is not to be noted once more.
         """
         here = ledger.conversation_id
         rows = await self._db.read("note_changes_since", conversation_id=here, version=0)
-        erased = without(ledger, [store.read_change(row) for row in rows], note_ids, turn_ids, staying)
+        erased = without(ledger, [store.read_change(row) for row in rows], note_ids, turn_ids, staying=staying, cut=cut)
         asked = set(note_ids)
         again = {each for note in erased.gone if note.note_id not in asked for each in note.turn_ids} - set(turn_ids)
         statements = store.rewrite(ledger, erased) if turn_ids or erased.gone else []
@@ -160,7 +162,7 @@ def _without(line: SessionLine, turn_ids: Collection[str], loss: Thinned | None)
     line = replace(line, worked_on=tuple(each for each in line.worked_on if each not in turn_ids))
     if loss is not None:
         kept = {turn.turn_id for turn in loss.left}
-        lost = any(turn.turn_id not in kept for turn in loss.before if turn.seq <= read)
+        lost = any(turn.turn_id not in kept - set(turn_ids) for turn in loss.before if turn.seq <= read)
         read = sum(turn.turn_id in kept for turn in loss.before if turn.seq <= read)
     if not lost and set(turn_ids).isdisjoint(line.turn_ids):
         return replace(line, read_through_seq=read)

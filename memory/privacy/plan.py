@@ -1,30 +1,16 @@
-"""The plan of a forgetting (P13), gathered by reading alone; `erasure` decides, `forget` does it."""
+"""The plan of a forgetting (P13): what was asked for, and all that goes with it."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from memory.context import restating
-from memory.ledger.store import erase_everything
-from memory.ledger.types import Ledger, Note
-from memory.ports import Clock, Database, Row, Statement
-from memory.privacy import calls, erasure
-from memory.privacy.notes import NotesPlanner, Thinned, asked_for
-from memory.sessions.evidence import state_of_row
-from memory.sessions.fold import KEPT_TURNS, Fold
-from memory.state import state_manager
-from memory.storage.extension import Erasure, Extension
-from memory.storage.store import SessionRow, Store, read_session_row, update_session
-from memory.storage.turn_rows import LoggedTurn, rewrite_turn
+from memory.ports import Row, Statement
+from memory.privacy.cutting import Cut
+from memory.storage.store import SessionRow
+from memory.storage.turn_rows import LoggedTurn
 from memory.types import ConversationTurn, SessionState
-
-SAMPLED_TURNS = 50
-"""Of a session that goes as a whole, at most this many of its last turns are looked for in the files afterwards."""
-YIELD_EVERY = 20
-READ_NAMES = ("erase_reading", "erase_model_readings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +27,8 @@ class ForgetRequest:
     """Notes that stand for what is left of those asked for: they stay."""
     beside_stays: bool = False
     """The messages were found by words: what else was noted of them stays, also when no note is asked for."""
+    words: tuple[str, ...] = ()
+    """Those words, as `word_keys`: the part of a message that holds them goes."""
     session_ids: tuple[str, ...] = ()
     everything: bool = False
     user_id: int | None = None
@@ -61,6 +49,8 @@ class ForgetCounts:
     summaries: int = 0
     sessions: int = 0
     jobs: int = 0
+    parts: int = 0
+    """Turns of which a part goes."""
     beside: Mapping[str, int] = field(default_factory=dict)
     """Counts of extensions, by name."""
 
@@ -75,6 +65,15 @@ class ForgetPlan:
     session_ids: set[str] = field(default_factory=set)
     gone_texts: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    """Words of people that go."""
+    whole: list[str] = field(default_factory=list)
+    """Those in messages that go whole."""
+    told: list[str] = field(default_factory=list)
+    """Those of them that tell what is to be forgotten."""
+    cuts: dict[str, Cut] = field(default_factory=dict)
+    """Turns of which a part goes, as they are left."""
+    touched: frozenset[str] = frozenset()
+    """Turns that go, wholly or in part, and those on which a note rests that goes."""
     quotable: list[str] = field(default_factory=list)
     """Words of turns and notes that go: a tool's result may repeat them."""
     notes: list[str] = field(default_factory=list)
@@ -94,7 +93,7 @@ class ForgetPlan:
     logs: dict[str, list[LoggedTurn]] = field(default_factory=dict)
     """Their turns as they are stored."""
     gone: set[str] = field(default_factory=set)
-    """Every turn that goes, also of sessions that go as a whole."""
+    """Every turn that goes, wholly or in part, also of sessions that go as a whole."""
     jobs: list[Row] = field(default_factory=list)
     states: dict[str, tuple[SessionRow, SessionState]] = field(default_factory=dict)
     """Sessions that stay, by id, as they are without it."""
@@ -110,223 +109,10 @@ class ForgetPlan:
     def counts(self) -> ForgetCounts:
         """How much goes."""
         sessions, jobs = len(self.session_ids), len(self.jobs)
-        return ForgetCounts(self.turns, len(self.notes), self.summaries, sessions, jobs, +self.beside)
+        return ForgetCounts(self.turns, len(self.notes), self.summaries, sessions, jobs, len(self.cuts), +self.beside)
 
-
-class ForgetPlanner:
-    """Plans what `Forgetter.forget` does; reads only."""
-
-    def __init__(self, db: Database, fold: Fold, clock: Clock, extensions: Sequence[Extension]) -> None:
-        self._db = db
-        self._store = Store(db)
-        self._notes = NotesPlanner(db)
-        self._fold = fold
-        self._clock = clock
-        self._extensions = tuple(extensions)
-
-    async def sessions(self, conversation_id: str) -> list[SessionRow]:
-        """Return the sessions of a conversation. Raises `StorageUnavailable`."""
-        return [
-            read_session_row(row) for row in await self._db.read("erased_sessions", conversation_id=conversation_id)
-        ]
-
-    async def plan(self, request: ForgetRequest, ledger: Ledger) -> ForgetPlan:
-        """Return the rows that go, of the conversation with this ledger. Raises `StorageUnavailable`."""
-        plan = ForgetPlan()
-        asked = asked_for(ledger, request.note_ids, request.user_id)
-        named = {*request.turn_ids, *(each for note in asked if request.messages_too for each in note.turn_ids)}
-        if asked or request.beside_stays:
-            said = [turn.user_text for turn in await self._turns_of(each for note in asked for each in note.turn_ids)]
-            plan.staying = restating.told_beside(list(ledger), asked, said) | set(request.kept_ids)
-        going = [note for note in ledger if note.note_id not in plan.staying]
-        named |= await self._came_of(going, {note.note_id for note in asked}, named, request.session_ids)
-        touched = {turn.session_id for turn in await self._turns_of(named)}
-        for row in await self.sessions(request.conversation_id):
-            wanted = request.everything or row.session_id in request.session_ids
-            if wanted and request.user_id is None:
-                await self._drop_session(plan, row)
-            elif wanted or row.session_id in touched:
-                await self._thin_session(plan, row, request, None if wanted else named)
-            else:
-                plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
-        gone_notes = await self._drop_notes(plan, request, ledger, {note.note_id for note in asked})
-        await self._rewrite_sessions(plan, request.conversation_id)
-        await self._drop_memories(plan, request)
-        await self._drop_jobs(plan, request)
-        await self._clear_states(plan, gone_notes)
-        await self._drop_elsewhere(plan, request)
-        return plan
-
-    async def _came_of(
-        self, notes: Sequence[Note], asked: Collection[str], turn_ids: Collection[str], session_ids: Collection[str]
-    ) -> set[str]:
-        """Return the turns that came by themselves of the notes that go: asked for, or resting on what does."""
-        gone = set(asked) | {note.note_id for note in notes if note.session_id in session_ids}
-        gone |= {note.note_id for note in notes if not set(turn_ids).isdisjoint(note.turn_ids)}
-        found = [await each.turns_of_notes(self._db, gone) for each in self._extensions if each.turns_of_notes]
-        return {turn_id for turn_ids in found for turn_id in turn_ids}
-
-    async def _turns_of(self, turn_ids: Iterable[str]) -> list[ConversationTurn]:
-        found = [await self._store.turn(turn_id) for turn_id in dict.fromkeys(turn_ids)]
-        return [turn for turn in found if turn]
-
-    async def _drop_session(self, plan: ForgetPlan, row: SessionRow) -> None:
-        """Let a whole session go; of a long one only the last turns are looked for afterwards."""
-        key = row.session_id
-        plan.checkpoints.append(key)
-        plan.session_ids.add(key)
-        plan.turns += (await self._store.count_turns(key))[0]
-        plan.summaries += bool(row.rolling_summary)
-        plan.gone |= {found["turn_id"] for found in await self._db.read("turn_ids_of_session", session_id=key)}
-        for turn in await self._store.last_turns(key, SAMPLED_TURNS):
-            plan.turn_ids.add(turn.turn_id)
-            plan.gone_texts += erasure.texts_of(turn)
-            plan.quotable += (turn.user_text, turn.assistant_text)
-            plan.said.append(turn.user_text)
-        for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
-            plan.add(name, session_id=key)
-        for name in (*READ_NAMES, "erase_session_line"):
-            plan.add(name, session_id=key)
-        plan.add("unpoint_conversation", conversation_id=row.conversation_id, session_id=key)
-
-    async def _thin_session(
-        self, plan: ForgetPlan, row: SessionRow, request: ForgetRequest, named: Collection[str] | None
-    ) -> None:
-        """Let some turns of a session go (`named`, None = all), and rebuild it from those that are left."""
-        before = await self._store.logged_between(row.session_id, 1)
-        doomed = [
-            logged.turn
-            for logged in before
-            if (named is None or logged.turn.turn_id in named) and request.user_id in (None, logged.turn.user_id)
-        ]
-        if not doomed:
-            return
-        gone = {turn.turn_id for turn in doomed}
-        kept = [logged for logged in before if logged.turn.turn_id not in gone]
-        plan.logs[row.session_id] = before
-        plan.turn_ids |= gone
-        plan.gone |= gone
-        plan.before[row.session_id] = [logged.turn for logged in before]
-        plan.turns += len(gone)
-        plan.gone_texts += [text for turn in doomed for text in erasure.texts_of(turn)]
-        plan.quotable += [text for turn in doomed for text in (turn.user_text, turn.assistant_text)]
-        plan.said += [turn.user_text for turn in doomed]
-        plan.left_texts += [text for logged in kept for text in (logged.turn.user_text, logged.turn.assistant_text)]
-        plan.left[row.session_id] = [logged.turn for logged in erasure.renumbered(kept)]
-        plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
-        for turn_id in sorted(gone):
-            plan.add("erase_turn", turn_id=turn_id, session_id=row.session_id)
-            plan.add("erase_snapshot", turn_id=turn_id)
-
-    async def _rewrite_sessions(self, plan: ForgetPlan, conversation_id: str) -> None:
-        """Make the sessions again that lose turns, or whose tool calls repeat what is forgotten, from what is left."""
-        words = calls.needles(plan.quotable, plan.notes)
-        rows = await self._db.read("sessions_with_calls", conversation_id=conversation_id) if words else []
-        for session_id in sorted({*plan.left, *(found["session_id"] for found in rows)} & plan.states.keys()):
-            before = plan.logs.get(session_id) or await self._store.logged_between(session_id, 1)
-            kept = [logged for logged in before if logged.turn.turn_id not in plan.gone]
-            silent = calls.silenced(kept, words)
-            if session_id not in plan.left and silent == kept:
-                continue
-            row, old = plan.states[session_id]
-            after = erasure.renumbered(silent)
-            plan.left.setdefault(session_id, [logged.turn for logged in after])
-            plan.checkpoints.append(session_id)
-            plan.summaries += bool(old.rolling_summary)
-            plan.statements += [rewrite_turn(logged) for logged in erasure.moved(before, after)]
-            plan.add("erase_compactions", session_id=session_id)
-            plan.states[session_id] = row, await refolded(self._fold, old, after)
-
-    async def _clear_states(self, plan: ForgetPlan, gone_notes: Collection[str]) -> None:
-        """Write the sessions that lost turns, and those that spoke of what goes: a list that they showed, its lines."""
-        ended = {job["job_id"] for job in plan.jobs} | set(gone_notes)
-        for session_id, (row, state) in plan.states.items():
-            gone = {turn_id for turn_id in erasure.cited_by(state) if turn_id in plan.gone}
-            cleared = erasure.without(state, gone | ended)
-            if cleared is state and session_id not in plan.left:
-                continue
-            if session_id not in plan.left:
-                plan.checkpoints.append(session_id)
-            title = state_manager.session_title(cleared)
-            plan.statements.append(update_session(cleared, version=row.version, title=title, at_ms=row.created_at_ms))
-
-    async def _drop_notes(
-        self, plan: ForgetPlan, request: ForgetRequest, ledger: Ledger, asked: set[str]
-    ) -> frozenset[str]:
-        """Let notes go with everything that was done to them; return their ids."""
-        if request.wholly:
-            changes = await self._db.read("note_changes_since", conversation_id=ledger.conversation_id, version=0)
-            plan.gone_texts += [row["said"] for row in changes if row["said"]]
-            plan.notes += [note.text for note in ledger if not note.is_wordless]
-            plan.gone_texts += plan.notes
-            plan.statements += erase_everything(ledger.conversation_id)
-            return frozenset(note.note_id for note in ledger)
-        wanted = asked | {note.note_id for note in ledger if note.session_id in plan.session_ids}
-        if request.everything:
-            wanted |= {note.note_id for note in ledger if note.user_id == request.user_id}
-        thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
-        notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms(), staying=plan.staying)
-        plan.statements += notes.statements
-        plan.note_ids |= notes.erased.touched
-        worded = [note for note in notes.erased.gone if not note.is_wordless]
-        plan.notes += [note.text for note in worded if note.status != "replaced"]
-        plan.values += [note.text for note in worded]
-        if not plan.gone:
-            plan.resting = frozenset(each for trace in notes.erased.traces for each in trace.after.get("turn_ids", ()))
-        plan.gone_texts += notes.words
-        plan.quotable += notes.words
-        plan.left_texts += notes.left
-        return frozenset(note.note_id for note in notes.erased.gone)
-
-    async def _drop_memories(self, plan: ForgetPlan, request: ForgetRequest) -> None:
-        """Let go of rows of these turns in the store before the ledger."""
-        for row in await self._db.read("erased_memories", conversation_id=request.conversation_id):
-            theirs = request.user_id in (None, row["user_id"])
-            source = row["turn_id"] in plan.gone or row["session_id"] in plan.session_ids
-            if theirs and (request.everything or source):
-                plan.gone_texts.append(row["text"])
-                plan.notes.append(row["text"])
-                plan.add("erase_memory", memory_id=row["memory_id"])
-                plan.add("unlink_memory", memory_id=row["memory_id"])
-
-    async def _drop_jobs(self, plan: ForgetPlan, request: ForgetRequest) -> None:
-        jobs = await self._db.read("erased_jobs", conversation_id=request.conversation_id)
-        jobs = [job for job in jobs if request.user_id in (None, job["user_id"])]
-        plan.jobs = jobs if request.everything else erasure.jobs_of(jobs, plan.gone, plan.session_ids)
-        for job in plan.jobs:
-            plan.gone_texts.append(job["title"])
-            plan.add("erase_job", job_id=job["job_id"])
-
-    async def _drop_elsewhere(self, plan: ForgetPlan, request: ForgetRequest) -> None:
-        """Let the extensions' copies go, and with everything the conversation itself."""
-        going = Erasure(
-            request.conversation_id,
-            everything=request.wholly,
-            turn_ids=frozenset(plan.turn_ids),
-            session_ids=frozenset(plan.session_ids),
-            words=tuple(erasure.traces(plan.gone_texts, ())),
-            at_ms=self._clock.now_ms(),
-        )
-        for extension in self._extensions:
-            if extension.count:
-                plan.beside.update(await extension.count(self._db, going))
-            if extension.erase:
-                plan.statements += await extension.erase(self._db, going)
-        if going.everything:
-            plan.add("erase_conversation", conversation_id=request.conversation_id)
-
-
-async def refolded(fold: Fold, old: SessionState, left: Sequence[LoggedTurn]) -> SessionState:
-    """Return the state that these turns alone come to; others are let in while a long session is folded."""
-    state = erasure.blank(old)
-    recent: list[ConversationTurn] = []
-    for number, logged in enumerate(left):
-        state = fold.advance(state, logged, recent)
-        recent = [*recent, logged.turn][-KEPT_TURNS:]
-        if number % YIELD_EVERY == YIELD_EVERY - 1:
-            await asyncio.sleep(0)
-    return erasure.carried(state, old, {logged.turn.turn_id for logged in left})
-
-
-def _new_state(row: SessionRow) -> SessionState:
-    return state_manager.new_state(row.session_id, row.conversation_id)
+    def left_of(self, before: Iterable[LoggedTurn]) -> list[LoggedTurn]:
+        """The turns of a session that stay, without the parts that go; their digests are not made again."""
+        stay = [each for each in before if each.turn.turn_id not in self.gone or each.turn.turn_id in self.cuts]
+        cuts = self.cuts
+        return [replace(each, turn=cuts[id_].turn) if (id_ := each.turn.turn_id) in cuts else each for each in stay]

@@ -13,7 +13,7 @@ from memory.keeper.queue import revoke
 from memory.ports import Clock, Statement, TokenCounter
 from memory.privacy import erasure
 from memory.privacy.notes import NotesPlanner
-from memory.privacy.plan import refolded
+from memory.privacy.planner import refolded
 from memory.process.faults import point
 from memory.search.languages import Languages
 from memory.search.searcher import unindex_turn

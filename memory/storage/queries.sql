@@ -218,8 +218,11 @@ DELETE FROM conversation_turns WHERE session_id = :session_id;
 SELECT DISTINCT session_id FROM conversation_turns WHERE conversation_id = :conversation_id AND tool_calls_json <> '[]';
 
 -- name: rewrite_turn
--- A turn that moved up or whose tool calls repeated what is forgotten, with its chain digest made again.
-UPDATE conversation_turns SET seq = :seq, digest = :digest, tool_calls_json = :tool_calls_json
+-- A turn that moved up or that repeated what is forgotten, with its chain digest made again.
+UPDATE conversation_turns
+SET seq = :seq, digest = :digest, tool_calls_json = :tool_calls_json, user_text = :user_text,
+    assistant_text = :assistant_text, authored = :authored, user_tokens = :user_tokens,
+    assistant_tokens = :assistant_tokens, tool_tokens = :tool_tokens
 WHERE turn_id = :turn_id;
 
 -- name: erase_snapshot

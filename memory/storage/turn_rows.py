@@ -16,6 +16,10 @@ from memory.types import ConversationTurn
 
 log = logging.getLogger(__name__)
 DIGEST_BYTES = 16
+REWRITTEN = (
+    *("turn_id", "seq", "digest", "tool_calls_json", "user_text", "assistant_text", "authored"),
+    *("user_tokens", "assistant_tokens", "tool_tokens"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +106,9 @@ def heal_turn(turn: ConversationTurn, digest: str) -> Statement:
 
 
 def rewrite_turn(logged: LoggedTurn) -> Statement:
-    """Write a turn's place, digest and tool calls again: others before it went, or its calls lost their words."""
+    """Write a turn's place, digest and words again: others before it went, or a part of it."""
     params = turn_params(logged.turn, logged.digest)
-    return Statement("rewrite_turn", {name: params[name] for name in ("turn_id", "seq", "digest", "tool_calls_json")})
+    return Statement("rewrite_turn", {name: params[name] for name in REWRITTEN})
 
 
 def json_list(text: Any) -> list[Any]:

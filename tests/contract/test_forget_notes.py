@@ -17,6 +17,8 @@ from memory.ledger.undo import rebuilt
 from memory.ledger.views import standing
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
+from memory.search.query import Query
+from memory.search.terms import hashed, stem
 from memory.testing import START_MS, make_exchange, open_memory
 from memory.types import ToolCall
 
@@ -343,9 +345,11 @@ async def test_a_note_with_its_messages_leaves_what_else_was_said_in_them(memory
 
     done = await memory.forgetter.forget(request)
 
-    assert (done.counts.notes, done.counts.turns) == (2, 1)
+    assert (done.counts.notes, done.counts.turns, done.counts.parts) == (2, 0, 1)
+    assert (await memory.store.turn("t_1")).user_text == "[…] and I have the dentist on the 20th, […]"
     ledger = await Ledgers(memory.db).read(HERE)
-    assert [(note.text, note.turn_ids) for note in ledger] == [("Dentist on the 20th", ()), ("Likes tea", ("t_2",))]
+    rests = [(note.text, note.turn_ids) for note in ledger]
+    assert rests == [("Dentist on the 20th", ("t_1",)), ("Likes tea", ("t_2",))]
     assert rebuilt(HERE, await memory.ledgers.since(HERE, 0)).notes == ledger.notes
     await memory.recorder.settle()
     assert not [word for word in (b"4711883952", b"zebrafish") if word in raw(memory)]
@@ -376,6 +380,43 @@ async def test_what_was_forgotten_already_goes_with_the_messages_of_another(memo
 
     await memory.recorder.settle()
     assert b"zebrafish" not in raw(memory)
+
+
+async def test_what_was_forgotten_already_is_cut_with_its_neighbour(memory, say):
+    """Also from a message of which a part stays: its note is gone then, and nothing would keep it from being read."""
+    await say(
+        "The code is 4711. Mum likes tea. The PIN is zebrafish.",
+        add("n_1", "Door code: 4711", "t_1"),
+        add("n_2", "The PIN is zebrafish", "t_1"),
+        add("n_3", "Mum likes tea", "t_1"),
+    )
+    await keep(memory, Change(number=2, fields={"confidence": 0.0}), End(number=2, how="dropped"))
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    await memory.recorder.settle()
+    assert (await memory.store.turn("t_1")).user_text == "[…] Mum likes tea. […]"
+    assert b"zebrafish" not in raw(memory)
+
+
+async def test_the_rest_of_a_message_goes_on(memory, say):
+    """Its turn keeps its place and chain, is found by what is left of it, and a restart finds nothing to repair."""
+    await say("Where is the ferry?")
+    await say("The PIN is zebrafish. Mum likes tea.", add("n_1", "The PIN is zebrafish", "t_2"),
+              add("n_2", "Mum likes tea", "t_2"))  # fmt: skip
+    await say("And the ferry back?")
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    session_id = (await memory.store.turn("t_2")).session_id
+    left = [logged.turn for logged in await memory.store.logged_between(session_id, 1)]
+    assert [turn.user_text for turn in left] == ["Where is the ferry?", "[…] Mum likes tea.", "And the ferry back?"]
+    assert [turn.seq for turn in left] == [1, 2, 3]
+    assert left[1].user_tokens == memory.counter.count(left[1].user_text)
+    found = await memory.hydrator.hydrate(session_id, dry_run=True)
+    assert (found.report.warnings, found.report.turns_healed) == ((), 0)
+    assert (await memory.searcher.search(Query(HERE, "mum tea")))[0].ref == "t_2"
+    await memory.recorder.settle()
+    indexed = hashed(HERE, stem("en", "zebrafish")).encode()
+    assert not [word for word in (b"zebrafish", indexed) if word in raw(memory)]
 
 
 async def test_a_message_that_was_found_by_words_leaves_all_that_was_noted_of_it(memory, say):

@@ -9,9 +9,11 @@ from bot.features.lists import page
 from bot.features.memories import found_list as found_notes
 from bot.features.memories import holding
 from memory.ledger.types import Note
+from memory.privacy.cutting import word_keys
 from memory.privacy.erasure import carries, moved, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
+from memory.search.same_words import asked_words
 from memory.state.listed import places_in
 from memory.storage.turn_rows import chain
 from memory.testing import START_MS, make_turn
@@ -35,10 +37,11 @@ def note(number=1, **overrides):
 def test_buttons_carry_ids_and_never_words():
     """A button's meaning is stored: it must not repeat what is to be forgotten."""
     said = {"turn_id": "t_9", "user_text": "zebrafish?", "assistant_text": "", "created_at_ms": 1}
-    found = found_in([note(text="The codeword is zebrafish")], [said], "Zebrafish")
+    found = found_in([note(text="The codeword is zebrafish")], [said], "Zebrafish", START_MS, "UTC")
+    keys = word_keys("c", asked_words("Zebrafish").values())
     messages = [
         menu(),
-        found_list("zebrafish", found),
+        found_list("zebrafish", found, keys),
         question(
             "last", {"what": "last", "turn_ids": ["t_9"]}, Foreseen(ForgetCounts(1), ("zebrafish",)), private=True
         ),
@@ -54,10 +57,10 @@ def test_buttons_carry_ids_and_never_words():
 def test_all_that_was_found_is_one_button():
     """Memories and turns together, with every id."""
     rows = [{"turn_id": f"t_{n}", "user_text": "rex", "assistant_text": "", "created_at_ms": 1} for n in range(12)]
-    shown = found_list("rex", found_in([], rows, "rex"))
+    shown = found_list("rex", found_in([], rows, "rex", START_MS, "UTC"), ("w_1",))
 
     everything = shown.buttons[-2][0]
-    assert everything.payload == {"turn_ids": [f"t_{n}" for n in range(12)], "beside_stays": True}
+    assert everything.payload == {"turn_ids": [f"t_{n}" for n in range(12)], "beside_stays": True, "words": ["w_1"]}
     assert "and 4 more" in shown.text
 
 
@@ -82,6 +85,7 @@ def test_a_button_becomes_a_wish(payload, expected):
         "messages_too": False,
         "kept_ids": (),
         "beside_stays": False,
+        "words": (),
         "session_ids": (),
         "everything": False,
     }
@@ -107,9 +111,9 @@ def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
 
 def test_notes_are_found_in_any_case_and_order():
     """Also beyond ASCII; all words count when none of the notes holds them in a row."""
-    assert holding([note(text="Я живу в Москве")], "москве")
-    assert holding([note(text="Rui paid Halden in May")], "halden rui")
-    assert not holding([note()], "москве")
+    assert holding([note(text="Я живу в Москве")], "москве", START_MS, "UTC")
+    assert holding([note(text="Rui paid Halden in May")], "halden rui", START_MS, "UTC")
+    assert not holding([note()], "москве", START_MS, "UTC")
 
 
 # --- what goes --------------------------------------------------------------------------------------------------------
@@ -171,10 +175,10 @@ def test_a_note_alone_can_go_without_its_messages():
 def test_the_question_says_what_stays_of_the_messages_that_go():
     """What else they told is no secret of the one that goes."""
     said = ("the code is 4711, dentist on the 20th",)
-    foreseen = Foreseen(ForgetCounts(1, 1), said, ("Code: 4711",), ("Dentist: 20th",))
+    foreseen = Foreseen(ForgetCounts(1, 1), said, notes=("Code: 4711",), stays=("Dentist: 20th.",))
     asked = question("found", {"note_ids": ["n_1"], "messages_too": True}, foreseen, private=True)
 
-    assert "I'll keep what else I noted from there: Dentist: 20th" in asked.text
+    assert "I'll keep what else I noted from there:\n• Dentist: 20th\n" in asked.text
 
 
 def test_words_are_found_with_or_without_accents_and_little_words():
@@ -182,9 +186,9 @@ def test_words_are_found_with_or_without_accents_and_little_words():
     noted = note(text="Nerea es celíaca y alérgica al melocotón")
     row = {"turn_id": "t_1", "user_text": "mi hija Nerea es alérgica al melocotón", "assistant_text": ""}
 
-    assert holding([noted], "el melocoton de nerea") == [noted]
-    assert [each.payload for each in found_in([noted], [row], "el melocoton de Nerea")] == [
+    assert holding([noted], "el melocoton de nerea", START_MS, "UTC") == [noted]
+    assert [each.payload for each in found_in([noted], [row], "el melocoton de Nerea", START_MS, "UTC")] == [
         {"note_ids": ["n_1"]},
         {"turn_ids": ["t_1"]},
     ]
-    assert found_in([noted], [row], "el platano de nerea") == []
+    assert found_in([noted], [row], "el platano de nerea", START_MS, "UTC") == []

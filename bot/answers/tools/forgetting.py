@@ -35,8 +35,8 @@ class ForgetTool:
         desk = self._desk
         notes, problems = desk.picked(numbers, ended=True)
         there = (
-            "What was said about it stays in the messages. The button under your answer shows which of them would go, "
-            "and deletes them once the person says yes there; other notes from them stay."
+            "What was said about it stays in the messages. The button under your answer shows which of them, or which "
+            "part of them, would go, and deletes that once the person says yes there; other notes from them stay."
         )
         if text.strip():
             return f"{self._detail(notes, text)}\n{there}"

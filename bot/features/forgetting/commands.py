@@ -36,10 +36,11 @@ from memory.errors import Conflict, StorageUnavailable
 from memory.ledger.types import Note
 from memory.ledger.views import best_first, standing
 from memory.ports import Row, Statement
+from memory.privacy.cutting import word_keys
 from memory.privacy.forget import Forgetter
 from memory.privacy.plan import ForgetCounts
 from memory.search.query import Query
-from memory.search.same_words import held, telling_forms
+from memory.search.same_words import asked_words, held, telling_forms
 from memory.state.listed import picked, places_in
 from memory.types import ListedItem
 
@@ -113,13 +114,16 @@ class Forgetting:
         }
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         mine = [note for note in standing(ledger) if by in (None, note.user_id)]
-        notes = best_first(mine, services.clock.now_ms())
-        turns = await self._turns_for(holding(notes, words), words, whose, by)
-        found = found_in(notes, turns, words)[:FOUND_MOST]
+        now_ms = services.clock.now_ms()
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+        notes = best_first(mine, now_ms)
+        turns = await self._turns_for(holding(notes, words, now_ms, zone), words, whose, by)
+        found = found_in(notes, turns, words, now_ms, zone)[:FOUND_MOST]
         quoted = replies.shorten(words, 60)
         if not found:
             return OutgoingMessage(replies.say("forget_not_found", words=quoted))
-        return found_list(quoted, found, of_all=leads)
+        keys = word_keys(envelope.conversation_id, asked_words(words).values())
+        return found_list(quoted, found, keys, of_all=leads)
 
     async def _turns_for(
         self, notes: Sequence[Note], words: str, whose: Mapping[str, Any], by: int | None
@@ -163,7 +167,8 @@ class Forgetting:
         """Return the question with what would go; when nothing would any more, that."""
         whose = await self._whose(envelope, payload)
         foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
-        if not any((foreseen.counts.turns, foreseen.counts.notes, foreseen.counts.jobs)):
+        counts = foreseen.counts
+        if not any((counts.turns, counts.parts, counts.notes, counts.jobs)):
             return OutgoingMessage(
                 replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
             )

@@ -8,6 +8,8 @@ from typing import Any
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
+from bot.features.memories import told
+from bot.lines import bare, note_line
 from memory.ledger.types import Note
 from memory.ports import Row
 from memory.privacy.forget import Echo, Foreseen, Proof
@@ -68,8 +70,9 @@ def question(
     more = Button(replies.say("forget_messages_too"), "forget_ask", {**payload, "messages_too": True})
     no = Button(replies.say("never_mind"), "forget_no", {"is_rest": True} if is_rest else {})
     buttons = (*([more] if what == "notes" else ()), yes, no)
-    parts = [replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING)]
-    stays = "; ".join(replies.shorten(text, QUOTED_CHARS) for text in foreseen.stays[:LISTED])
+    parts = [replies.say(f"{table}.{'parts' if foreseen.parts else what}")]
+    parts.append(goes_text(foreseen, counted=what in STOPPING))
+    stays = "\n".join(f"• {replies.shorten(bare(text), QUOTED_CHARS)}" for text in foreseen.stays[:LISTED])
     parts += [replies.say("forget_stays", texts=stays)] if stays else []
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
     return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))
@@ -85,7 +88,11 @@ def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
         ("forget_goes_reminder", foreseen.reminders),
     )
     lines = [replies.say(line, text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
-    for each in foreseen.echoes:
+    for each in foreseen.parts:
+        line = "forget_goes_part" if each.by_person else "forget_goes_part_answer"
+        lines.append(replies.say(line, text=replies.shorten(each.text, QUOTED_CHARS)))
+    in_part = {each.turn_id for each in foreseen.parts}
+    for each in (each for each in foreseen.echoes if each.turn_id not in in_part):
         line = "forget_goes_said" if each.by_person else "forget_goes_answer"
         lines.append(replies.say(line, text=_around(each.text, each.word)))
     if not lines:
@@ -100,13 +107,15 @@ def payload_of(items: Sequence[ListedItem]) -> dict[str, list[str]]:
     return {"note_ids": list(dict.fromkeys(item.ref for item in items))}
 
 
-def found_list(words: str, found: Sequence[ForgetMatch], *, of_all: bool = False) -> OutgoingMessage:
+def found_list(
+    words: str, found: Sequence[ForgetMatch], keys: Sequence[str] = (), *, of_all: bool = False
+) -> OutgoingMessage:
     """Return the list of finds for the words, with a button for each of the first eight and one for all of it.
 
-    `of_all`: it is what others said, too, and an admin of their group asks.
+    `keys`: the words as a button may carry them. `of_all`: it is what others said, too; an admin asks.
     """
     also: dict[str, Any] = {OF_ALL: True} if of_all else {}
-    also |= {BESIDE_STAYS: True} if any("turn_ids" in each.payload for each in found) else {}
+    also |= {BESIDE_STAYS: True, "words": list(keys)} if any("turn_ids" in each.payload for each in found) else {}
     lines = [replies.say("forget_found", words=words)]
     lines += [f"{number}. {each.line}" for number, each in enumerate(found[:LISTED], 1)]
     if len(found) > LISTED:
@@ -126,20 +135,22 @@ def found_list(words: str, found: Sequence[ForgetMatch], *, of_all: bool = False
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
-def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str) -> list[ForgetMatch]:
+def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: int, zone: str) -> list[ForgetMatch]:
     """Return the notes that hold the words, then the turns that do, each with one line around them.
 
     All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. A turn
     comes with those of the notes that rest on it: what else was noted of it stays.
     """
     asked = asked_words(words)
-    in_notes = [len(held(asked, note.text)) for note in notes]
+    in_notes = [len(held(asked, told(note, now_ms, zone))) for note in notes]
     in_turns = [len(held(asked, f"{row['user_text']}\n{row['assistant_text']}")) for row in turns]
     most = max([0, *in_notes, *in_turns])
     if most == 0 or most < len(asked) - (len(asked) >= MOST_FROM):
         return []
     holding = [note for note, count in zip(notes, in_notes, strict=True) if count == most]
-    noted = [ForgetMatch({"note_ids": [note.note_id]}, replies.shorten(note.text, QUOTED_CHARS)) for note in holding]
+    lines = [note_line(note, now_ms, zone) for note in holding]
+    ids = [note.note_id for note in holding]
+    noted = [ForgetMatch({"note_ids": [each]}, line) for each, line in zip(ids, lines, strict=True)]
     said = [_said(row, asked, holding) for row, count in zip(turns, in_turns, strict=True) if count == most]
     return noted + said
 
@@ -169,6 +180,7 @@ def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | 
         messages_too=bool(payload.get("messages_too")),
         kept_ids=tuple(payload.get("kept_ids", ())),
         beside_stays=bool(payload.get(BESIDE_STAYS)),
+        words=tuple(payload.get("words", ())),
         session_ids=tuple(payload.get("session_ids", ())),
         everything=payload.get("what") == "everything",
         user_id=user_id,
@@ -179,6 +191,7 @@ def counts_text(counts: ForgetCounts) -> str:
     """Return `12 messages and their answers, 3 notes, 1 summary`."""
     named = (
         (counts.turns, "forgotten_turn"),
+        (counts.parts, "forgotten_part"),
         (counts.notes, "note"),
         (counts.summaries, "summary"),
         (counts.jobs, "reminder"),

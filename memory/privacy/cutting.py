@@ -1,0 +1,142 @@
+"""A message without the part that tells what is forgotten (P13): its neighbours stay, or it goes whole. Pure.
+
+Sentences and clauses that tell it are cut, and with them whatever stands beside them and is not known to tell something
+else: a sentence stays only where notes that stay speak for it. No language is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.context.restating import SENTENCE, Matter, Said, known_by
+from memory.keeper.wording import numbers
+from memory.ledger.types import Note
+from memory.privacy.calls import forgotten
+from memory.search.same_words import Forms, forms_of, held, telling_forms
+from memory.search.terms import calendar_words, hashed
+from memory.types import ConversationTurn
+
+MARK: Final = "[…]"
+"""Stands in a message for what was cut out of it."""
+_CLAUSE: Final = re.compile(r"(?<=[,;])\s+|(?<=[\uff0c\uff1b\u3001])|\s+(?=[\u2013\u2014-]\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A turn as it is left: the same one where nothing of it tells what is forgotten."""
+
+    turn: ConversationTurn
+    said: str = ""
+    """What was cut of the person's words."""
+    answered: str = ""
+
+
+def word_keys(conversation_id: str, words: Iterable[Forms]) -> tuple[str, ...]:
+    """The words that somebody asked for, as a button may carry them: hashed, in each of their forms.
+
+    >>> word_keys("c", [frozenset({("", "key")})])
+    ('w_671bfa19d1',)
+    """
+    return tuple(sorted({_key(conversation_id, form) for forms in words for form in forms}))
+
+
+def _key(conversation_id: str, form: tuple[str, str]) -> str:
+    return f"w_{hashed(conversation_id, form[1])}"
+
+
+class Cutting:
+    """Cuts what some notes tell, or what holds some words, out of turns."""
+
+    def __init__(
+        self, gone: Sequence[Note], words: Collection[str], staying: Sequence[Note], said: Iterable[str], here: str
+    ) -> None:
+        """Read what goes and what stays; `words` are `word_keys` of the conversation `here`, `said` its messages."""
+        texts = [f"{note.text}\n{note.subject}" for note in gone if not note.is_wordless]
+        self._matter = Matter(texts, (*said, *(note.text for note in staying)))
+        self._staying, self._known = staying, known_by(staying)
+        self._numbers = {value for text in texts for _, value in numbers(text)} - self._known.numbers
+        self._things = {word: forms for text in texts for word, forms in self._new(text).items()}
+        self._words, self._here = frozenset(words), here
+
+    def of(self, turn: ConversationTurn) -> Cut | None:
+        """The turn without the parts that tell it; None when too little is left of the person's words."""
+        beside = frozenset().union(*(forms_of(each.text) for each in self._staying if turn.turn_id in each.turn_ids))
+        said, said_gone = self._without(turn.user_text, beside)
+        answer, answer_gone = self._without(turn.assistant_text, beside)
+        if not (said_gone or answer_gone):
+            return Cut(turn)
+        if said_gone and not telling_forms(said):
+            return None
+        authored = None if turn.authored is None else self._without(turn.authored, beside)[0]
+        left = {"user_text": said, "assistant_text": answer, "authored": authored}
+        calls = tuple(forgotten(call) for call in turn.tool_calls)
+        return Cut(turn.model_copy(update={**left, "tool_calls": calls}), said_gone, answer_gone)
+
+    def told(self, text: str) -> str:
+        """The sentences of a text that tell it; all of it when none does by itself."""
+        return "\n".join(each for each in _parted(SENTENCE, text) if self._tells(each)) or text
+
+    def _without(self, text: str, beside: Forms) -> tuple[str, str]:
+        """What is left of a text, with marks, and what was cut."""
+        if not self._tells(text):
+            return text, ""
+        sentences = [_parted(_CLAUSE, each) for each in _parted(SENTENCE, text)]
+        telling = [self._tells("".join(clauses)) for clauses in sentences]
+        going = [*telling]
+        for step in (1, -1):
+            is_beside = False
+            for at in range(len(sentences))[::step]:
+                is_beside = telling[at] or (is_beside and not self._stands("".join(sentences[at]), beside))
+                going[at] |= is_beside
+        left, cut = "", []
+        for clauses, is_told, goes in zip(sentences, telling, going, strict=True):
+            stays = [each for each in clauses if not goes or (is_told and self._is_noted(each))]
+            stays = stays if not is_told or len(stays) < len(clauses) else []
+            for clause in clauses:
+                if clause in stays:
+                    left += clause
+                else:
+                    left = left if left.endswith(f"{MARK} ") else f"{left}{MARK} "
+                    cut.append(clause)
+        if self._tells(left):
+            return MARK, text
+        return left.strip(), "".join(cut).strip()
+
+    def _tells(self, text: str) -> bool:
+        """Whether a part has a word or number of what goes that nothing tells that stays, or tells it again."""
+        if held(self._things, text) or any(value in self._numbers for _, value in numbers(text)):
+            return True
+        own = frozenset().union(*self._new(text).values()) if self._words else ()
+        if any(_key(self._here, form) in self._words for form in own):
+            return True
+        return bool(self._matter.told_by(Said.of(text), self._known))
+
+    def _new(self, text: str) -> dict[str, Forms]:
+        """The words of a text that no note tells that stays; days are said of many things."""
+        words = telling_forms(text).items()
+        known = self._known.forms
+        return {word: forms for word, forms in words if word not in calendar_words() and known.isdisjoint(forms)}
+
+    def _stands(self, sentence: str, beside: Forms) -> bool:
+        """Whether notes that stay speak for a sentence: by a word of one that rests on its turn, or by most of it."""
+        words = (forms for word, forms in telling_forms(sentence).items() if word not in calendar_words())
+        own = frozenset().union(*(forms for forms in words if self._matter.forms.isdisjoint(forms)))
+        return not own.isdisjoint(beside) or self._is_known(sentence)
+
+    def _is_noted(self, clause: str) -> bool:
+        """Whether notes that stay speak for a clause beside one that tells it: by most of its words, but for those."""
+        return self._is_known(clause) and not self._tells(clause)
+
+    def _is_known(self, text: str) -> bool:
+        """Whether notes that stay tell more than half of the words of a part."""
+        words = telling_forms(text)
+        return 2 * sum(not self._known.forms.isdisjoint(forms) for forms in words.values()) > len(words)
+
+
+def _parted(at: re.Pattern[str], text: str) -> list[str]:
+    """The parts of a text, each with the space behind it."""
+    ends = [found.end() for found in at.finditer(text)]
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True) if end > start]
