@@ -37,13 +37,13 @@ project or story itself is worth a note.
 What was "seen by a program" in a picture nobody said: by itself it is no note and asks for nothing. Where the person \
 says something to it, the note holds both ("the tile you chose: grey, hexagonal, picture #1"); said is their words.
 
-Kinds. Lasting: person (who somebody is to them, and what that somebody likes and cannot have), fact, preference, \
-constraint (what limits them: allergy, diet, budget, health), decision. Going on until it ends: project, event \
-(happens on a day), task (somebody has to do it), promise (somebody said they would: tell that they said it), \
-question (waits for an answer), story (fiction or role play that goes on; about names it; never a task). owner is who \
-has to act: user, assistant only for what the assistant itself promised and still owes, else a name; leave it empty \
-when nobody has to; of a story whose scene waits for the next move, whose move it is. In a group "I" \
-is the speaker's name.
+Kinds. Lasting: person (who somebody is to them, and what that somebody likes), fact, preference, constraint (what \
+limits somebody: allergy, diet, budget, health; owner is the name of whoever it limits, empty for themselves), \
+decision. Going on until it ends: project, event (happens on a day), task (somebody has to do it), promise (somebody \
+said they would: tell that they said it), question (waits for an answer), story (fiction or role play that goes on; \
+about names it; never a task). owner is who has to act: user, assistant only for what the assistant \
+itself promised and still owes, else a name; leave it empty when nobody has to; of a story whose scene waits for the \
+next move, whose move it is. In a group "I" is the speaker's name.
 
 text is one line in the person's own language that stands alone and that they read themselves, as a friend would have \
 written it down for them: "you" to them ("your mother", "du"), "I" for the assistant (also in stories), everybody \

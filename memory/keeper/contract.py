@@ -42,7 +42,9 @@ class ProposedChange(_Answered):
         "", description="One line in the person's language that stands alone, as a friend writes it down."
     )
     subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
-    owner: str | None = Field(None, description="Who has to act: user, assistant or a name; empty: nobody.")
+    owner: str | None = Field(
+        None, description="Who has to act: user, assistant or a name; empty: nobody. Of a limit whose it is."
+    )
     due: str = Field(
         "",
         description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM by the person's clock; empty: none.",

@@ -9,6 +9,7 @@ from typing import Any, Final
 from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
 from memory.ledger.series import LOCAL, at_ms_of
 from memory.ledger.types import (
+    ANYBODYS,
     LASTING,
     SUBJECT_MAX_CHARS,
     TO_DO,
@@ -60,8 +61,9 @@ def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
     owner = change.owner
     if owner is None:
         owner = request.names.get(speaker.user_id or 0, USER) if change.kind in TO_DO else ""
+    owned = change.kind == "story" or change.kind in ANYBODYS or not (change.kind in LASTING or change.about)
     fields: dict[str, Any] = {
-        "owner": owner if change.kind == "story" or not (change.kind in LASTING or change.about) else "",
+        "owner": owner if owned else "",
         "time_zone": request.zone,
         "confidence": CONFIDENCE,
         "said_at_ms": speaker.created_at_ms,

@@ -23,6 +23,8 @@ Verb = Literal["add", "change", "end", "merge", "reopen", "ring", "undo"]
 
 LASTING: Final[frozenset[str]] = frozenset({"person", "fact", "preference", "constraint", "decision"})
 """Kinds that stay true; the others go on until they end."""
+ANYBODYS: Final[frozenset[str]] = frozenset({"preference", "constraint"})
+"""Kinds of which the owner is whoever likes or cannot have it; "" for the person."""
 TO_DO: Final[frozenset[str]] = frozenset({"task", "promise", "question"})
 """Kinds that wait for somebody to act."""
 TEXT_MAX_CHARS: Final = 400
@@ -60,7 +62,7 @@ class Note(Contract):
     subject: str = Field(default="", max_length=SUBJECT_MAX_CHARS)
     """The thing of which it is a value, when that can change; of two notes with one subject the later stands."""
     owner: str = ""
-    """Who has to act: `user`, `assistant`, or a name; "" when nobody has to."""
+    """Who has to act: `user`, `assistant`, or a name; "" when nobody has to. Of a like or limit whose it is."""
     due_at_ms: int | None = None
     due_exact: bool = False
     """False when a day was said but no hour: `due_at_ms` is the beginning of that day by `time_zone`."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, EVERYONE, NAMELESS, TO_DO, USER, Kind, Note
+from memory.ledger.types import ANYBODYS, ASSISTANT, EVERYONE, NAMELESS, TO_DO, USER, Kind, Note
 from memory.types import OpenLoop
 from memory.zones import zone_of
 
@@ -30,7 +30,7 @@ notes without a mistake).
 Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over"]
 HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("you", frozenset({"fact"})),
-    ("people", frozenset({"person"})),
+    ("people", frozenset({"person"})),  # and what somebody else likes or cannot have
     ("preferences", frozenset({"preference", "constraint"})),
     ("decisions", frozenset({"decision"})),
     ("going_on", frozenset({"project", "event"})),
@@ -45,7 +45,7 @@ class Scope:
     persona: str = ""
     """Stories of other personas stay with them; the real world is shared."""
     session_id: str | None = None
-    """Only what was noted in this session: after /fresh, in mode off, for another user of a group."""
+    """Only what was noted in this session, and limits: after /fresh, in mode off, for another user of a group."""
 
 
 EVERYTHING: Final = Scope()
@@ -65,7 +65,9 @@ def belongs(note: Note, scope: Scope) -> bool:
     """Whether a note, standing or not, belongs to this scope; one that was forgotten belongs to none."""
     if note.is_forgotten:
         return False
-    return (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
+    if not note.is_real and note.persona != scope.persona:
+        return False
+    return scope.session_id in (None, note.session_id) or (note.kind == "constraint" and note.is_real)
 
 
 def forgotten_turns(notes: Iterable[Note]) -> frozenset[str]:
@@ -248,12 +250,19 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
     real = [note for note in kept if not is_story(note)]
     over = [note for note in real if is_over(note, now_ms)]
     parts: list[tuple[Heading, list[Note]]] = [
-        (name, best_first((n for n in real if n.kind in kinds and n not in over), now_ms)) for name, kinds in HEADINGS
+        (name, best_first((n for n in real if _kind_shown(n) in kinds and n not in over), now_ms))
+        for name, kinds in HEADINGS
     ]
     parts = [(name, sorted(found, key=_dated) if name == "going_on" else found) for name, found in parts]
     parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
     parts.append(("over", sorted(over, key=lambda note: -(note.due_at_ms or 0))))
     return [(name, found) for name, found in parts if found]
+
+
+def _kind_shown(note: Note) -> Kind:
+    """The kind by which a note stands under its heading: what somebody else likes or cannot have is about a person."""
+    is_anothers = note.owner not in {"", USER, ASSISTANT, EVERYONE}
+    return "person" if note.kind in ANYBODYS and is_anothers else note.kind
 
 
 def _dated(note: Note) -> tuple[bool, int]:

@@ -286,3 +286,11 @@ def test_another_day_leaves_a_ring_where_it_was_promised():
     assert not refused
     assert now.due_at_ms != before.due_at_ms
     assert now.rings_at_ms == before.rings_at_ms
+
+
+@pytest.mark.parametrize(("kind", "owner"), [("constraint", "Aoife"), ("preference", "Aoife"), ("fact", "")])
+def test_a_limit_says_whose_it_is(kind, owner):
+    """By it somebody else's stands with the people; nobody has to act on a fact."""
+    [noted], _ = outcome(request("Aoife is coeliac"), add("Aoife is coeliac", "Aoife is coeliac", kind, owner="Aoife"))
+
+    assert noted.fields["owner"] == owner

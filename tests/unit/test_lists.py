@@ -208,6 +208,18 @@ def test_a_project_is_open_in_the_week_of_its_day():
     assert [note.number for note in to_do(ledger, START_MS)] == [3, 1]
 
 
+def test_what_somebody_else_likes_or_cannot_have_stands_with_the_people():
+    """Aoife's coeliac disease is no limit of yours; your own says no owner, or you."""
+    ledger = ledger_of(
+        ("constraint", "Aoife is coeliac", {"owner": "Aoife"}), ("constraint", "Vegetarian", {"owner": "user"}),
+        ("preference", "You like it hot", {}), ("person", "Aoife is your sister", {}),
+    )  # fmt: skip
+
+    assert [(name, sorted(n.number for n in notes)) for name, notes in by_heading(ledger, START_MS)] == [
+        ("people", [1, 4]), ("preferences", [2, 3]),
+    ]  # fmt: skip
+
+
 def test_reminders_stand_under_their_days_behind_what_rang():
     """What rang and waits for a word comes first; a series has [Not this time], and a moved hour says from when."""
     rang = task("Tablets", rings_from="2023-11-14T08:00", time_zone="UTC")
