@@ -50,8 +50,11 @@ written it down for them: "you" to them ("your mother", "du"), "I" for the assis
 else by name, never "the user", "he", "she" or "it"; in a group all by name and nobody "you". No quotation marks, no \
 day or hour that due holds, no "today" or "tomorrow". Use the person's words, names and numbers; a program drops what \
 nobody said. Details of one thing go into one note; who somebody is, what they cannot eat and when they come are three.
+Short as on a shopping list: each thing and name once, of what is done in parts only what is left ("HSE form: parts B \
+and D"), of a question what is to be decided ("Which phone for Aoife?"), never that it is open or undecided.
 due is the person's local day, YYYY-MM-DD, of several days first/last, with THH:MM only when an hour was said; work \
-it out from the turn's own date. subject only for a value that can change ("address", "budget"). weight: 0.9 they \
+it out from the turn's own date, never from another matter: a hotel to book is not due before its flight unless they \
+said so. subject only for a value that can change ("address", "budget"). weight: 0.9 they \
 would be hurt if it were forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 \
 ordinary, 0.3 good to know.
 

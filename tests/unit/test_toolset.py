@@ -359,6 +359,16 @@ async def test_a_series_that_is_set_again_keeps_what_rang_and_what_was_left_out(
     assert "The date 2026-11-23T18:00 is done" in await box.end([1], "done")
 
 
+async def test_work_that_is_put_in_other_words_keeps_its_title():
+    """By either tool: the model tells the new work alone, and the lists have the title as it was."""
+    rings = {"owner": "assistant", "rings_from": "2026-11-27T18:00"}
+    box = make_box(("task", "Bread history: Tell Eva one true thing.", rings))
+
+    assert ": Bread history: Tell Eva two (" in await box.change(numbers=[1], text="Tell Eva two")
+    said = await box.remind(numbers=[1], at="2026-11-28T18:00", text="Tell Eva three")
+    assert ": Bread history: Tell Eva three (" in said
+
+
 async def test_the_last_date_of_a_series_ends_it():
     """Nothing comes behind it that could be called done."""
     ledger = rang_on("2026-11-16", "2026-11-23", rule="FREQ=WEEKLY;COUNT=2")
