@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+import orjson
+
 from bot.tools.tool import CallContext, NotDone, Tool, ToolResult
 from memory.text import lowered, shorten, words_of
 
@@ -30,7 +32,7 @@ def fitted(tools: Sequence[Tool], most_tokens: int, count: Callable[[str], int])
     """Return the tools, those beyond the budget hidden behind `find_tools` and `use_tool`; their order stays."""
     kept, used = list[Tool](), 0
     for tool in tools:
-        used += count(json.dumps([tool.name, tool.description, tool.parameters], ensure_ascii=False))
+        used += count(orjson.dumps([tool.name, tool.description, dict(tool.parameters)]).decode())
         kept.append(replace(tool, hidden=True) if used > most_tokens else tool)
     hidden = [tool for tool in kept if tool.hidden]
     if not hidden:

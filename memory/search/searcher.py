@@ -149,6 +149,9 @@ class Searcher:
 
     def _ordered(self, query: Query, question: Question, fit: Fit, *, hinted: bool) -> Reads[list[Scored]]:
         messages, matches = yield from self._candidates(query, question, fit.nearest)
+        excluded = frozenset(query.exclude_turn_ids)
+        if excluded.issuperset(message.ref for message in messages):
+            return []
         ranked = rank(
             question,
             messages,
@@ -163,7 +166,7 @@ class Searcher:
             message = scored.message
             if len(chosen) == query.limit:
                 break
-            if message.ref not in query.exclude_turn_ids:
+            if message.ref not in excluded:
                 chosen.setdefault((message.source, message.ref), scored)
         return list(chosen.values())
 
