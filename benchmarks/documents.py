@@ -92,9 +92,10 @@ async def given_for(
     memory: ConversationMemory, room: object, text: str, files: tuple = (), session_id: str | None = None
 ) -> str:
     """The whole prompt for a message; with a session that one was started fresh."""
-    told = await room.finder.told(  # type: ignore[attr-defined]
+    files_told = await room.finder.told(  # type: ignore[attr-defined]
         text, files, Reach(CHAT, session_id), most_tokens=CAP // ATTACHED_SHARE, found_tokens=CAP // FOUND_SHARE
     )
+    told = files_told.text
     pending = await memory.begin(
         CHAT, text, user_id=7, reserved=Reserved(files=told, files_title=TITLE if told else "")
     )

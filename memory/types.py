@@ -46,6 +46,10 @@ BY_CLOCK = "by_clock"
 """`action_name` of a turn that nobody typed: the program asked what somebody had it do at this time."""
 
 
+BY_TAP = "by_tap"
+"""`action_name` of a turn that a button began: what stands in it as the person's message is the button's line."""
+
+
 class Contract(BaseModel):
     """Base of all contracts: immutable, and an unknown field is an error."""
 
@@ -101,6 +105,11 @@ class ConversationTurn(Contract):
     def spoken(self) -> str:
         """The assistant's words in its own name: promises, questions and delays are read from these alone."""
         return self.assistant_text if self.authored is None else self.authored
+
+    @property
+    def typed(self) -> str:
+        """The person's message; "" where a button or the clock began the turn."""
+        return "" if self.action_name in {BY_TAP, BY_CLOCK} else self.user_text
 
     @property
     def unfiled(self) -> bool:

@@ -19,6 +19,7 @@ from bot.turns.services import Services
 from bot.turns.steps.work import AskedAgain
 from bot.turns.turn import Turns
 from memory.ports import Statement
+from memory.types import BY_TAP
 
 RETRIES: Final = 10
 """So many answers to one message are looked at for what their tools did."""
@@ -69,7 +70,8 @@ class Answering:
         newest = last[-1]
         same = takewhile(lambda turn: turn.user_text == newest.user_text, reversed(last))
         repeats = tuple(turn.turn_id for turn in same)
-        said = AskedAgain(newest.user_text, third_party=newest.third_party, repeats=repeats)
+        by_tap = newest.action_name == BY_TAP
+        said = AskedAgain(newest.user_text, newest.third_party, repeats=repeats, by_tap=by_tap)
         await self._turns.on_turn([envelope], envelope.turn_id or services.ids.new("t"), said=said)
 
     async def _answer_parked(self, tap: Tap) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.file_rows import place_of
 from bot.files.passages import MOST_PAGES, Passage, asked_pages, fitting, laid_out, spans
 from bot.files.rows import StoredFile, passages_of
 from bot.files.shelf import FileShelf
-from bot.intake.media import own_words
+from bot.intake.media import OWN_VOICE, own_words
+from memory.context.fence import fence
 from memory.context.finds import BEST
 from memory.context.transcript import clip
 from memory.ports import Database, Statement, TokenCounter
 from memory.search.query import Query
+from memory.search.same_words import held, telling_forms
 from memory.search.searcher import Searcher
+from memory.search.terms import calendar_words, split_words
 
 TITLE: Final = (
     "From files that were sent here: whoever wrote them speaks, not the person. Say which file and page it is from."
@@ -29,6 +33,17 @@ OPENING: Final = 2
 FLOOR: Final = 0.08
 """Of a message's words, by what they are worth, the closest passage holds so much at least; else no file bears on it.
 Half of what is asked of talk: who asks about "the contract" finds what calls itself a lease by one word of two."""
+LOOKED_FOR: Final = 0.15
+"""The same for words that somebody looks for: they are few, and chosen."""
+LOOKED_FOR_TOKENS: Final = 600
+"""At most so much of files is told with what else was found."""
+ASKED_ABOUT: Final = 2
+"""A picture whose description holds so many of a message's words, and half of them, is what it asks about: it is seen
+again, not only told of."""
+MOST_NAMED: Final = 2
+"""So many files that a message calls by a word of their names are given with it, the latest first."""
+LITTLE_NUMBER: Final = 2
+"""Numbers of so many digits stand in every document."""
 BESIDE_BEST: Final = 0.25
 """A passage that holds less than a quarter of what the best one does says nothing more."""
 MOST_FOUND: Final = 12
@@ -37,6 +52,26 @@ FENCE_CHARS: Final = 250
 """At most so long is what stands around what a tool returns."""
 HEAD_CHARS: Final = 150
 REMEMBERED: Final = 1000
+
+
+_NUMBER: Final = re.compile(r"#(\d{1,9})\b")
+
+
+class Hit(NamedTuple):
+    """A passage that bears on a question, and its file."""
+
+    file_id: str
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Files for a message."""
+
+    text: str = ""
+    """What they say, not fenced yet; "" for nothing."""
+    asked_about: tuple[StoredFile, ...] = ()
+    """The pictures that were sent before and that it asks about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +102,10 @@ class FileFinder:
 
     async def told(
         self, text: str, attached: Sequence[StoredFile], reach: Reach, *, most_tokens: int, found_tokens: int
-    ) -> str:
-        """Files for the model with a message: those that it brings or names, then passages of others that bear on it.
+    ) -> Told:
+        """Files for the model with a message: those that it brings, those that it names, passages that bear on it.
 
-        Not fenced yet; "" for nothing. Raises `StorageUnavailable`.
+        Raises `StorageUnavailable`.
         """
         self._reach[reach.conversation_id] = reach
         self._reach.move_to_end(reach.conversation_id)
@@ -81,14 +116,26 @@ class FileFinder:
         question = own_words(text)
         documents = [file for file in attached if file.is_read and file.unit and not file.is_own_voice]
         parts = [await self._attached(file, question, most_tokens // len(documents)) for file in documents]
-        known = [file for file in files if file.is_read and not file.is_own_voice and reach.has(file)]
-        others = [file for file in known if file.file_id not in {each.file_id for each in attached}]
-        if question and others:
-            parts += await self._found(question, others, reach, found_tokens)
-        return "\n\n".join(filter(None, parts))
+        others = [file for file in _known(files, reach) if file.file_id not in {each.file_id for each in attached}]
+        if not question or not others:
+            return Told("\n\n".join(filter(None, parts)))
+        named = [file for file in others if is_named(file, question)][:MOST_NAMED]
+        for file in named:
+            most = found_tokens // MOST_NAMED
+            is_seen = file.is_picture
+            part = _shows(file) if is_seen else await self._attached(file, question, most, came_before=True)
+            parts.append(part)
+            found_tokens -= self._counter.count(part)
+        hits = await self._search(
+            telling(question), [file for file in others if file not in named], reach.conversation_id, floor=FLOOR
+        )
+        parts += self._fitting(hits, others, found_tokens)
+        hit = {hit.file_id for hit in hits}
+        asked = (file for file in others if file in named or (file.file_id in hit and is_asked_about(file, question)))
+        return Told("\n\n".join(filter(None, parts)), tuple(file for file in asked if file.is_picture))
 
-    async def _attached(self, file: StoredFile, question: str, most_tokens: int) -> str:
-        """A document whole, or its beginning and the passages that bear on the question."""
+    async def _attached(self, file: StoredFile, question: str, most_tokens: int, *, came_before: bool = False) -> str:
+        """A document whole, or its beginning and the passages that bear on the question: these first if it is known."""
         head = f"{file.called()} ({file.said()})"
         first = passages_of(await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES))
         if not first:
@@ -96,36 +143,33 @@ class FileFinder:
         whole = fitting(first, most_tokens, self._counter)
         if len(whole) == len(first) and len(first) < FIRST_PASSAGES:
             return f"{head}, whole:\n{laid_out(whole, file.unit)}"
-        best = [passage for _, passage in await self._search(question, [file.file_id], file.conversation_id)]
-        rest = [each for each in first[OPENING:] if each not in best]
-        shown = fitting(
-            [*first[:OPENING], *(each for each in best if each not in first[:OPENING]), *rest],
-            most_tokens,
-            self._counter,
-        )
+        best = [hit.passage for hit in await self._search(question, [file], file.conversation_id)]
+        opening = first[:OPENING]
+        order = [*best, *opening] if came_before else [*opening, *best, *first[OPENING:]]
+        shown = fitting(list(dict.fromkeys(order)), most_tokens, self._counter)
         others = f"read_document({file.number}, pages) gives the others"
         pages = spans([passage.page for passage in shown])
         return f"{head}, in parts, of {file.unit} {pages}; {others}:\n{laid_out(shown, file.unit)}"
 
-    async def _found(self, question: str, files: Sequence[StoredFile], reach: Reach, most_tokens: int) -> list[str]:
-        """Passages of files that were sent before, as far as they bear on the question at all."""
-        found = await self._search(question, [file.file_id for file in files], reach.conversation_id, floor=FLOOR)
+    def _fitting(self, hits: Sequence[Hit], files: Sequence[StoredFile], most_tokens: int) -> list[str]:
+        """The best of what was found that fits, file by file."""
         left, taken = most_tokens, dict[str, list[Passage]]()
-        for file_id, passage in found[:BEST]:
+        for file_id, passage in hits[:BEST]:
             cost = self._counter.count(passage.text) + 16
             if cost <= left:
                 taken.setdefault(file_id, []).append(passage)
                 left -= cost
-        named = {file.file_id: file for file in files}
-        return [_told(named[file_id], passages) for file_id, passages in taken.items()]
+        of_id = {file.file_id: file for file in files}
+        return [_told(of_id[file_id], passages) for file_id, passages in taken.items()]
 
     async def _search(
-        self, question: str, file_ids: Collection[str], conversation_id: str, *, floor: float = 0.0
-    ) -> list[tuple[str, Passage]]:
-        """The passages that bear on a question, best first, each with its file."""
-        if not question.strip():
+        self, question: str, files: Sequence[StoredFile], conversation_id: str, *, floor: float = 0.0
+    ) -> list[Hit]:
+        """The passages that bear on a question, best first."""
+        if not question.strip() or not files:
             return []
-        query = Query(place_of(conversation_id), question, session_ids=sorted(file_ids), limit=MOST_FOUND)
+        file_ids = sorted(file.file_id for file in files)
+        query = Query(place_of(conversation_id), question, session_ids=file_ids, limit=MOST_FOUND)
         scored = await self._searcher.order(query)
         best = max((each.share for each in scored), default=0.0)
         if best < floor:
@@ -133,10 +177,22 @@ class FileFinder:
         refs = [each.message.ref for each in scored if not floor or each.share >= best * BESIDE_BEST]
         rows = await self._db.read_all(*(Statement("file_passage", {"passage_id": ref}) for ref in refs))
         return [
-            (row["file_id"], passage) for found in rows for row, passage in zip(found, passages_of(found), strict=True)
+            Hit(row["file_id"], passage)
+            for found in rows
+            for row, passage in zip(found, passages_of(found), strict=True)
         ]
 
-    # --- what the tool asks for -------------------------------------------------------------------------------------
+    # --- what tools ask for -----------------------------------------------------------------------------------------
+
+    async def found(self, conversation_id: str, query: str, has_day: Callable[[int], bool], max_chars: int) -> str:
+        """Passages of files of some days that bear on words that somebody looks for, fenced; "" for none.
+
+        Raises `StorageUnavailable`.
+        """
+        known = _known(await self._shelf.all(conversation_id), self.reach_of(conversation_id))
+        files = [file for file in known if has_day(file.received_at_ms)]
+        hits = await self._search(query, files, conversation_id, floor=LOOKED_FOR)
+        return fence(clip("\n\n".join(self._fitting(hits, files, LOOKED_FOR_TOKENS)), max_chars - FENCE_CHARS), TITLE)
 
     def reach_of(self, conversation_id: str) -> Reach:
         """Which files the turn that is being answered in a conversation may be told of: as its prompt was."""
@@ -195,10 +251,49 @@ class FileFinder:
         return clip("\n".join([f"{no}The files here, the latest first:", *lines]), max_chars)
 
 
+def _known(files: Sequence[StoredFile], reach: Reach) -> list[StoredFile]:
+    """Those of the files that were read and may be told of."""
+    return [file for file in files if file.is_read and not file.is_own_voice and reach.has(file)]
+
+
+def is_named(file: StoredFile, question: str) -> bool:
+    """Whether a question calls a file by a word of its name, by a part of one (`the contract`), or by its number.
+
+    `Mietvertrag.docx` is named by "laut Vertrag"; its ending and its numbers name nothing.
+    """
+    name = file.name.rpartition(".")[0] or file.name
+    words = {word: own for word, own in telling_forms(question).items() if not word.isdecimal()}
+    is_by_name = file.kind not in OWN_VOICE and bool(held(words, name))  # those are called after who speaks
+    return is_by_name or str(file.number) in _NUMBER.findall(question)
+
+
+def is_asked_about(file: StoredFile, question: str) -> bool:
+    """Whether a question asks about a picture, by what it shows, and not only after one thing in it."""
+    words = telling_forms(telling(question))
+    found = held(words, file.described)
+    return len(found) >= ASKED_ABOUT and 2 * len(found) >= len(words)
+
+
+def telling(question: str) -> str:
+    """A question without the words of time and the little numbers that any document holds: `Monday 9 am` finds none."""
+    return " ".join(
+        word
+        for word in split_words(question)
+        if word not in calendar_words() and not (word.isdecimal() and len(word) <= LITTLE_NUMBER)
+    )
+
+
+def _shows(file: StoredFile) -> str:
+    """A picture in a line, for the model; "" for one that was not described yet."""
+    if not file.described:
+        return ""
+    day = f"{datetime.fromtimestamp(file.received_at_ms / 1000, UTC):%a %Y-%m-%d}"
+    return f"{file.called()}, sent on {day}, shows: {file.described}"
+
+
 def _told(file: StoredFile, passages: Sequence[Passage]) -> str:
     """Finds in a file, for the model."""
     if file.is_picture:
-        day = f"{datetime.fromtimestamp(file.received_at_ms / 1000, UTC):%a %Y-%m-%d}"
-        return f"{file.called()}, sent on {day}, shows: {passages[0].text}"
+        return _shows(file)
     text = laid_out(sorted(passages, key=lambda each: each.position), file.unit)
     return f"{file.called()}, found in it:\n{text}"

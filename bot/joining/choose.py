@@ -12,6 +12,7 @@ import structlog
 
 from bot.answers.responder import Responder
 from bot.files.describing import Describer
+from bot.files.finding import FileFinder
 from bot.files.hearing.sound_server import sound_server
 from bot.files.readings import Readings
 from bot.files.speech.child import SpeakingChild
@@ -51,6 +52,7 @@ def make_responder(
     *,
     people: PersonalChoices,
     calls: Calls,
+    files: FileFinder,
     meters: Meters,
     pauses: Pauses,
 ) -> Responder:
@@ -61,10 +63,12 @@ def make_responder(
         return OfflineResponder()
     from bot.answers.model import ModelResponder
     from bot.answers.one_model import Means
+    from bot.answers.tools.past import Places
     from bot.answers.tools.toolbox import Tools
 
     quiet = read_quiet_hours(settings.continuity_quiet_hours)
-    tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls, quiet)
+    places = Places(memory.searcher, files)
+    tools = Tools(memory.ledgers, places, people, settings.continuity_tool_output_max_chars, calls, quiet)
     timeout_s = settings.continuity_model_timeout_s
     model = ModelResponder(
         settings.models,

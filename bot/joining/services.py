@@ -73,7 +73,13 @@ async def build_services(
     groups = GroupPast(memory, stored.people, Members(line.bot, line.moves.today), line.me)
     of_groups = GroupTools(groups, settings.continuity_tool_output_max_chars)
     responder = process.responder or make_responder(
-        settings, memory, people=stored.people, calls=calls, meters=process.meters, pauses=process.pauses
+        settings,
+        memory,
+        people=stored.people,
+        calls=calls,
+        files=files.finder,
+        meters=process.meters,
+        pauses=process.pauses,
     )
     return Services(
         settings=settings,

@@ -168,8 +168,9 @@ class Turns:
         if has_files(said.text) and work.claimed:
             await work.claimed
         alone = state.isolated or not await self.gate.carries(batch[0], state)
+        turn = FileTurn(turn_id, state, work.target, alone, searches=not said.by_tap)
         try:
-            found = await material(services, said.text, FileTurn(turn_id, state, work.target, alone))
+            found = await material(services, said.text, turn)
         except (NotFetched, NotHeard) as exc:
             log.warning("a file cannot be read just now", reason=str(exc))
             await services.committer.parked(batch, [unreachable(turn_id, exc)], str(exc), turn_id)

@@ -123,7 +123,7 @@ class Assembler:
         the packet carries the mark for whoever stores the reply.
         """
         zone = occasion.time_zone or state.time_zone
-        scope = occasion.scope
+        scope, asked = occasion.scope, message if occasion.searches else ""
         if state.isolated and scope.session_id is None:
             scope = Scope(persona=scope.persona, session_id=state.session_id)
         alone = scope.session_id is not None
@@ -149,13 +149,13 @@ class Assembler:
         found = await self._tier(
             "retrieved",
             errors,
-            lambda: self._search(state, message, shown, silent, now_ms, alone=alone),
+            lambda: self._search(state, asked, shown, silent, now_ms, alone=alone),
             list[RetrievedItem](),
         )
-        notes = bearing(message, remembered.ledger, scope, (remembered.block, remembered.since))
+        notes = bearing(asked, remembered.ledger, scope, (remembered.block, remembered.since))
         news = with_bearing(notes, remembered.since, now_ms, zone)
         found = with_notes(
-            beside_notes(found, message, (*remembered.block.lines.values(), *news.changed)),
+            beside_notes(found, asked, (*remembered.block.lines.values(), *news.changed)),
             remembered.ledger,
             scope,
             (remembered.block, news),
@@ -306,7 +306,7 @@ class Assembler:
         alone: bool,
     ) -> list[RetrievedItem]:
         """Return finds that bear on the message, and stand neither in the messages nor in `silent` turns."""
-        if self._searcher is None or not self._budget.retrieved_tokens:
+        if self._searcher is None or not self._budget.retrieved_tokens or not message:
             return []
         query = Query(
             state.conversation_id,

@@ -152,7 +152,7 @@ def main_matter(notes: Iterable[Note], session_id: str) -> str:
 
 def began_with(first: ConversationTurn) -> str:
     """The first words of a session's first turn; "" where they name nothing."""
-    words = one_line(clip(first.user_text, FIRST_WORDS_CHARS))
+    words = one_line(clip(first.typed, FIRST_WORDS_CHARS))
     return words if tells_something(words) else ""
 
 
@@ -171,7 +171,7 @@ def title_of(line: SessionLine | None, first: ConversationTurn | None, zone: str
     """Return the title of a session: the keeper's, else its day and first words; "" before there are any."""
     if line and line.title:
         return line.title
-    if first is None:
+    if first is None or not first.typed:
         return ""
     day, _ = local_moment(first.created_at_ms, zone)
     return f"{day}: {one_line(clip(first.user_text, FIRST_WORDS_CHARS))}"

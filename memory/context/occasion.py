@@ -32,6 +32,8 @@ class Occasion:
     """When the message was sent; None = now."""
     third_party: bool = False
     """True for text that was forwarded or quoted: nothing is noted from it."""
+    searches: bool = True
+    """False for words that nobody chose, as a button's: nothing in the past bears on them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from memory.ports import TokenCounter
 STABLE_TITLE: Final = "What the assistant remembers."
 SUMMARY_TITLE: Final = "Summary of what came before the messages below."
 TURN_TITLE: Final = "What bears on the next message, from the assistant's memory."
-NOTICES_TITLE: Final = "What the program has to say about the notes."
+NOTICES_TITLE: Final = "What the program has to say."
 NOTES: Final = "Notes, as they stood{when} (what changed since is told later)"
 OPEN: Final = "Open then"
 EARLIER: Final = "Earlier conversations"

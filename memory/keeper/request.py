@@ -46,6 +46,8 @@ LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 NOTES: Final = frozenset({"note", "change", "end", "remind", "forget"})
 """Tools with which the model notes at once what a message says."""
 NOTHING_SEEN: Final[Mapping[str, str]] = MappingProxyType({})
+TAPPED: Final = "[tapped a button of the assistant's]"
+"""Stands for the message of a turn that nobody typed."""
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
@@ -64,9 +66,9 @@ _SHORTEST: Final = 3
 
 
 def own_text(turn: ConversationTurn) -> str:
-    """The person's own words of a turn: nothing that they forwarded or quoted."""
+    """The person's own words of a turn: nothing that they forwarded or quoted, nor a button's line."""
     if not has_foreign(turn.user_text):
-        return "" if turn.third_party else turn.user_text
+        return "" if turn.third_party else turn.typed
     return "\n".join(text for is_foreign, text in parts(turn.user_text) if not is_foreign)
 
 
@@ -214,6 +216,8 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
 
 def _said(turn: ConversationTurn, most: int) -> str:
     """The person's message on one line, with words of others marked as theirs."""
+    if not turn.typed:
+        return TAPPED
     if not has_foreign(turn.user_text):
         said = cut(turn.user_text, most)
         return f"{SOMEBODY_ELSE} {said}]" if turn.third_party else said

@@ -107,7 +107,7 @@ def texts_of(refs: Sequence[tuple[str, str]]) -> Reads[dict[tuple[str, str], Tex
     if turns:
         for row in (yield Statement("search_turns", {"turns": json.dumps(turns)})):
             turn = checked(row).turn
-            found["turn", turn.turn_id] = Texts(turn.user_text, turn.assistant_text, turn.language)
+            found["turn", turn.turn_id] = Texts(turn.typed, turn.assistant_text, turn.language)
     if memories:
         for row in (yield Statement("search_memories", {"memories": json.dumps(memories)})):
             found["memory", row["memory_id"]] = Texts(row["text"])

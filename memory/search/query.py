@@ -24,5 +24,7 @@ class Query:
     """The code of the text's language, None to have it guessed."""
     names: Mapping[str, int | None] = field(default_factory=dict)
     """The people of a chat of several: first name → user id, None for the assistant."""
+    by_words: bool = False
+    """These words are looked for, whoever said them; else a question of the person, which their own words answer."""
     open_turn_ids: Collection[str] = ()
     """Turns that open loops rest on, preferred."""

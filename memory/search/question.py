@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -141,6 +141,10 @@ class Weights:
     recency: float = 0.02
     recency_half_life_days: float = 30.0
     dense: float = 0.4
+
+    def without_sides(self) -> Weights:
+        """The same, with no side of a talk before the other: for words that are looked for, not asked about."""
+        return replace(self, role=0.0, assistant=0.0, open_question_assistant=0.0, question=0.0)
 
 
 WEIGHTS = Weights()

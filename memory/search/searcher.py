@@ -55,12 +55,12 @@ log = logging.getLogger(__name__)
 
 def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
     """Return the statement that makes a turn findable, for the transaction that stores it; repeating is harmless."""
-    code = turn.language or languages.detect(turn.user_text or turn.assistant_text).code
-    user, assistant = split_words(turn.user_text[:MAX_CHARS]), split_words(turn.assistant_text[:MAX_CHARS])
+    code = turn.language or languages.detect(turn.typed or turn.assistant_text).code
+    user, assistant = split_words(turn.typed[:MAX_CHARS]), split_words(turn.assistant_text[:MAX_CHARS])
     user_terms = index_terms(turn.conversation_id, user, code)
     assistant_terms = index_terms(turn.conversation_id, assistant, code)
     traits = [
-        _traits(turn.user_text, user, user_terms, code),
+        _traits(turn.typed, user, user_terms, code),
         _traits(turn.assistant_text, assistant, assistant_terms, code),
     ]
     return Statement(
@@ -156,7 +156,7 @@ class Searcher:
             question,
             messages,
             matches,
-            weights=self._weights,
+            weights=self._weights.without_sides() if query.by_words else self._weights,
             open_refs=query.open_turn_ids,
             now_ms=query.now_ms,
             dense=fit.scores,

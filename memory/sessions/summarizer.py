@@ -196,7 +196,7 @@ def spoken(turn: ConversationTurn, languages: Languages) -> list[Spoken]:
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     speaker, day = "Forwarded" if turn.third_party else PERSON, _day(turn.created_at_ms)
     return [
-        *sentences_of(turn.user_text, turn.seq, speaker, language, day),
+        *sentences_of(turn.typed, turn.seq, speaker, language, day),
         *sentences_of(turn.spoken, turn.seq, ASSISTANT, language, day),
     ]
 

@@ -70,7 +70,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn) -> SessionState:
 
 def _begun(turn: ConversationTurn) -> tuple[Topic, ...]:
     """How a session began, as its topic; nothing for a command or somebody else's words."""
-    first = next(sentences(turn.user_text), "")
+    first = next(sentences(turn.typed), "")
     if not first or turn.unfiled or turn.third_party or first.startswith("/"):
         return ()
     return (Topic(name=shorten(first, TITLE_CHARS), weight=1.0, first_seq=turn.seq, last_seq=turn.seq),)

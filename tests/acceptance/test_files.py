@@ -69,6 +69,20 @@ async def test_a_contract_is_known_next_week_when_telegram_has_forgotten_it(api,
     assert len(api.downloads.served) == 1
 
 
+async def test_a_file_is_given_when_a_part_of_its_name_is_said(api, model, bot_here):
+    """“laut Vertrag” means Mietvertrag.docx; a message about Monday at 9 does not, whatever numbers stand in it."""
+    await bot_here()
+    text = "Mietvertrag (Auszug)\n§9 Frist 12 Wochen, Montag bis Freitag.\n§11 Hunde bedürfen der Zustimmung."
+    await sent(api, text.encode(), name="Mietvertrag.txt", caption="Heb das auf.")
+    await reply(api, "darf ich eigentlich nen hund haben laut vertrag?")
+    named = told(model)
+    await reply(api, "brandis will den entwurf schon montag 9 statt 12")
+
+    assert "document #1 “Mietvertrag.txt” (text, 1 part), whole:" in named
+    assert "Hunde bedürfen der Zustimmung" in named
+    assert "Mietvertrag" not in told(model)
+
+
 async def test_a_page_is_read_by_the_tool(api, model, bot_here):
     """`read_document` gives the pages that are asked for, fenced, and says which there are without a number."""
     from loopback.model import ToolCall

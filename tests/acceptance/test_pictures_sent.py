@@ -80,14 +80,18 @@ async def test_a_large_picture_is_made_small(api, model, bot_here):
 
 
 async def test_a_picture_is_shown_again_with_the_next_question_and_after_a_restart(api, model, bot_here):
-    """The question behind a photo is about it: it is shown with it, also by the next start; later no more."""
+    """The question behind a photo is about it: it is shown with it, also by the next start; later no more.
+
+    The model is told that it did not come with the message.
+    """
     bot = await bot_here()
     await sent(api, photo(), kind="photo", caption="Which colour are the tiles?")
+    assert "once more" not in asked(model)[-1].text
     await bot.restart()
     await reply(api, "And the door?")
     assert len(shown(model)) == 1
-    for number in range(3):
-        await reply(api, f"something else {number}")
+    assert "Shown to you once more, in this order, and sent before: picture #1." in asked(model)[-1].text
+    await reply(api, "something else")
 
     assert shown(model) == []
 
@@ -158,6 +162,9 @@ async def test_a_picture_is_found_by_what_it_shows_and_shown_again(api, model, b
     assert ("GIF #1, sent on" if about else "picture #1, sent on") in asked(model)[-1].text
     assert "shows: Grey hexagonal tiles beside an oak floor." in asked(model)[-1].text
     assert len(shown(model)) == 1
+    await reply(api, "something else 5")
+    await reply(api, "I met Ana beside the station, then we bought oak planks and a lamp for her desk")
+    assert shown(model) == []
 
 
 async def test_who_keeps_the_notes_is_told_what_a_picture_shows(api, model, bot_here):

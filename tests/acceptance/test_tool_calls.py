@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
-from story import FRIEND, PERSON, bot_texts, reply, rows, shows, swept, tap, tapped
+from story import FRIEND, PERSON, asked, bot_texts, reply, rows, shows, swept, tap, tapped
 
 from bot.people.export import tool_calls
 
@@ -54,6 +54,27 @@ async def test_what_changes_something_is_done_after_the_tap_and_said_after_it_is
     assert tapped(api) == "One moment …"
     assert effects.count("/add") == 1
     assert states(bot) == ["done"]
+
+
+async def test_a_tap_looks_for_nothing_by_the_buttons_line(api, model, bot_here, effects):
+    """What was said of adding before is no news behind the tap, nor is a file of that name."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD, says="Noted that.")
+    api.people.sends_file(PERSON, b"How to add and use things", name="add and use.txt", caption="Keep it.")
+    await shows(api, "Noted that.")
+    await reply(api, "Yes, I use add often: add eggs, add flour")
+    await bot.passes(hours=24)
+    await reply(api, "please add eggs, how often do I use add?")
+    asking = next(text for role, text in reversed(asked(model)[-1].messages) if role == "user")
+    await tap(api, "Once", on=await shows(api, "May I use add?"))
+    await shows(api, "✓ Done: add")
+    await bot.settled()
+    said = next(text for role, text in reversed(asked(model)[-1].messages) if "Yes, use add." in text)
+
+    assert "add often" in asking
+    assert "add often" not in said
+    assert "How to" not in said
+    assert rows(bot, "SELECT action_name FROM conversation_turns ORDER BY rowid DESC LIMIT 1") == [("by_tap",)]
 
 
 async def test_what_only_reads_is_done_at_once(api, model, bot_here, effects):

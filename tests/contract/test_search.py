@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import memory
+from memory.context.finds import FLOOR
 from memory.ports import Statement
 from memory.search import terms
 from memory.search.languages import Languages
@@ -14,6 +15,7 @@ from memory.search.searcher import index_turn, merge_index
 from memory.storage.extension import Extension
 from memory.storage.turn_rows import insert_turn
 from memory.testing import make_turn, open_memory
+from memory.types import BY_TAP
 
 PACKAGE = Path(memory.__file__).parent
 HERE = "tg:1:1:0"
@@ -245,3 +247,37 @@ async def test_same_question_same_answer(say, searcher):
 
     assert refs(first) == ["t_5", "t_4", "t_3", "t_2", "t_1"]
     assert await searcher.search(Query(HERE, "harbour")) == first
+
+
+async def test_words_are_found_whoever_said_them(searcher, say):
+    """Who looks for words wants where they stand: an answer that asks back counts as much as the person's message."""
+    answer = "I would take the sage ones (15x15), the muted green makes the oak look warm. Is the oak light or dark?"
+    await say(
+        make_turn(turn_id="t_a", seq=1, conversation_id=HERE, user_text="which fits oak?", assistant_text=answer),
+        *(
+            make_turn(turn_id=f"t_{n}", seq=n, conversation_id=HERE, user_text=f"and the bins on day {n}")
+            for n in range(2, 16)
+        ),
+    )
+
+    found = await searcher.search(Query(HERE, "ochre sage tiles", limit=8, by_words=True))
+
+    assert found[0].ref == "t_a"
+    assert found[0].share > FLOOR
+
+
+async def test_a_buttons_line_is_nobodys_words(searcher, say):
+    """The turn is found by its answer alone, and shown without the line."""
+    tapped = make_turn(
+        turn_id="t_a",
+        conversation_id=HERE,
+        user_text="Yes, use house \u2192 calendar.",
+        assistant_text="The dentist is on Thursday.",
+        action_name=BY_TAP,
+    )
+    await say(tapped)
+
+    assert await searcher.search(Query(HERE, "calendar")) == []
+    assert [each.text for each in await searcher.search(Query(HERE, "dentist"))] == [
+        "Assistant: The dentist is on Thursday."
+    ]

@@ -10,6 +10,7 @@ from memory.keeper.request import (
     ASSISTANT_CHARS,
     BEST_SHOWN,
     FOUND_SHOWN,
+    TAPPED,
     chunk,
     cut,
     has_content,
@@ -20,7 +21,7 @@ from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger
 from memory.ledger.views import Scope
 from memory.testing import START_MS, make_turn
-from memory.types import ToolCall
+from memory.types import BY_TAP, ToolCall
 
 
 def ledger(*operations):
@@ -224,3 +225,11 @@ def test_a_request_takes_no_more_than_a_model_can_read():
     assert len(chunk([make_turn(seq=n) for n in range(1, 60)])) == 20
     assert len(chunk([make_turn(seq=n, user_text="x" * 9_000) for n in range(1, 9)])) == 3
     assert len(chunk([make_turn(user_text="x" * 99_000, assistant_text="y" * 99_000)])) == 1
+
+
+def test_a_buttons_line_is_not_shown_as_the_persons_words():
+    """The keeper reads that a button was tapped, and may take nothing from its line."""
+    turn = make_turn(seq=1, user_text="Yes, use 12 calendars.", assistant_text="It is done.", action_name=BY_TAP)
+
+    assert f"person: {TAPPED}\n   assistant: It is done." in request_text(request(turn))
+    assert not has_content([turn])

@@ -15,6 +15,7 @@ from memory.sessions.summarizer import (
     summarize,
 )
 from memory.testing import WordCounter, make_state, make_turn
+from memory.types import BY_TAP
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()
@@ -193,3 +194,13 @@ def test_notes_with_other_numbers_are_not_compared_with_each_other(monkeypatch):
 
     assert summary("Our rent is 990.", previous=previous).count("- ") == 51
     assert compared == []
+
+
+def test_a_buttons_line_is_no_statement_of_the_person():
+    """A tap says nothing in words: the answer to it is summed up without it."""
+    text = summary(
+        "Yes, use Haushalt \u2192 Kalender 2026.", assistant="The dentist is on Thursday.", action_name=BY_TAP
+    )
+
+    assert "Haushalt" not in text
+    assert "The dentist is on Thursday." in text

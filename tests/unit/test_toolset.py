@@ -11,6 +11,7 @@ import pytest
 from bot.answers.instructions import GROUP, MAX_TOKENS, ONE, own_instructions, preface
 from bot.answers.responder import Ask
 from bot.answers.tools.calls import WrongCall, checked, schemas, specs
+from bot.answers.tools.past import Places
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
@@ -104,13 +105,15 @@ def make_ask(**overrides: Any) -> Ask:
     return Ask(**(fields | overrides))
 
 
-def make_box(*notes: Any, searcher: Any = None, max_chars: int = 4000, broken: bool = False, **ask: Any) -> Toolbox:
+def make_box(
+    *notes: Any, searcher: Any = None, files: Any = None, max_chars: int = 4000, broken: bool = False, **ask: Any
+) -> Toolbox:
     db: Any = Nothing(broken=broken)
     people = PersonalChoices(db, ManualClock(), "UTC")
     ask.setdefault("ledger", ledger_of(*notes))
     committer: Any = Stores()
     calls = Calls(db, ManualClock(), committer, people, boot_id="b", longest_s=5)
-    return Tools(Ledgers(db), searcher, people, max_chars, calls).begin(make_ask(**ask))
+    return Tools(Ledgers(db), Places(searcher, files), people, max_chars, calls).begin(make_ask(**ask))
 
 
 def stored(box: Toolbox, ledger: Ledger) -> Ledger:
@@ -628,6 +631,23 @@ async def test_a_search_finds_notes_with_their_numbers_and_what_was_said():
     assert "Bins" not in said
     assert "- said Tue 2026-11-24 08:21: User: halden paid (#3; done: #1)" in said
     assert said.startswith("<data-")
+
+
+class Files:
+    """Files in which one passage is found, on the days that are asked for."""
+
+    async def found(self, where: str, query: str, has_day: Any, max_chars: int) -> str:
+        return f"picture #1 of {where} shows: {query} tiles"[:max_chars] if has_day(NOW_MS) else ""
+
+
+async def test_a_search_finds_what_files_say():
+    """A description of a picture is told, of the days that are asked for; the talk is searched by words."""
+    searcher = Found()
+    box = make_box(searcher=searcher, files=Files())
+
+    assert await box.search("sage") == f"picture #1 of {make_state().conversation_id} shows: sage tiles"
+    assert "Nothing was found" in await box.search("sage", until="2026-11-20")
+    assert searcher.asked.by_words
 
 
 async def test_a_search_without_words_lists_what_is_open():

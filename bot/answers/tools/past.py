@@ -1,10 +1,11 @@
-"""The tool `search`: the notes, ended ones too, and everything that was said here before; as data."""
+"""The tool `search`: the notes, ended ones too, everything that was said here before, and files; as data."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
 from bot.answers.tools.desk import Desk
 from bot.answers.tools.times import read_time
@@ -53,12 +54,28 @@ class Wanted:
     until: str = ""
 
 
+class FilesPort(Protocol):
+    """The side of the files of a chat that a search needs."""
+
+    async def found(self, conversation_id: str, query: str, has_day: Callable[[int], bool], max_chars: int) -> str:
+        """Return passages of files, and descriptions of pictures, of these days that bear on the query, fenced."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a search looks besides the notes."""
+
+    talk: SearchPort | None = None
+    files: FilesPort | None = None
+
+
 Reworded = Callable[[str, int], Awaitable[Mapping[str, int]]]
 """When notes of a conversation were last given other words or another day since a moment, by their ids."""
 
 
-async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_chars: int, reworded: Reworded) -> str:
-    """Notes and messages that bear on the query, at most so long; without one the notes that stand, by their days.
+async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, reworded: Reworded) -> str:
+    """Notes, messages and files that bear on the query, at most so long; without one the open notes, by their days.
 
     A message of which something is otherwise by now is told with the notes that say so. Raises `StorageUnavailable`.
     """
@@ -71,11 +88,12 @@ async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_ch
         return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or nothing
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
-    found = await _said(desk, searcher, query, days)
+    found = await _said(desk, places.talk, query, days)
     found = await _with_notes(desk, found, notes[:MAX_FOUND], reworded)
+    files = await _of_files(desk, places.files, query, days, max_chars // 2)
     parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(_line(item, desk.zone) for item in found))
-    nothing = NOTHING_HERE if _alone(desk) else NOTHING
-    return fence(clip("\n\n".join(filter(None, parts)), room), TITLE) or nothing
+    told = fence(clip("\n\n".join(filter(None, parts)), room - len(files)), TITLE)
+    return "\n\n".join(filter(None, (told, files))) or (NOTHING_HERE if _alone(desk) else NOTHING)
 
 
 async def _with_notes(
@@ -131,6 +149,7 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
             ],
             limit=MAX_FOUND if days == Days() else LOOKED_THROUGH,
             now_ms=ask.now_ms,
+            by_words=True,
         )
     )
     kept = [
@@ -139,6 +158,13 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
         if item.source == "turn" and (alone is None or item.session_id in alone) and days.have(item.at_ms, desk.zone)
     ]
     return near_enough(kept)[:MAX_FOUND]
+
+
+async def _of_files(desk: Desk, files: FilesPort | None, query: str, days: Days, max_chars: int) -> str:
+    if files is None:
+        return ""
+    has_day = partial(days.have, zone=desk.zone)
+    return await files.found(desk.ask.conversation_id, query[:MAX_QUERY_CHARS], has_day, max_chars)
 
 
 def _line(item: RetrievedItem, zone: str) -> str:

@@ -15,7 +15,7 @@ from bot.answers.responder import Ask, Picture
 from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.forgetting import ForgetTool
-from bot.answers.tools.past import Wanted
+from bot.answers.tools.past import Places, Wanted
 from bot.answers.tools.ringing import Wish
 from bot.answers.tools.scheduling import ScheduleTool
 from bot.answers.tools.sending import SEND_FILE, SendTool
@@ -32,7 +32,6 @@ from bot.tools.results import heard
 from bot.tools.tool import CallContext, Tool
 from bot.tools.turn_calls import CallingTurn, TurnCalls
 from bot.tools.web.searching import WebResult, elsewhere
-from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence_once
 from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
@@ -57,7 +56,7 @@ class Tools:
     """The memory and clock that tools read from; `begin` opens the toolbox of one answer."""
 
     ledgers: Ledgers
-    searcher: SearchPort | None
+    places: Places
     people: PersonalChoices
     output_max_chars: int
     calls: Calls
@@ -205,7 +204,7 @@ class Toolbox:
         return await self._once(
             lambda: past.search(
                 self._desk,
-                self._tools.searcher,
+                self._tools.places,
                 Wanted(query, since, until),
                 self._max_chars,
                 self._tools.ledgers.reworded,

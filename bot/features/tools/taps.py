@@ -148,7 +148,7 @@ class ToolTaps:
     async def _answer(self, envelope: Envelope, tap: Tap, call: CallRow, decided: Sequence[CallRow]) -> None:
         said = replies.say("tool_yes_said", tool=questions.named(call))
         turn_id = envelope.turn_id or self._services.ids.new("t")
-        asked = AskedAgain(said, calls=tuple(decided))
+        asked = AskedAgain(said, calls=tuple(decided), by_tap=True)
         await self._turns.on_turn([envelope], turn_id, said=asked, effects=(tap.use,))
 
 

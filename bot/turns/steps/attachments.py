@@ -34,9 +34,8 @@ FOUND_SHARE: Final = 6
 MEGABYTE: Final = 1_000_000
 MOST_PICTURES: Final = 10
 """As many as an album has."""
-RECENT_TURNS: Final = 2
-"""A picture is shown again with the next two messages: what is asked behind it is about it."""
 AGAIN: Final = 2
+"""At most so many pictures that came before are shown again: the last ones."""
 HEARD_CHARS: Final = 200
 """Of a long voice message so much is shown."""
 PICTURE_NUMBER: Final = re.compile(r"(?:picture|video|GIF|document) #(\d{1,9})")
@@ -57,6 +56,8 @@ class Material:
     """The files that it brings or names."""
     reach: Reach | None = None
     """Which files may be told of."""
+    asked_about: tuple[StoredFile, ...] = ()
+    """Pictures that were sent before and that it asks about."""
     is_answer: bool = False
     """True when that is all there is to say: nothing was written, and nothing could be read."""
 
@@ -88,6 +89,8 @@ class FileTurn:
     target: Target
     alone: bool = False
     """True when no file of another session may be told of."""
+    searches: bool = True
+    """False for the words of a button: no file bears on them."""
 
 
 async def material(services: Services, text: str, turn: FileTurn) -> Material:
@@ -106,14 +109,14 @@ async def material(services: Services, text: str, turn: FileTurn) -> Material:
     most = services.settings.continuity_context_tokens
     reach = Reach(conversation_id, turn.state.session_id if turn.alone else None)
     told = await room.finder.told(
-        brought.text,
+        brought.text if turn.searches else "",
         brought.files,
         reach,
         most_tokens=most // ATTACHED_SHARE,
         found_tokens=most // FOUND_SHARE,
     )
     is_unsure = any(file.why == "unsure" for file in brought.spoken)
-    return Material(brought.text, told, notices, is_unsure, brought.files, reach)
+    return Material(brought.text, told.text, notices, is_unsure, brought.files, reach, told.asked_about)
 
 
 async def _brought(services: Services, text: str, turn: FileTurn) -> Brought:
@@ -145,26 +148,42 @@ async def _heard(room: FileRoom, spoken: Sequence[StoredFile], conversation_id: 
     return found
 
 
-async def pictures_for(services: Services, found: Material, packet: ConversationContextPacket) -> tuple[Picture, ...]:
-    """The pictures that the model is shown: those of the message, else those of the turns just before or found for it.
+@dataclass(frozen=True, slots=True)
+class SeenPictures:
+    """The pictures that the model sees with a message."""
 
-    Raises `StorageUnavailable`.
+    pictures: tuple[Picture, ...] = ()
+    notices: tuple[str, ...] = ()
+    """Which of them did not come with it, for the model."""
+
+
+async def pictures_for(services: Services, found: Material, packet: ConversationContextPacket) -> SeenPictures:
+    """The pictures of the message, else those of the message just before, and those that it asks about.
+
+    Of all others their description is told where it bears on it, and `look_at` shows them. Raises `StorageUnavailable`.
     """
-    shelf, readings, reach = services.files.shelf, services.files.readings, found.reach
+    readings, reach = services.files.readings, found.reach
     if reach is None or not readings.sees:
-        return ()
-    files = [file for file in found.files if file.is_picture]
-    if not files:
-        before = "\n".join(turn.user_text for turn in packet.history[-RECENT_TURNS:])
-        spoken_of = (before, found.told, *(item.text for item in packet.retrieved))
-        numbers = list(dict.fromkeys(int(each) for text in spoken_of for each in PICTURE_NUMBER.findall(text)))
-        known = [await shelf.find(reach.conversation_id, number) for number in numbers[-AGAIN:]]
-        files = [file for file in known if file and file.is_picture and reach.has(file)]
-    shown = [await readings.picture(file) for file in files[:MOST_PICTURES]]
+        return SeenPictures()
+    files = [file for file in found.files if file.is_picture][:MOST_PICTURES]
+    again = [] if files else [*await _just_sent(services, reach, packet), *found.asked_about]
+    again = list({file.number: file for file in again}.values())[-AGAIN:]
+    seen = [(file, data) for file in again if (data := await readings.picture(file))]
+    shown = [await readings.picture(file) for file in files] + [data for _, data in seen]
     for file in found.files:
         if file.blank and file.is_read:
             shown += await readings.pages(file, file.blank[:MOST_PAGES])
-    return tuple(Picture("image/jpeg", data) for data in shown if data)
+    names = ", ".join(file.called() for file, _ in seen)
+    notices = (f"Shown to you once more, in this order, and sent before: {names}.",) if names else ()
+    return SeenPictures(tuple(Picture("image/jpeg", data) for data in shown if data), notices)
+
+
+async def _just_sent(services: Services, reach: Reach, packet: ConversationContextPacket) -> list[StoredFile]:
+    """The pictures of the message before: what is asked behind one is about it."""
+    before = packet.history[-1].user_text if packet.history else ""
+    numbers = dict.fromkeys(map(int, PICTURE_NUMBER.findall(before)))
+    known = [await services.files.shelf.find(reach.conversation_id, number) for number in numbers]
+    return [file for file in known if file and file.is_picture and reach.has(file)]
 
 
 def has_files(text: str) -> bool:

@@ -25,7 +25,7 @@ from bot.turns.steps.work import Made, TurnWork, besides, reply_to
 from memory.ports import Statement
 from memory.process import faults
 from memory.sessions.exchange import Deed, ModelTokens
-from memory.types import BY_CLOCK, ConversationTurn
+from memory.types import BY_CLOCK, BY_TAP, ConversationTurn
 
 log = structlog.get_logger(__name__)
 
@@ -82,6 +82,8 @@ class Commit:
         needless, marks = await taken_up(services, work, made)
         ends += marks
 
+        begun_by = BY_CLOCK if clock else BY_TAP if work.said.by_tap else None
+
         async def record(*rows: Statement) -> ConversationTurn:
             stored = await made.pending.record(
                 answer.text,
@@ -90,7 +92,7 @@ class Commit:
                 *rows,
                 tool_calls=answer.tool_calls,
                 authored=answer.authored,
-                deed=Deed(answer.action_name or (BY_CLOCK if clock else None), tuple(answer.job_refs)),
+                deed=Deed(answer.action_name or begun_by, tuple(answer.job_refs)),
                 usage=ModelTokens(answer.model, answer.input_tokens, answer.output_tokens),
                 change=answer.change,
                 operations=(*answer.operations, *(clock.operations if clock else ())),

@@ -72,6 +72,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
             scope=scope,
             said_at_ms=sent_at_ms(batch[-1]),
             third_party=said.third_party,
+            searches=not said.by_tap,
         ),
         reserved=Reserved(
             tokens=count(responder.preface(persona)) + tools_tokens,
@@ -84,6 +85,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         # its claim may not be stored yet, and a person waits: no model is asked for a summary
         prepared=Prepared(turn_id=work.turn_id, state=state, is_new=True, models=False),
     )
+    shown = await pictures_for(services, said.material, pending.packet)
     ask = Ask(
         turn_id=work.turn_id,
         conversation_id=first.conversation_id,
@@ -110,11 +112,11 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         news=await services.calls.untold(place, said.calls) if tools or switched_off else (),
         polls=await ended_polls(services, first.conversation_id, None if carries else state.session_id),
         model=str(choices.get(MODEL) or ""),
-        pictures=await pictures_for(services, said.material, pending.packet),
+        pictures=shown.pictures,
         by_clock=clock is not None,
         task_said=clock.task_said if clock else "",
     )
-    said_before = (*(clock.notices if clock else ()), *await notices(services, ask))
+    said_before = (*(clock.notices if clock else ()), *shown.notices, *await notices(services, ask))
     if said_before:
         pending.packet = pending.packet.model_copy(update={"notices": said_before})
     return pending, replace(ask, packet=pending.packet)

@@ -50,6 +50,8 @@ class AskedAgain:
     """What its files say, and what the person has to know of them."""
     by_clock: ByClock | None = None
     """For a run of a task."""
+    by_tap: bool = False
+    """True when the text is a button's line: the person's own words stand in the message before it."""
 
 
 @dataclass(frozen=True, slots=True)
