@@ -75,6 +75,10 @@ class Cutting:
         calls = tuple(forgotten(call) for call in turn.tool_calls)
         return Cut(turn.model_copy(update={**left, "tool_calls": calls}), said_gone, answer_gone)
 
+    def meets(self, turn: ConversationTurn) -> bool:
+        """Whether a turn has any word of what goes, were it a name: where it has none it may tell it in others."""
+        return not forms_of(f"{turn.user_text}\n{turn.assistant_text}").isdisjoint(self._matter.forms)
+
     def told(self, text: str) -> str:
         """The sentences of a text that tell it; all of it when none does by itself."""
         return "\n".join(each for each in _parted(SENTENCE, text) if self._tells(each)) or text

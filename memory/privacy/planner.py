@@ -85,7 +85,7 @@ class ForgetPlanner:
     ) -> set[str]:
         """Plan to cut the part that tells it out of the turns named; return those of them that have no such part.
 
-        Such a turn stays where another one tells it, and something else was noted of it.
+        Such a turn stays where another one tells it, and it shares only names, and something else was noted of it.
         """
         turns = [turn for turn in await self._turns_of(named) if request.user_id in (None, turn.user_id)]
         if not (turns and (asked or request.words)):
@@ -104,7 +104,8 @@ class ForgetPlanner:
         plan.told = [cutting.told(turn.user_text) for turn in turns if turn.turn_id not in {*silent, *plan.cuts}]
         plan.told += [cut.said for cut in plan.cuts.values()]
         noted = {each for note in staying for each in note.turn_ids}
-        return (silent & noted) - {*request.turn_ids} if len(silent) < len(turns) else set()
+        beside = {turn.turn_id for turn in turns if turn.turn_id in silent & noted and cutting.meets(turn)}
+        return beside - {*request.turn_ids} if len(silent) < len(turns) else set()
 
     def _counted(self, cut: Cut) -> Cut:
         """The same with the tokens that its turn has now."""

@@ -398,6 +398,19 @@ async def test_what_was_forgotten_already_is_cut_with_its_neighbour(memory, say)
     assert b"zebrafish" not in raw(memory)
 
 
+async def test_a_message_that_shares_a_name_alone_stays_and_one_in_other_words_goes(memory, say):
+    """Both were joined to the note: the trip shares who went; what has none of its words may say it in others."""
+    divorce = Add(kind="fact", text="Nuala is divorcing", note_id="n_1", fields={"turn_ids": ("t_1", "t_2", "t_3")})
+    await say("Nuala is divorcing.", divorce)
+    await say("Off to Lisbon with Nuala!", add("n_2", "Trip to Lisbon with Nuala", "t_2"))
+    await say("Ja, die Scheidung zieht sich, und Mama mag Tee.", add("n_3", "Mama mag Tee", "t_3"))
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    left = await memory.store.last_turns((await memory.store.turn("t_2")).session_id, 9)
+    assert [turn.user_text for turn in left] == ["Off to Lisbon with Nuala!"]
+    assert await texts(memory) == ["Trip to Lisbon with Nuala", "Mama mag Tee"]
+
+
 async def test_the_rest_of_a_message_goes_on(memory, say):
     """Its turn keeps its place and chain, is found by what is left of it, and a restart finds nothing to repair."""
     await say("Where is the ferry?")
