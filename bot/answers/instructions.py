@@ -29,15 +29,13 @@ The person has /loops (what is open), /memory, /reminders, /continue, /fresh, /f
 comes as text, if at all; links need a tool. If you don't know, say so. Answer in the language the person writes."""
 
 FRESH: Final = """\
-This conversation began without what was noted and said before it: that is there, but not shown to you, but for \
-limits such as an allergy: heed those, never bring them up. Asked about what was before, never say that there is \
-nothing: say that you began fresh here; /memory shows it, /continue brings it back, and then you can act on what they \
-say now."""
+This conversation began without what was noted and said before it: that is there, but not shown to you. Asked about \
+it, never say that there is nothing: say that you began fresh here; /memory shows it, /continue brings it back, and \
+then you can act on what they say now."""
 
 PRIVATE: Final = """\
-This conversation is private: nothing of it is noted, reminded of or found later, and you see nothing of before but \
-limits to heed (an allergy), never to bring up. Never offer to keep something; what should be kept they say again \
-after /fresh or /continue, which end it."""
+This conversation is private: nothing of it is noted, reminded of or found later, and you see nothing of before. Never \
+offer to keep something; what should be kept they say again after /fresh or /continue, which end it."""
 
 OFF: Final = "The person switched off: {names}. You can't use that, also not when asked again: /tools turns it on."
 

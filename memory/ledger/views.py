@@ -45,7 +45,7 @@ class Scope:
     persona: str = ""
     """Stories of other personas stay with them; the real world is shared."""
     session_id: str | None = None
-    """Only what was noted in this session, and limits: after /fresh, in mode off, for another user of a group."""
+    """Only what was noted in this session: after /fresh, in mode off, for another user of a group."""
 
 
 EVERYTHING: Final = Scope()
@@ -65,9 +65,7 @@ def belongs(note: Note, scope: Scope) -> bool:
     """Whether a note, standing or not, belongs to this scope; one that was forgotten belongs to none."""
     if note.is_forgotten:
         return False
-    if not note.is_real and note.persona != scope.persona:
-        return False
-    return scope.session_id in (None, note.session_id) or (note.kind == "constraint" and note.is_real)
+    return (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
 
 
 def forgotten_turns(notes: Iterable[Note]) -> frozenset[str]:

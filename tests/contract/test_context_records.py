@@ -379,20 +379,6 @@ async def test_what_a_search_returned_is_no_find_any_more(store, desk):
     assert [len(before.retrieved), len(after.retrieved)] == [1, 0]
 
 
-async def test_limits_hold_in_a_conversation_that_began_anew(store, desk):
-    """Nobody is told to cook with nuts since /fresh; what somebody in a story cannot have stays there."""
-    before = {"session_id": "s_0"}
-    await note(store, Add(kind="constraint", text="Lia is allergic to nuts", note_id="n_1", fields=before))
-    await note(store, Add(kind="preference", text="You like it hot", note_id="n_2", fields=before))
-    tale = before | {"about": "the tale"}
-    await note(store, Add(kind="constraint", text="The duke bears no garlic", note_id="n_3", fields=tale))
-    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
-    fresh = state.model_copy(update={"isolated": True})
-    packet = await assembler(store).packet(fresh, "what shall I cook?", now_ms=NOW_MS)
-
-    assert packet.notes_block == "#1 constraint: Lia is allergic to nuts"
-
-
 async def test_only_what_belongs_to_the_session_reaches_one_that_is_fresh(store, desk):
     """/fresh, mode off, another user of a group: no block, no earlier session, no find of others (DESIGN section 9)."""
     await desk.session("s_0", ["My SECRET is 42."], ended_at_ms=NOW_MS - HOUR_MS)
