@@ -309,13 +309,13 @@ class ConversationMemory(Parts):
             Statement("session_lines_of", here),
         ]
 
-    async def session(self, conversation_id: str, user_id: int | None = None) -> SessionState:
+    async def session(self, conversation_id: str, user_id: int | None = None, *, goes_on: bool = False) -> SessionState:
         """Return the session that the next message goes to; one is opened when none is, or after a long silence.
 
-        Raises `StorageUnavailable`.
+        `goes_on`: no silence ends it, as for what comes by the clock. Raises `StorageUnavailable`.
         """
         current = await self.recorder.current(conversation_id)
-        choice = choose(current, self.clock.now_ms(), self.session_gap_ms)
+        choice = choose(current, self.clock.now_ms(), self.session_gap_ms, goes_on=goes_on)
         if choice == "same" and current is not None:
             return current
         state = await self.recorder.open_session(conversation_id, user_id, choice)

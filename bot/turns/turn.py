@@ -207,7 +207,7 @@ class Turns:
     async def _session(self, batch: Sequence[Envelope]) -> SessionState:
         services, first = self._services, batch[0]
         return await services.committer.until_stored(
-            lambda: services.memory.session(first.conversation_id, first.user_id)
+            lambda: services.memory.session(first.conversation_id, first.user_id, goes_on=bool(first.run_id))
         )
 
     async def _no_answer(self, work: TurnWork, ask: Ask, reason: NoAnswer, live: LiveAnswer | LocalAnswer) -> None:

@@ -121,7 +121,8 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     missing = _missing(inputs, parts["history"])
     _guarded(parts["summary"], lambda part: _summary(part, inputs, missing, counter))
     _guarded(parts["memories"], lambda part: _memories(part, inputs, counter))
-    _guarded(parts["threads"], lambda part: part.offer_lines((*inputs.block.open, inputs.block.more_line), counter))
+    waiting = (*inputs.block.open, inputs.block.more_line) if inputs.block.open else ()
+    _guarded(parts["threads"], lambda part: part.offer_lines(waiting, counter))
     _guarded(parts["retrieved"], lambda part: _retrieved(part, inputs, parts["history"], counter))
     _guarded(parts["today"], lambda part: part.offer_lines(inputs.today, counter))
     _guarded(parts["last_conversation"], lambda part: part.offer_lines(inputs.last_conversation, counter))
@@ -191,8 +192,10 @@ def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: Token
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
     """Take the lines of the block, which stay the same whatever comes, then events and what changed in the notes."""
+    block = inputs.block
+    lasting = block.lasting if block.open or not block.more_line else (*block.lasting, block.more_line)
     sections: tuple[tuple[_Section, Sequence[str]], ...] = (
-        ("lasting", inputs.block.lasting), ("events", inputs.since.events), ("changed", inputs.since.changed),
+        ("lasting", lasting), ("events", inputs.since.events), ("changed", inputs.since.changed),
     )  # fmt: skip
     for section, lines in sections:
         for line in lines:

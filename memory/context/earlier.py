@@ -18,16 +18,17 @@ from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import forgotten_words
 from memory.search.terms import split_words
 from memory.storage.store import SessionRow, Store
-from memory.types import ConversationTurn, SessionState
+from memory.types import BY_CLOCK, ConversationTurn, SessionState
 from memory.zones import zone_of
 
 SESSIONS_READ: Final = 50
 MAX_SESSIONS: Final = 8
-"""At most this many earlier sessions are told of."""
+"""Earlier sessions that are looked through."""
 STANDINGS: Final = 2
-"""Of so many sessions, the latest, where they stand is told, of those before their title alone.
+"""Of so many sessions, the latest of which there is something to tell, where they stand is told.
 
-What stood open then has moved on: of what older ones said most was over in a trial of a week.
+What stood open then has moved on: of what older ones said most was over in a trial of a week, and of 65 titles none
+helped in another.
 """
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
@@ -73,27 +74,27 @@ class EarlierSessions:
         alone: bool,
         silent: Collection[str] = (),
     ) -> tuple[list[str], list[str]]:
-        """Return a line for each earlier session, of the day and from before it; nothing for a session `alone`.
+        """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
-        What of them the `ledger` contradicts is left out; a session in which the keeper found nothing, too. One that
-        nobody read is told by its main matter, else by how it began, unless a `silent` turn or mere talk did; of those
-        before the latest two that only where no other line says more.
+        Nothing for a session `alone`. What of them the `ledger` contradicts is left out; a title alone helps nobody. Of
+        the latest, one that nobody read is told by its main matter, else by how it began, unless a `silent` turn or
+        mere talk did; without a keeper and notes all are.
         """
         if alone:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
-        told = [lines[row.session_id] for row in others[:STANDINGS] if row.session_id in lines]
+        told = [lines[row.session_id] for row in others if row.session_id in lines]
         standings = await self._standing([line for line in told if line.standing], ledger)
-        unread = [row for row in others if not is_read(lines.get(row.session_id))]
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
-        texts |= {row: _named(main_matter(filter(_is_real, ledger), row.session_id)) for row in unread}
-        latest = others[:STANDINGS] if any(texts.values()) else others
-        for row in (row for row in unread if row in latest and not texts[row]):
-            turn_id, words = await self._first_words(row, ledger.epoch)
-            texts[row] = f": began with “{words}”" if words and turn_id not in silent else ""
-        today, before = by_day([row for row in others if texts[row]], midnight_of(now_ms, time_zone))
-        said = {row: f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}" for row, text in texts.items()}
+        unread = [row for row in others if not is_read(lines.get(row.session_id))]
+        most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
+        for row in (row for row in unread if row in others[:most]):
+            texts[row] = _named(main_matter(filter(_is_real, ledger), row.session_id))
+            texts[row] = texts[row] or await self._beginning(row, ledger.epoch, silent)
+        others = [row for row in others if texts[row]][:most]
+        today, before = by_day(others, midnight_of(now_ms, time_zone))
+        said = {row: f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{texts[row]}" for row in others}
         return [said[row] for row in today], [said[row] for row in before]
 
     async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger) -> Mapping[str, str]:
@@ -109,8 +110,8 @@ class EarlierSessions:
                 self._standings.popitem(last=False)
         return self._standings[key]
 
-    async def _first_words(self, row: SessionRow, epoch: str) -> tuple[str, str]:
-        """Return the turn that a session began with, and its first words where they tell something.
+    async def _beginning(self, row: SessionRow, epoch: str, silent: Collection[str]) -> str:
+        """Return the first words of a session where they tell something; "" for a `silent` turn's.
 
         They are read again when something was forgotten, in whatever process (P13).
         """
@@ -120,7 +121,8 @@ class EarlierSessions:
             self._began[key] = (first.turn_id, began_with(first)) if first else ("", "")
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
-        return self._began[key]
+        turn_id, words = self._began[key]
+        return f": began with “{words}”" if words and turn_id not in silent else ""
 
 
 def is_read(line: SessionLine | None) -> bool:
@@ -129,11 +131,9 @@ def is_read(line: SessionLine | None) -> bool:
 
 
 def _told(line: SessionLine | None, standings: Mapping[str, str]) -> str:
-    """The keeper's title of a session, with where it stands; "" for nothing."""
-    if line is None:
-        return ""
-    standing = standings.get(line.session_id, "")
-    return _named(line.title) + (f": {one_line(clip(standing, STANDING_CHARS))}" if standing else "")
+    """Where a session stands, behind the keeper's title; "" for nothing, a title alone too."""
+    standing = standings.get(line.session_id, "") if line else ""
+    return f"{_named(line.title)}: {one_line(clip(standing, STANDING_CHARS))}" if line and standing else ""
 
 
 def _named(name: str) -> str:
@@ -162,8 +162,11 @@ def tells_something(text: str) -> bool:
 
 
 def beginning(turns: Sequence[ConversationTurn], silent: Collection[str], seq: int = 1) -> ConversationTurn | None:
-    """The turn that a session began with; None where it may not be told: kept for itself, or forgotten since."""
-    first = (turn for turn in turns if turn.seq == seq)
+    """The turn that a session began with; None where it may not be told: kept for itself, forgotten since.
+
+    Nor by what the program asked at a task's hour: nobody said that.
+    """
+    first = (turn for turn in turns if turn.seq == seq and turn.action_name != BY_CLOCK)
     return next((turn for turn in first if not turn.unfiled and turn.turn_id not in silent), None)
 
 

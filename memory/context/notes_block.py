@@ -8,12 +8,13 @@ from types import MappingProxyType
 from typing import Final
 
 from memory.ledger.lines import brief_moment, model_line, moment
+from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange, Occurrence
 from memory.ledger.views import (
     DAY_MS,
     Scope,
     belongs,
-    best_first,
+    breakdown,
     has_faded,
     is_past,
     is_story,
@@ -28,7 +29,9 @@ from memory.text import shorten
 from memory.types import NotesMark, SessionState
 
 LASTING_TOKENS: Final = 300
-"""Most tokens of the block for facts that last and matters that go on."""
+"""Most tokens of the block for facts that last and matters that go on, where what is open takes all of its own."""
+LASTING_MORE_TOKENS: Final = 100
+"""So many more where it does not."""
 SINCE_TOKENS: Final = 250
 """When the changes since take more, the block is taken anew: it would be told again with every message."""
 MAX_OPEN: Final = 14
@@ -39,14 +42,22 @@ with ten as far as 300 tokens bear them, what somebody owed did not, and the mod
 """
 MORE_TOKENS: Final = 16
 """Tokens of the line that counts the rest."""
-SOON_MS: Final = 14 * DAY_MS
-"""Matters due within so long come in the order of their days, before those that only weigh."""
+SOON_MS: Final = 7 * DAY_MS
+"""Matters due within so long come in the order of their days, before those without a day; those with a later day last.
+
+What has no day is the easiest to forget: what somebody owed was hidden behind a hotel due in two weeks (a trial).
+"""
 STALE_MS: Final = 7 * 24 * 3600 * 1000
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
+LASTS: Final = 0.1
+"""What constraints, decisions and preferences weigh more than what is only known."""
 MAX_OUTDATED: Final = 3
 """When more lines of the block say what holds no longer, it is taken anew, wherever the news of them stands."""
-EVENT_CHARS: Final = 60
-"""Characters of a note's text in the line of an event: its number tells the rest."""
+KNOWN_CHARS: Final = 60
+"""Characters of a note's text in the line of an event, or where the block tells it: its number tells the rest.
+
+The words of a task took 350 characters, with 14 messages of a trial.
+"""
 EVENT_DEEDS: Final = 2
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
@@ -65,7 +76,7 @@ class Block:
     open: tuple[str, ...] = ()
     """By their time."""
     more: int = 0
-    """Open matters that are only counted."""
+    """Notes that are only counted."""
     lines: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Each line by the number of its note."""
     ledger: Ledger | None = field(default=None, compare=False, repr=False)
@@ -74,7 +85,8 @@ class Block:
     @property
     def more_line(self) -> str:
         """The line that counts the rest; "" for none."""
-        return f"(and {self.more} more {'are' if self.more > 1 else 'is'} open: search finds them)" if self.more else ""
+        many = self.more > 1
+        return f"(and {self.more} more note{'s' * many}: search finds {'them' if many else 'it'})" if self.more else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +143,16 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
     notes = [note for note in within(ledger, scope) if not has_faded(note, mark.at_ms)]
     waiting = to_do(notes, mark.at_ms)
     numbers = {note.number for note in waiting}
-    others = best_first((note for note in notes if note.number not in numbers), mark.at_ms)
-    lasting = _fitting(sorted(others, key=is_story), mark, LASTING_TOKENS, counter)
+    others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
     opened = _fitting(chosen, mark, threads_tokens - MORE_TOKENS, counter)
+    spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
+    lasting = _fitting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
     return Block(
         mark,
         tuple(lasting.values()),
         tuple(opened[note.number] for note in waiting if note.number in opened),
-        len(waiting) - len(opened),
+        len(notes) - len(opened) - len(lasting),
         MappingProxyType({**lasting, **opened}),
         ledger,
     )
@@ -162,20 +175,31 @@ def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCo
     return lines
 
 
-def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, float, int]:
+def _stickiness(note: Note, now_ms: int) -> tuple[bool, float, int, int]:
+    """Days to come and what lasts by its worth, whenever it was said; of what weighs the same what was said oftener.
+
+    What was said last stands in the messages and is found; what a person began with ("I run a small bakery") is not.
+    """
+    parts = breakdown(note, now_ms)
+    lasts = LASTS if note.kind in {"constraint", "decision", "preference"} else 0.0
+    value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
+    return (is_story(note), -round(value, 3), -len(note.turn_ids), note.number)
+
+
+def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:
     """Notes that rang and wait for a word, or are due within a day, first; then those due soon, by their day.
 
-    A series is not urgent because it rings each day. What nobody spoke of for a week comes last.
+    A series is not urgent because it rings each day. What has a day that is far comes last, and before it what nobody
+    spoke of for a week.
     """
     at_ms = moment_of(note)
     is_now = waits_for_word(note) or (at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not note.repeats)
     is_soon = at_ms is not None and abs(at_ms - now_ms) <= SOON_MS and not note.repeats
-    is_due = (
-        at_ms is not None and at_ms - now_ms < STALE_MS and not (is_past(note, now_ms) and now_ms - at_ms > STALE_MS)
-    )
+    is_due = at_ms is not None and not (is_past(note, now_ms) and now_ms - at_ms > STALE_MS)
     is_stale = now_ms - note.said_at_ms > STALE_MS and not is_due
+    is_far = is_due and not is_soon and not note.repeats
     by_day = at_ms or 0 if is_soon else 0
-    return (not is_now, not is_soon, by_day, is_stale, -worth(note, now_ms), note.number)
+    return (not is_now, not is_soon, by_day, is_far, is_stale, -worth(note, now_ms), note.number)
 
 
 def since(
@@ -192,7 +216,8 @@ def since(
 
     `told` are turns whose calls of tools stand in the messages: what the model did in them stands there with its
     results. A line that reads as in the block is not said again, nor one of which an event since `answered_ms` says
-    all that is new.
+    all that is new; of words that stand in the block their beginning is enough. Of a note beside the block what was
+    done before `answered_ms` was told with an earlier message.
     """
     if block.mark is None:
         return NOTHING_SINCE
@@ -205,16 +230,19 @@ def since(
         if note is None or not belongs(note, scope):
             continue
         line = _with_successor(note, ledger, now_ms, zone)
-        outdated += number in block.lines and line != block.lines[number]
+        in_block = number in block.lines
+        outdated += in_block and line != block.lines[number]
         if done[-1].hand == "model" and done[-1].cause in told:
             numbers.add(number)
             continue
-        was_told = number in block.lines or (done[0].verb == "add" and done[0].cause in told)
+        was_told = in_block or (done[0].verb == "add" and done[0].cause in told)
         if line == block.lines.get(number) or not (note.is_open or was_told):
+            continue
+        if not in_block and done[-1].at_ms < answered_ms:
             continue
         numbers.add(number)
         says_all = number in came and (not note.is_open or {each.verb for each in done} == {"ring"})
-        changed += [] if says_all else [line]
+        changed += [] if says_all else [_short(block, note, ledger, now_ms) + _moved_ring(note, done, now_ms, zone)]
     return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
 
 
@@ -250,7 +278,7 @@ def events(
         note = ledger.find(number)
         deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
         if note is not None and belongs(note, scope) and deeds:
-            found[number] = f"#{number} {shorten(note.text, EVENT_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
+            found[number] = f"#{number} {shorten(note.text, KNOWN_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
     return dict(list(found.items())[-MOST_EVENTS:])
 
 
@@ -271,6 +299,24 @@ def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
     ends = "dropped" if after.get("status") == "dropped" else "ticked off"
     deed = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
     return f"{deed} {when}" if deed else ""
+
+
+def _short(block: Block, note: Note, ledger: Ledger, now_ms: int) -> str:
+    """A note's line, with the beginning of a text that the block holds whole."""
+    then = block.ledger.find(note.number) if note.number in block.lines and block.ledger else None
+    if then is not None and (then.text, then.kind) == (note.text, note.kind):
+        note = note.model_copy(update={"text": shorten(note.text, KNOWN_CHARS)})
+    return _with_successor(note, ledger, now_ms, block.mark.time_zone if block.mark else "UTC")
+
+
+def _moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
+    """A remark where a keeper, who talks to nobody, moved when a note rings; "" otherwise."""
+    before = next(
+        (each.before["rings_from"] for each in done if each.hand == "keeper" and "rings_from" in each.before), ""
+    )
+    if not before or before == note.rings_from or not note.is_open:
+        return ""
+    return f" [its ring was {brief_moment(now_ms, at_ms_of(before, note.time_zone), zone)}; the person was not told]"
 
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:

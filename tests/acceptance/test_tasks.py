@@ -90,6 +90,20 @@ async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
     assert [note.status for note in await ledger_of(bot)] == ["dropped"]
 
 
+async def test_a_run_after_a_silence_hides_nothing_that_was_said_before_it(api, model, bot_here):
+    """Whoever answers it goes on in the conversation that they were in, which no task's words name."""
+    bot = await bot_here()
+    await scheduled(api, model, bot, in_s=9 * 3600)
+    await bot.passes(hours=9)
+    await bot.passes(hours=24)
+    assert "What you answered at the run before:\nHere is what is due." in str(asked(model)[-1].messages[-1][1])
+    assert "&lt;" not in str(asked(model)[-1].messages)
+    await reply(api, "haha, dark")
+
+    assert "every day, please" in str(asked(model)[-1].messages)
+    assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(1,)]
+
+
 async def test_try_now_runs_once_however_often_it_is_tapped(api, model, bot_here):
     """The series goes on as it was."""
     bot = await bot_here()

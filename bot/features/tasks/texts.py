@@ -13,7 +13,6 @@ from bot.features.lists import Group, Listing
 from bot.lines import TITLE_END, bare, name_of, note_line
 from bot.tasks.starts import let_go
 from bot.tasks.task import BY_PERSON, Task, TaskRun
-from memory.context.fence import fence
 from memory.ledger import lines, series
 from memory.ledger.types import End, Ledger, Note, Operation
 from memory.ledger.views import standing
@@ -129,8 +128,8 @@ def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tupl
         f"The clock sent this message, not the person: it is their task {lines.model_line(note, now_ms, zone)}, due "
         f"{due}. Do it now and answer with its result alone. Nobody is there to answer a question."
     )
-    result = fence(shorten(before, RESULT_CHARS), RESULT_TITLE)
-    return (told, result) if result else (told,)
+    result = shorten(before, RESULT_CHARS)  # the block in which all of it stands is a fence: none inside it
+    return (told, f"{RESULT_TITLE}\n{result}") if result else (told,)
 
 
 def over(note: Note, *, done: bool = True) -> tuple[Operation, ...]:

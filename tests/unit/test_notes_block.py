@@ -1,0 +1,82 @@
+"""The notes in a prompt: which of them the block begins with, and what is told of their changes, and how often."""
+
+from memory.context.budget import Budget
+from memory.context.notes_block import new_mark, since, take
+from memory.context.tokens import TiktokenCounter
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, Change, End, Ledger
+from memory.ledger.views import DAY_MS, EVERYTHING
+from memory.testing import START_MS, make_state
+
+COUNTER = TiktokenCounter()
+LONG = "Tell Maeve one true, interesting thing about the history of bread, in two or three short sentences."
+
+
+def ledger_of(*notes):
+    operations = [
+        Add(kind=kind, text=text, note_id=f"n_{n}", fields=fields) for n, (kind, text, fields) in enumerate(notes, 1)
+    ]
+    return apply_all(Ledger("c"), operations, Actor("model", START_MS))[0]
+
+
+def block_of(ledger):
+    mark = new_mark(make_state(), ledger, EVERYTHING, "UTC", START_MS)
+    return take(ledger, EVERYTHING, mark, Budget().threads_tokens, COUNTER)
+
+
+def told(block, ledger, operations, hand, **fields):
+    now, outcomes = apply_all(ledger, operations, Actor(hand, START_MS + 5, "b"))
+    changes = [change for each in outcomes for change in each.changes]
+    found = since(block, now, changes, EVERYTHING, told=(), now_ms=START_MS + 9, **{"answered_ms": 0} | fields)
+    return list(found.changed)
+
+
+def test_what_a_person_began_with_stays_before_what_was_said_in_passing():
+    """Many people later the café and the colour of its walls still stand there; what has no room is counted."""
+    ledger = ledger_of(
+        ("fact", "You run a small bakery café in Galway.", {"turn_ids": ("t_1", "t_2")}),
+        ("decision", "Sage for the café walls.", {}),
+        *(("person", f"Somebody called Number {n} does the bins now", {"said_at_ms": START_MS + n}) for n in range(40)),
+    )
+    block = block_of(ledger)
+
+    assert {1, 2} <= set(block.lines)
+    assert block.more_line == f"(and {42 - len(block.lines)} more notes: search finds them)"
+
+
+def test_what_has_no_day_is_told_before_what_has_a_far_one():
+    """What somebody owes is the easiest to forget."""
+    far = [("task", f"Far matter {n}", {"due_at_ms": START_MS + (9 + n) * DAY_MS}) for n in range(14)]
+    ledger = ledger_of(*far, ("promise", "Siobhán owes you 60", {"owner": "Siobhán", "weight": 0.2}))
+
+    assert 15 in block_of(ledger).lines
+
+
+def test_a_change_beside_the_block_is_told_once():
+    """With the next message; one that stands in the block is told as long as the block says otherwise."""
+    ledger = ledger_of(("task", "Call Ana", {}))
+    block = block_of(ledger)
+    news = [End(number=1), Add(kind="fact", text="The oven works", note_id="n_2")]
+
+    assert told(block, ledger, news, "keeper") == ["#1 task: Call Ana (done)", "#2 fact: The oven works"]
+    assert told(block, ledger, news, "keeper", answered_ms=START_MS + 6) == ["#1 task: Call Ana (done)"]
+
+
+def test_of_a_long_text_that_the_block_holds_its_beginning_is_enough():
+    """The number says which one it is."""
+    ledger = ledger_of(("task", LONG, {}))
+
+    [line] = told(block_of(ledger), ledger, [Change(number=1, fields={"due_at_ms": START_MS + DAY_MS})], "keeper")
+    assert line == "#1 task: Tell Maeve one true, interesting thing about the history… (due Wed 15 Nov)"
+
+
+def test_a_ring_that_a_keeper_moved_is_told():
+    """The keeper talks to nobody: the assistant may have promised the time that was."""
+    ring = {"rings_from": "2023-11-16T09:00", "due_at_ms": START_MS + 2 * DAY_MS, "due_exact": True}
+    ledger = ledger_of(("task", "Call Ana", ring))
+    later = [Change(number=1, fields={"due_at_ms": START_MS + 3 * DAY_MS})]
+
+    assert told(block_of(ledger), ledger, later, "keeper")[0].endswith(
+        "[its ring was Thu 16 Nov 09:00; the person was not told]"
+    )
+    assert "its ring was" not in told(block_of(ledger), ledger, later, "model")[0]
