@@ -43,7 +43,7 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
     Times are by the person's clock, `zone`. What stands over the line it doesn't repeat: the day of `under_ms`, the
     name of a story.
     """
-    note = series.at_next_date(note).model_copy(update={"text": name_of(note)})
+    note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     remarks = _remarks(note, now_ms, zone, under_ms)
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
@@ -101,6 +101,8 @@ def is_work(note: Note) -> bool:
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
+    if note.repeats and not note.rings and not is_past(note, now_ms):
+        due = _comes(note, now_ms, zone, told)
     found = [each for each in (_owner(note),) if each]
     heading = set(told)
     if due and not _is_one(note):
@@ -167,6 +169,14 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     return when
 
 
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """The rhythm and the next date of a series that doesn't ring."""
+    clock, at_ms = _clock(note, zone), note.due_at_ms or 0
+    if tells_day(note.text, at_ms, now_ms, clock, replies.spoken()):
+        told = {*told, local(at_ms, clock).date()}
+    return _next(note, note.repeats, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
+
+
 def _has_hour(note: Note, clock: str) -> bool:
     """Whether it is due at an hour that its text does not tell."""
     exact = note.due_exact and note.ends_at_ms is None
@@ -175,8 +185,16 @@ def _has_hour(note: Note, clock: str) -> bool:
 
 def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, not this Sunday, next …`; nothing of its text."""
-    at_ms, language, rule = note.rings_at_ms or 0, replies.spoken(), series.until_its_last(note)
-    is_told, has_hour = local(at_ms, zone).date() in told, not tells_hour(note.text, at_ms, zone)
+    rule, at_ms = series.until_its_last(note), note.rings_at_ms or 0
+    return replies.say("lines.rings", when=_next(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)).rstrip()
+
+
+def _next(
+    note: Note, rule: str, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool = True
+) -> str:
+    """The rhythm with its next date, as far as neither the text tells it nor, of the day, what stands over the line."""
+    language = replies.spoken()
+    is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
     when = when_text(at_ms, now_ms, zone, language, exact=has_hour)
     if is_told:
         when = hour_text(at_ms, zone, language) if has_hour else ""
@@ -189,7 +207,7 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     said = ", ".join(filter(None, [every, _exception(note, now_ms, zone) if rule else ""]))
     if said and when:
         return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
-    return replies.say("lines.rings", when=said or when).rstrip()
+    return said or when
 
 
 def _exception(note: Note, now_ms: int, zone: str) -> str:

@@ -54,9 +54,9 @@ Short as on a shopping list: each thing and name once, of what is done in parts 
 and D"), of a question what is to be decided ("Which phone for Aoife?"), never that it is open or undecided.
 due is the person's local day, YYYY-MM-DD, of several days first/last, with THH:MM only when an hour was said; work \
 it out from the turn's own date, never from another matter: a hotel to book is not due before its flight unless they \
-said so. subject only for a value that can change ("address", "budget"). weight: 0.9 they \
-would be hurt if it were forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 \
-ordinary, 0.3 good to know.
+said so. Of what comes again and again (a class on Tuesdays) repeats is the RRULE, due the next date, and text says \
+no rhythm. subject only for a value that can change ("address", "budget"). weight: 0.9 they would be hurt if it were \
+forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 ordinary, 0.3 good to know.
 
 Change rather than add beside: when a day moved, a part was paid or finished, a number or name was corrected, change \
 that note's number and give its whole new text (and due). end with how done when it is done, answered or over, how \

@@ -51,14 +51,15 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     """[Done] [Tomorrow] [Drop] of one line; of a series this date or all.
 
     What comes on a later day cannot be put off until tomorrow, nor an event be done before it was; a series whose last
-    date is done waits for the next.
+    date is done waits for the next, and of one that doesn't ring nobody counts the dates.
     """
-    payload, at_ms = {"note_id": note.note_id}, day_of(note, now_ms)
+    payload, at_ms = {"note_id": note.note_id}, day_of(series.at_its_date(note, now_ms), now_ms)
     done = Button(replies.say("loop_done_once" if note.repeats else "loop_done"), "loop_done", payload)
     later = Button(replies.say("ring_buttons.tomorrow"), "loop_snooze", payload)
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
-    if series.last(note, "done") and not series.date_to_end(note, now_ms):
+    is_over = series.last(note, "done") and not series.date_to_end(note, now_ms)
+    if is_over or (note.repeats and not note.rings):
         return (drop,)
     if note.kind == "event":
         return (done, drop) if is_now else (drop,)

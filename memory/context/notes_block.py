@@ -19,6 +19,7 @@ from memory.ledger.views import (
     is_past,
     is_story,
     moment_of,
+    standing,
     to_do,
     waits_for_word,
     within,
@@ -140,7 +141,7 @@ def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
 
 def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
     """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
-    notes = [note for note in within(ledger, scope) if not has_faded(note, mark.at_ms)]
+    notes = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
     waiting = to_do(notes, mark.at_ms)
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))

@@ -49,6 +49,7 @@ class ProposedChange(_Answered):
         "",
         description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM by the person's clock; empty: none.",
     )
+    repeats: str = Field("", description="RRULE of what comes again and again: FREQ=WEEKLY;BYDAY=TU; due is its next.")
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
     weight: float | None = Field(None, description="0 to 1: how much the person minds when it is forgotten.")
     how: Literal["done", "dropped"] | None = Field(None, description="For end: done, or not wanted any more.")

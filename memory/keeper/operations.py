@@ -115,12 +115,14 @@ def _due(kept: Kept, request: KeeperRequest, note: Note | None = None) -> dict[s
     if kept.due is None:
         return {}
     at: datetime = kept.due
+    rule = "" if note is not None and note.rings else kept.change.repeats.strip().upper().removeprefix("RRULE:")
     zone = note.time_zone if note is not None and note.rings else request.zone
     exact = len(kept.change.due.partition("/")[0].strip()) > _DAY_CHARS
     due_at_ms = at_ms_of(f"{at:{LOCAL}}", request.zone) if exact else at_ms_of(f"{at:%Y-%m-%d}T00:00", zone)
     lasts = kept.last is not None and kept.last.date() > at.date()
     ends_at_ms = at_ms_of(f"{kept.last:%Y-%m-%d}T00:00", zone) if lasts else None
-    return {"due_at_ms": due_at_ms, "due_exact": exact, "ends_at_ms": ends_at_ms, "time_zone": zone}
+    repeats = {"repeats": rule} if rule else {}
+    return {"due_at_ms": due_at_ms, "due_exact": exact, "ends_at_ms": ends_at_ms, "time_zone": zone} | repeats
 
 
 def in_words(refusal: Refusal) -> str:

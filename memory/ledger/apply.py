@@ -158,8 +158,11 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
 
 
 def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Another day takes away the last of those before."""
-    return {"ends_at_ms": None} if fields.get("due_at_ms", note.due_at_ms) != note.due_at_ms else {}
+    """Another day takes away the last of those before; no day at all a rhythm that counts from it."""
+    if fields.get("due_at_ms", note.due_at_ms) == note.due_at_ms:
+        return {}
+    counts = note.repeats and not note.rings and fields["due_at_ms"] is None
+    return {"ends_at_ms": None} | ({"repeats": ""} if counts else {})
 
 
 def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]:
@@ -291,15 +294,18 @@ def _dated(note: Note, occurrence: Occurrence) -> dict[str, Any]:
 
 def _faulty(note: Note) -> Refusal | None:
     """Why a note cannot be as it would be: a rule that is none, a time that is none."""
-    if not note.rings_from:
+    first = note.rings_from
+    if not first and series.is_by_days(note.repeats) and note.due_at_ms is not None:
+        first = series.local_of(note.due_at_ms, note.time_zone)
+    if not first:
         return Refusal("rule", note.number, note.repeats) if note.repeats else None
     try:
-        series.at_ms_of(note.rings_from, note.time_zone)
+        series.at_ms_of(first, note.time_zone)
     except ValueError:
-        return Refusal("date", note.number, note.rings_from)
+        return Refusal("date", note.number, first)
     try:
         if note.repeats:
-            series.rule_of(note.repeats, note.rings_from)
+            series.rule_of(note.repeats, first)
     except ValueError as exc:
         return Refusal("rule", note.number, str(exc))
     return None

@@ -25,7 +25,8 @@ def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text:
     for a day that is near: the line is told again with every message. Without `text` whoever reads it has just written
     it: `#12 task (due …)`.
     """
-    note, when = series.at_next_date(note), partial(brief_moment, now_ms) if brief else moment
+    note = series.at_next_date(series.at_its_date(note, now_ms))
+    when = partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(_remarks(note, now_ms, zone, when))
     return f"#{note.number} {note.kind}" + (f": {note.text}" if text else "") + (f" ({remarks})" if remarks else "")
 
@@ -40,7 +41,8 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         word = "was" if is_past(note, now_ms) else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
         last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
-        found.append(f"{word} {due}{last}")
+        rule = f", {note.repeats}" if note.repeats and not note.rings else ""
+        found.append(f"{word} {due}{last}{rule}")
     if note.rings_at_ms is not None:
         rule = f", {note.repeats}" if note.repeats else ""
         found.append(f"rings {when(note.rings_at_ms, zone)}{rule}")

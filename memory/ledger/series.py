@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -20,6 +20,10 @@ TO_COME: Final = frozenset({"moved", "snoozed"})
 """States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
+GOES_ON: Final = timedelta(hours=2)
+"""So long after its hour a date of a series is still the one that is meant."""
+LOOKED_AHEAD: Final = timedelta(days=1_500)
+"""So far ahead the next date of a series that doesn't ring is looked for: more than the years to a 29 February."""
 MOST_STEPS: Final = 1_000
 """Dates of a series that are looked through for the next one: every hour for six weeks."""
 
@@ -99,6 +103,28 @@ def hangs_on_its_day(note: Note) -> bool:
     return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
 
+def first_from(repeats: str, local: str) -> str | None:
+    """The first date of a series from this one on; None for none, and for what is no RRULE."""
+    try:
+        begins = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - a series is reckoned in local time
+        at = _bounded(repeats, local, begins).after(begins, inc=True)
+    except ValueError:
+        return None
+    return f"{at:{LOCAL}}" if at else None
+
+
+def is_by_days(repeats: str) -> bool:
+    """Whether a rule is fit for what doesn't ring: it goes by days, and ends on one where it ends."""
+    parts = dict(part.upper().partition("=")[::2] for part in _parts(repeats))
+    return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
+
+
+def _bounded(repeats: str, first: str, edge: datetime) -> rrule:
+    """The rule as far as it is looked through: one without any date would be until the year 9999. Raises ValueError."""
+    last = edge + LOOKED_AHEAD
+    return rule_of(repeats, first).replace(until=min(_until(repeats) or last, last))
+
+
 def ring_moved_along(note: Note, moved: Note) -> str:
     """When a note rings once its day is another one, over or not.
 
@@ -132,6 +158,21 @@ def at_next_date(note: Note) -> Note:
     day = datetime.combine(at.date() + (due.date() - first.date()), due.time())
     moved = at + (due - first) if note.due_exact else day
     return note.model_copy(update={"due_at_ms": at_ms_of(f"{moved:{LOCAL}}", note.time_zone)})
+
+
+def at_its_date(note: Note, now_ms: int) -> Note:
+    """The note with the next date of a series that doesn't ring, its last once it is over: hurling on Tuesdays.
+
+    A date with an hour is its next until it has been going on for a while, one without until the day is over.
+    """
+    if not note.repeats or note.rings_from or note.due_at_ms is None:
+        return note
+    first = local_of(note.due_at_ms, note.time_zone)
+    now = datetime.strptime(local_of(now_ms, note.time_zone), LOCAL)  # noqa: DTZ007 - local, as the series
+    edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
+    rule = _bounded(note.repeats, first, edge)
+    at = rule.after(edge, inc=True) or rule.before(edge)
+    return note if at is None else note.model_copy(update={"due_at_ms": at_ms_of(f"{at:{LOCAL}}", note.time_zone)})
 
 
 def until_its_last(note: Note) -> str:

@@ -72,7 +72,9 @@ class Note(Contract):
     rings_from: str = ""
     """When it rings first, by `time_zone`: `2026-11-29T19:00`; "" for a note that does not ring."""
     repeats: str = ""
-    """An RRULE read in `time_zone`, e.g. `FREQ=WEEKLY;BYDAY=SU`; "" = once."""
+    """An RRULE read in `time_zone`, e.g. `FREQ=WEEKLY;BYDAY=SU`; "" = once. It counts from the first ring, or for what
+    doesn't ring from `due_at_ms`.
+    """
     rings_at_ms: int | None = None
     """When it rings next, reckoned from the three above and `occurrences`; None = not any more."""
     occurrences: tuple[Occurrence, ...] = ()

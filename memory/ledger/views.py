@@ -51,9 +51,10 @@ class Scope:
 EVERYTHING: Final = Scope()
 
 
-def standing(notes: Iterable[Note]) -> list[Note]:
-    """The notes that stand, in their order."""
-    return [note for note in notes if note.is_open]
+def standing(notes: Iterable[Note], now_ms: int | None = None) -> list[Note]:
+    """The notes that stand, in their order; at a moment a series that doesn't ring has its next date."""
+    found = [note for note in notes if note.is_open]
+    return found if now_ms is None else [series.at_its_date(note, now_ms) for note in found]
 
 
 def within(notes: Iterable[Note], scope: Scope) -> list[Note]:
@@ -123,8 +124,7 @@ def has_faded(note: Note, now_ms: int) -> bool:
 
 def moment_of(note: Note) -> int | None:
     """When it is to happen, be done or ring next; None when no time was said."""
-    found = [each for each in (note.due_at_ms, note.rings_at_ms) if each is not None]
-    return min(found) if found else None
+    return min((each for each in (note.due_at_ms, note.rings_at_ms) if each is not None), default=None)
 
 
 def is_snoozed(note: Note, now_ms: int) -> bool:
@@ -134,7 +134,7 @@ def is_snoozed(note: Note, now_ms: int) -> bool:
 
 def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes that wait for somebody to act, as /loops lists them: by time, then the others; scenes of stories last."""
-    found = [note for note in standing(notes) if is_to_do(note, now_ms)]
+    found = [note for note in standing(notes, now_ms) if is_to_do(note, now_ms)]
     return sorted(found, key=lambda note: _by_time(note, now_ms))
 
 
@@ -152,7 +152,7 @@ def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """The events ahead that /loops does not list: those further ahead than a week, and those without an hour."""
     return [
         note
-        for note in standing(notes)
+        for note in standing(notes, now_ms)
         if note.kind == "event" and note.is_real and note.due_at_ms is not None
         and not is_past(note, now_ms) and not is_to_do(note, now_ms)
     ]  # fmt: skip
@@ -244,7 +244,7 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
 
     What goes on comes by its days, then what has none. A story stands whole: its scene is where it goes on, too.
     """
-    kept = [note for note in standing(notes) if is_story(note) or not is_to_do(note, now_ms)]
+    kept = [note for note in standing(notes, now_ms) if is_story(note) or not is_to_do(note, now_ms)]
     real = [note for note in kept if not is_story(note)]
     over = [note for note in real if is_over(note, now_ms)]
     parts: list[tuple[Heading, list[Note]]] = [
@@ -269,7 +269,8 @@ def _dated(note: Note) -> tuple[bool, int]:
 
 def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes by how much they matter now: what a return, the prompt and the pages begin with."""
-    return sorted(notes, key=lambda note: (-worth(note, now_ms), -note.said_at_ms, note.number))
+    dated = [series.at_its_date(note, now_ms) for note in notes]
+    return sorted(dated, key=lambda note: (-worth(note, now_ms), -note.said_at_ms, note.number))
 
 
 def worth(note: Note, now_ms: int) -> float:

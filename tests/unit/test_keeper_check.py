@@ -1,5 +1,7 @@
 """What is believed of a keeper's answer: what was said is kept in every language, what was made up never is."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.foreign import foreign
@@ -272,6 +274,22 @@ def test_several_days_have_a_first_and_a_last():
 
     assert away.fields["ends_at_ms"] - away.fields["due_at_ms"] == 3 * 86_400_000
     assert (day.fields["due_at_ms"], day.fields["ends_at_ms"]) == (away.fields["due_at_ms"], None)
+
+
+def test_a_keeper_notes_what_comes_again_and_again_with_its_rule():
+    """Its next date is due; what rings keeps the rule of its ring, and no rule is taken that is none."""
+    asked = request("hurling is on saturdays at seven")
+    club = add("Hurling", "hurling is on saturdays", "event", due="2023-11-18T19:00", repeats="freq=weekly;byday=sa")
+    [noted], _ = outcome(asked, club)
+    made = apply(asked.ledger, noted, BY)
+    wrong = outcome(asked, club.model_copy(update={"repeats": "saturdays"}))
+    daily = {"rings_from": "2023-11-18T07:00", "repeats": "FREQ=DAILY"}
+    rings = request("hurling is on saturdays at seven", notes=[replace(noted, fields=noted.fields | daily)])
+    [moved], _ = outcome(rings, club.model_copy(update={"op": "change", "number": 1, "due": "2023-11-25T19:00"}))
+
+    assert (made.note.repeats, made.note.rings) == ("FREQ=WEEKLY;BYDAY=SA", False)
+    assert wrong == ([], ["ledger"])
+    assert "repeats" not in moved.fields
 
 
 def test_another_day_leaves_a_ring_where_it_was_promised():

@@ -197,6 +197,55 @@ def test_changes_rebuild_the_notes():
     assert ledger.notes[1].rings_at_ms == weekly().notes[1].rings_at_ms
 
 
+HURLING = {
+    "due_at_ms": 1_799_863_200_000,
+    "due_exact": True,
+    "repeats": "FREQ=WEEKLY;BYDAY=TU,SA",
+}  # Wed 13 Jan, 18:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("hours", "date"),
+    [(0, "2027-01-16T19:00"), (35, "2027-01-16T19:00"), (39, "2027-01-19T19:00"), (24 * 400, "2028-02-19T19:00")],
+)
+def test_a_series_that_does_not_ring_stands_under_its_next_date(hours, date):
+    """Saturday's until it has been on for a while, then Tuesday's; a year later still by its rule and the clock."""
+    ledger = added(Ledger("c"), "event", "Hurling", **BERLIN, **HURLING)
+    now_ms = NOW + hours * 3_600_000
+    [note] = views.to_do(ledger, now_ms)
+
+    assert series.local_of(note.due_at_ms, "Europe/Berlin") == date
+    assert not views.is_over(note, now_ms)
+    assert views.to_ring(ledger) == views.ringing(ledger, now_ms) == []
+
+
+def test_a_series_that_does_not_ring_counts_from_its_day():
+    """Without one it is refused; every second Friday stays the same Fridays; a day that goes takes the rhythm along."""
+    bins = {"due_at_ms": 1_799_967_600_000, "repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR", **BERLIN}  # Fri 15 Jan
+    ledger = added(Ledger("c"), "event", "Recycling", **bins)
+    later = series.at_its_date(ledger.notes[1], NOW + 8 * 86_400_000)
+    over = series.at_its_date(ledger.notes[1].model_copy(update={"repeats": "FREQ=DAILY;UNTIL=20270116"}), NOW * 2)
+    bare = apply(ledger, Change(number=1, fields={"due_at_ms": None}), BY).note
+
+    assert series.local_of(later.due_at_ms, "Europe/Berlin") == "2027-01-29T00:00"
+    assert series.local_of(over.due_at_ms, "Europe/Berlin") == "2027-01-16T00:00"
+    assert (bare.due_at_ms, bare.repeats) == (None, "")
+    rules = [
+        {"repeats": rule} for rule in ("FREQ=OFTEN", "FREQ=HOURLY", "FREQ=DAILY;COUNT=2", "FREQ=DAILY;BYHOUR=8,20")
+    ]
+    for fields in ({"repeats": "FREQ=WEEKLY"}, *(bins | rule for rule in rules)):
+        assert apply(Ledger("c"), Add(kind="event", text="x", note_id="n", fields=fields), BY).code == "rule"
+
+
+def test_a_rule_without_any_date_leaves_the_day_as_it_was_given():
+    """Nobody waits while all days until the year 9999 are looked through."""
+    never = {"due_at_ms": NOW, "repeats": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"}
+    [note] = views.best_first(added(Ledger("c"), "event", "Club", **never), NOW)
+
+    assert note.due_at_ms == NOW
+    assert series.first_from(never["repeats"], "2027-01-15T00:00") is None
+
+
 def test_a_rule_ends_on_its_last_day_wherever_that_stands_in_it():
     """What follows UNTIL in a rule counts as what stands before it does."""
     rule = series.rule_of("FREQ=WEEKLY;UNTIL=20270126;BYDAY=TU", "2027-01-12T18:00")

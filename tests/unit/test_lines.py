@@ -218,6 +218,29 @@ def test_a_rhythm_in_the_texts_own_words_is_not_told_again(language):
         assert every in line(a_note(first_alone, **rule)).removeprefix(first_alone)
 
 
+@pytest.mark.parametrize("language", EXCEPTIONS)
+def test_a_series_that_does_not_ring_reads_as_one_that_does_without_the_bell(language):
+    """Its rhythm and its next date; under its day the hour, and nothing that its text says."""
+    at_ms, rule = 1_700_388_000_000, "FREQ=WEEKLY;BYDAY=SU"  # Sunday 19 November 2023, 10:00 UTC
+    with replies.speaking(language):
+        ring = {"rings_from": "2023-11-19T10:00", "repeats": rule, "rings_at_ms": at_ms}
+        silent = {"due_at_ms": at_ms - 70 * DAY_MS, "due_exact": True, "repeats": rule}
+        rings, comes = (a_note("Hurling", kind="event", time_zone="UTC", **fields) for fields in (ring, silent))
+
+        assert line(comes) == line(rings).replace("⏰ ", "")
+        assert line(comes, under_ms=at_ms) == line(rings, under_ms=at_ms).replace("⏰ ", "")
+        assert line(comes.model_copy(update={"due_exact": False})).count(":") == 0
+
+
+def test_the_model_reads_the_rule_of_a_series_that_does_not_ring():
+    """With its next date."""
+    club = a_note("Club", kind="event", due_at_ms=1_700_388_000_000, repeats="FREQ=WEEKLY;BYDAY=SU", time_zone="UTC")
+
+    assert model_line(club, START_MS + 14 * DAY_MS, "UTC", brief=True) == (
+        "#1 event: Club (due Sun 3 Dec, FREQ=WEEKLY;BYDAY=SU)"
+    )
+
+
 def test_what_is_put_off_until_a_day_says_no_midnight():
     """Nobody is woken on New Year's Eve at twelve."""
     midnight_ms = START_MS - START_MS % DAY_MS + 3 * DAY_MS

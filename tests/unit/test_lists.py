@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from bot import replies
 from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
-from bot.features.loops import ending, loop_list
+from bot.features.loops import ending, loop_list, loop_row
 from bot.features.memories import memory_list
 from bot.features.overview import ChatStatus, status_text
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
@@ -206,6 +207,13 @@ def test_a_project_is_open_in_the_week_of_its_day():
     )
 
     assert [note.number for note in to_do(ledger, START_MS)] == [3, 1]
+
+
+def test_of_a_series_that_does_not_ring_nothing_is_ticked():
+    """It can be dropped as a whole; nobody counts its dates, and none of them ends it."""
+    club = ledger_of(("event", "Club", {"due_at_ms": START_MS, "due_exact": True, "repeats": "FREQ=DAILY"})).notes[1]
+
+    assert [button.label for button in loop_row(club, START_MS, "UTC")] == [replies.say("ring_buttons.end")]
 
 
 def test_what_somebody_else_likes_or_cannot_have_stands_with_the_people():

@@ -137,6 +137,19 @@ MUM = (
 # --- note -----------------------------------------------------------------------------------------------------------
 
 
+async def test_what_comes_again_and_again_is_noted_without_a_ring():
+    """From the day that was given, else from today; a rule that is none is refused, and nothing rings."""
+    box = make_box()
+    said = await box.note("Hurling", "event", due="2026-11-26T19:00", repeats="RRULE:FREQ=WEEKLY;BYDAY=TU,SA")
+    bins = await box.note("Recycling", "event", repeats="FREQ=WEEKLY;INTERVAL=2;BYDAY=FR")
+    refused = await box.note("Choir", "event", repeats="Mondays")
+
+    assert said == "Noted: #1 event (due Sat 2026-11-28 19:00, FREQ=WEEKLY;BYDAY=TU,SA). It does not ring."
+    assert bins == "Noted: #2 event (due Fri 2026-11-27, FREQ=WEEKLY;INTERVAL=2;BYDAY=FR)"
+    assert "is no RRULE" in refused
+    assert not any(note.rings for note in stored(box, Ledger("c")))
+
+
 async def test_a_note_is_answered_with_its_line_and_belongs_to_its_turn():
     """The number is told at once, and the note knows by whom, where and in which turn it was said."""
     box = make_box(("fact", "Dana is a translator"))

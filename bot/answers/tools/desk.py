@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_days, read_time
+from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_days, read_rule, read_time
 from bot.answers.tools.which import candidates, wanted
 from bot.answers.tools.working_copy import WorkingCopy
-from memory.ledger import lines, views
+from memory.ledger import lines, series, views
 from memory.ledger.types import Applied, Note, Operation, Refusal
 
 
@@ -143,6 +143,17 @@ class Desk:
             raise Refused(f"Not done: {text!r} ends before it begins.")
         ends_at_ms = LocalTime(end.day).at_ms(zone) if end is not None and end.day > at.day else None
         return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour), "ends_at_ms": ends_at_ms}
+
+    def rhythm(self, repeats: str, due: str) -> dict[str, Any]:
+        """The fields of what comes again and again without a ring, from its day or from today. Raises `Refused`."""
+        rule = read_rule(repeats)
+        if not rule and rule is not None:
+            return {}
+        begins = self.time(due) if due.strip() else LocalTime(series.local_of(self.ask.now_ms, self.zone)[:10])
+        first = series.first_from(rule, begins.local()) if rule else None
+        if first is None:
+            raise Refused(f"Not done: {repeats!r} is no RRULE with a date to come. Write it like FREQ=WEEKLY;BYDAY=TU.")
+        return {"repeats": rule, "due_at_ms": series.at_ms_of(first, self.zone), "due_exact": bool(begins.hour)}
 
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""

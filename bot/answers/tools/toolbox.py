@@ -183,9 +183,9 @@ class Toolbox:
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
-    async def note(self, text: str, kind: str, due: str = "", owner: str = "", about: str = "") -> str:
-        """Note something new."""
-        return await self._once(lambda: self._note(text, kind, due, owner, about))
+    async def note(self, text: str, kind: str, **fields: str) -> str:
+        """Note something new: what, and its due, owner, about and repeats."""
+        return await self._once(lambda: self._note(text, kind, fields))
 
     async def change(self, numbers: Any, **fields: str) -> str:
         """Give notes another text, day, kind or owner, or put them off (`not_before`)."""
@@ -246,12 +246,13 @@ class Toolbox:
         except ContinuityError:
             return "Not done: the memory is out of reach just now."
 
-    async def _note(self, text: str, kind: str, due: str, owner: str, about: str) -> str:
-        desk = self._desk
-        known = _kind(kind)
+    async def _note(self, text: str, kind: str, given: dict[str, str]) -> str:
+        desk, known = self._desk, _kind(kind)
+        due, owner, about, repeats = (given.get(name, "") for name in ("due", "owner", "about", "repeats"))
         about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
-        fields = desk.origin(about) | {"owner": owner.strip() or self._owner(known)} | desk.due(due, desk.zone)
-        note_id = desk.note_id("note", text, kind, due, owner, about)
+        fields = desk.origin(about) | {"owner": owner.strip() or self._owner(known)}
+        fields |= desk.due(due, desk.zone) | desk.rhythm(repeats, due)
+        note_id = desk.note_id("note", text, kind, due, owner, about, repeats)
         own = desk.notes.ledger.by_id(note_id)
         if own is not None:
             return f"Noted: {desk.line(own)}"
