@@ -6,9 +6,11 @@ prompt fences each such stretch (`memory/context/transcript.py`).
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 
 MARK = ">"
+_FILE = re.compile(r"[A-Za-z]+(?: message)? #\d+(?: “[^”\n]*”)?(?: \(.*\))?")
 
 
 def foreign(text: str, whose: str = "") -> str:
@@ -31,6 +33,14 @@ def parts(text: str) -> list[tuple[bool, str]]:
     """Return the stretches of a text in order, each with whether it is foreign; marks are taken off."""
     found = groupby(text.split("\n"), key=lambda line: line.startswith(MARK))
     return [(is_foreign, "\n".join(map(_bare, lines) if is_foreign else lines)) for is_foreign, lines in found]
+
+
+def names_files(stretch: str) -> bool:
+    """Return True when a foreign stretch is no more than lines that stand for files: `picture #1 (JPEG)`.
+
+    The person sent them; it is their names that somebody else chose.
+    """
+    return all(map(_FILE.fullmatch, stretch.split("\n")))
 
 
 def is_inside(text: str, at: int) -> bool:

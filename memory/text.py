@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 from unicodedata import combining, normalize
 
@@ -15,11 +16,27 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _HIDDEN = re.compile("(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{4,6}\U000e007f)|[\U000e0000-\U000e007f]")
 """Tag characters: a copy of ASCII that no screen shows, for flags such as Scotland's, and that models read."""
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
-_ENDS = re.compile(
-    "(?<=[.!?\u2026])(?<!\\b\\w\\.)(?<!\\b\\d\\d\\.)(?<!\\b[A-Z]\\w\\.)(?<!\\b[A-Z]\\w\\w\\.)(?<!\\b[A-Z]\\w\\w\\w\\.)[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
+_STOP = re.compile(
+    "[.!?\u2026]+[\"')\\]\u00bb\u201d\u2019*_]*(?=\\s)"
+    "|[\u3002\uff01\uff1f\uff1b\u061f\u0964]+[\"')\u300d\u300f\uff09\u201d]*|\\n\\s*"
 )
-"""Ends of sentences: no full stop behind one letter, a number of two digits ("z. B.", "am 12. Mai"), or a short word
-with a capital, which is mostly a title ("Ms. Lindqvist")."""
+"""Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line."""
+_LAST_WORD = re.compile("[^\\s(\\[\"'\u201e\u201c\u00ab\u201a]*\\Z")
+_LOOK_BACK: Final = 24
+_PARTS = re.compile(r"\d{1,2}|(?:\d{1,2}\.)+\d{1,2}|(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}|[^\W\d_]")
+"""What a full stop ends no sentence behind: a day ("am 12. Mai", "11.12."), letters with stops ("z.B.", "p.m."), one
+letter."""
+_TITLE_CHARS: Final = 4
+"""So short a word with a capital is mostly a title ("Ms. Lindqvist")."""
+_SHORTENED = re.compile(
+    "abs|approx|av|avda|bd|bzgl|bzw|ca|cap|cf|dott|dr|dra|env|evtl|fig|ggf|hr|incl|inkl|jr|lt|max|min|mio|mlle|mme|mr|mrd|mrs|"
+    "ms|nr|num|n\xfam|pag|p\xe1g|pp|prof|profa|ref|rev|sig|sog|sr|sra|std|str|tel|t\xe9l|tgl|vgl|vol|vs|zzgl|"
+    "\u0433\u0433|\u0434\u043e\u043a|\u043d\u0430\u043f\u0440|\u043f\u0440\u0438\u043c|\u043f\u0440\u043e\u0444|\u0440\u0438\u0441|"
+    "\u0440\u0443\u0431|\u0441\u043c|\u0441\u0442\u0440|\u0442\u0435\u043b|\u0442\u044b\u0441|\u0443\u043b",
+    re.IGNORECASE,
+)
+"""Words that are written short, in the languages that the search knows. Where one stands at the end of a sentence the
+next one stays with it; one that is missing here cuts a sentence in its middle."""
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f")
@@ -80,11 +97,36 @@ def has_question_mark(text: str) -> bool:
     return any(mark in text for mark in _QUESTION_MARKS)
 
 
+def sentence_ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[int]:
+    """Where sentences end within a text, behind their stops; none where it is not sure.
+
+    >>> list(sentence_ends("Call Dr. Li on 11.12. at 9 a.m. or so. Bye."))
+    [38]
+    """
+    for found in _STOP.finditer(text, start, len(text) if stop is None else stop):
+        if found[0] != "." or not _is_part(text, found.start()):
+            yield found.end()
+
+
+def _is_part(text: str, at: int) -> bool:
+    """Whether the full stop there belongs to the word before it."""
+    found = _LAST_WORD.search(text, max(0, at - _LOOK_BACK), at)
+    word = found[0] if found else ""
+    is_title = len(word) <= _TITLE_CHARS and word.isalpha() and word[0].isupper()
+    return is_title or bool(_PARTS.fullmatch(word) or _SHORTENED.fullmatch(word))
+
+
+def whole_sentences(text: str) -> list[str]:
+    """The sentences of a text, as they stand there."""
+    ends = [0, *sentence_ends(text), len(text)]
+    return [piece for start, end in pairwise(ends) if (piece := text[start:end].strip())]
+
+
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a text without code, links and bullets: at most 40, of at most 320 characters each."""
     count = 0
-    for piece in _ENDS.split(_NOISE.sub(" ", clip(clean(text)))):
-        plain = _BULLET.sub("", piece or "").strip()
+    for piece in whole_sentences(_NOISE.sub(" ", clip(clean(text)))):
+        plain = _BULLET.sub("", piece).strip()
         if not plain:
             continue
         yield plain[:MAX_SENTENCE_CHARS]

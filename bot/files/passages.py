@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.ports import TokenCounter
-from memory.text import clean
+from memory.text import clean, sentence_ends
 
 PASSAGE_CHARS: Final = 900
 """About two hundred tokens: of eight that fit into a prompt, the one with the answer is one."""
@@ -19,7 +19,6 @@ MOST_PAGES: Final = 4
 HEADED: Final = frozenset({"sheet"})
 """Units whose first line says what the columns are: each passage begins with it."""
 HEAD_CHARS: Final = 200
-_END: Final = re.compile("\\n\\s*\\n|(?<=[.!?\u2026\u3002\uff01\uff1f])\\s*|\\n")
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _RANGE: Final = re.compile(r"(\d{1,6})\s*(?:[-\u2013]\s*(\d{1,6}))?")
 
@@ -63,7 +62,7 @@ def _pieces(text: str) -> Iterator[str]:
         if len(text) - at <= PASSAGE_CHARS:
             yield text[at:].strip()
             return
-        ends = [found.end() for found in _END.finditer(text, at + LEAST_CHARS, at + PASSAGE_CHARS)]
+        ends = [*sentence_ends(text, at + LEAST_CHARS, at + PASSAGE_CHARS)]
         end = ends[-1] if ends else text.rfind(" ", at + LEAST_CHARS, at + PASSAGE_CHARS)
         end = end if end > at else at + PASSAGE_CHARS
         if piece := text[at:end].strip():

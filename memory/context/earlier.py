@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -18,6 +17,7 @@ from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import forgotten_words
 from memory.search.terms import split_words
 from memory.storage.store import SessionRow, Store
+from memory.text import whole_sentences
 from memory.types import BY_CLOCK, ConversationTurn, SessionState
 from memory.zones import zone_of
 
@@ -37,9 +37,6 @@ LEAST_WORDS: Final = 4
 LEAST_TELLING: Final = 2
 """Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
 CACHED_SESSIONS: Final = 256
-_SENTENCE: Final = re.compile(r"(?<=[.!?…])[\"')\]»”]*\s+|(?<=[\u3002\uff01\uff1f])|\n+")
-_SHORT_END: Final = re.compile(r"(?:^|\s)\w{1,2}\.$")
-"""A stop behind one or two letters ends no sentence: "M. Bouvet", "le 3. Stock"."""
 
 
 class EarlierSessions:
@@ -210,19 +207,10 @@ def standing_now(
     of one of them is left out: how it stands now the notes tell.
     """
     old = [word_keys(text) for text in (*forgotten, *_outdated(line, ledger, changes))]
-    kept = [each for each in sentences(line.standing) if not any(speaks_of(word_keys(each), keys) for keys in old)]
+    kept = [
+        each for each in whole_sentences(line.standing) if not any(speaks_of(word_keys(each), keys) for keys in old)
+    ]
     return " ".join(kept)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
-    found: list[str] = []
-    for part in _SENTENCE.split(text):
-        if found and _SHORT_END.search(found[-1]):
-            found[-1] += f" {part}"
-        elif part.strip():
-            found.append(part.strip())
-    return found
 
 
 def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) -> Iterable[str]:

@@ -5,7 +5,6 @@ A turn and its tool calls are one piece: whatever is cut, a call and its return 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,8 +13,9 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from memory.context.fence import END_CHARS, closed, fence, fence_once
-from memory.foreign import MARK, has_foreign, is_inside, parts
+from memory.foreign import MARK, has_foreign, is_inside, names_files, parts
 from memory.ports import TokenCounter
+from memory.text import sentence_ends
 from memory.types import ConversationTurn, ToolCall
 from memory.zones import zone_of
 
@@ -35,11 +35,10 @@ NOBODY: Final[Mapping[int, str]] = MappingProxyType({})
 _WIDEST_TOKEN_CHARS: Final = 64
 _ABRIDGED_TOOL_CHARS: Final = 200
 FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
+FILE_TITLE: Final = "Sent by the person as a file; its name may be somebody else's."
 MEMBER_TITLE: Final = "Said in this group."
 RESULT_TITLE: Final = "Your own tool's answer."
 SOMEBODY: Final = "somebody"
-_SENTENCE_END: Final = re.compile('[.!?\u2026]["\u201d\u2019\u00bb)\\]]*(?=\\s)|[\u3002\uff01\uff1f\u061f\u0964]|\n')
-"""Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line."""
 _CUT_BEHIND: Final = " …"
 _CUT_BEFORE: Final = "… "
 CACHED_MOMENTS: Final = 4096
@@ -76,7 +75,7 @@ def clip(text: str, max_chars: int) -> str:
     room = max_chars - len(_CUT_BEHIND)
     if room <= 0:
         return text[: max(0, max_chars)]
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, room + 1) if found.end() <= room]
+    ends = [end for end in sentence_ends(text, 0, room + 1) if end <= room]
     end = ends[-1] if ends and ends[-1] >= room // _LEAST_SHARE else text.rfind(" ", room // 2, room)
     return text[: end if end > 0 else room].rstrip() + _CUT_BEHIND
 
@@ -89,10 +88,9 @@ def clip_start(text: str, max_chars: int) -> str:
     if room <= 0:
         return text[: max(0, max_chars)]
     at = len(text) - room
-    starts = [
-        found.end() for found in _SENTENCE_END.finditer(text) if at <= found.end() <= len(text) - room // _LEAST_SHARE
-    ]
-    start = starts[0] if starts else max(at, text.find(" ", at, at + room // 2))
+    latest = len(text) - room // _LEAST_SHARE
+    start = next((end for end in sentence_ends(text, max(0, at - 1)) if at <= end), len(text))
+    start = start if start <= latest else max(at, text.find(" ", at, at + room // 2))
     tail = text[start:].strip()
     if is_inside(text, start):
         return f"…\n{MARK} {tail[len(MARK) + 1 :]}"
@@ -213,11 +211,15 @@ def local_time(now_ms: int, time_zone: str, *, known: bool) -> str:
 
 
 def user_message(text: str) -> str:
-    """Return a person's message as the model gets it: words of others in it are fenced, stretch by stretch."""
+    """Return a person's message as the model gets it: words of others in it, and files, are fenced."""
     if not has_foreign(text):
         return text or NO_TEXT
-    shown = (fence(part, FOREIGN_TITLE) if is_foreign else part.strip("\n") for is_foreign, part in parts(text))
+    shown = (fence(part, _whose(part)) if is_foreign else part.strip("\n") for is_foreign, part in parts(text))
     return "\n\n".join(filter(None, shown)) or NO_TEXT
+
+
+def _whose(stretch: str) -> str:
+    return FILE_TITLE if names_files(stretch) else FOREIGN_TITLE
 
 
 def clip_to_tokens(text: str, max_tokens: int, counter: TokenCounter, cut: Callable[[str, int], str] = clip) -> str:

@@ -10,12 +10,13 @@ from math import log
 from types import MappingProxyType
 from typing import Final
 
-from memory.foreign import has_foreign, parts
+from memory.foreign import has_foreign, names_files, parts
 from memory.keeper.contract import KeeperRequest
 from memory.ledger.apply import folded
 from memory.ledger.lines import model_line, moment
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, best_first, standing, within
+from memory.text import sentence_ends
 from memory.types import BY_CLOCK, ConversationTurn, ToolCall
 
 BEST_SHOWN: Final = 25
@@ -48,13 +49,13 @@ NOTES: Final = frozenset({"note", "change", "end", "remind", "forget"})
 NOTHING_SEEN: Final[Mapping[str, str]] = MappingProxyType({})
 TAPPED: Final = "[tapped a button of the assistant's]"
 """Stands for the message of a turn that nobody typed."""
+SENT: Final = "[a file that they sent:"
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-_SENTENCE_END: Final = re.compile(r"[.!?…]+[\"')\]»”]*\s|[\u3002\uff01\uff1f]+")
 _NUMBER: Final = re.compile(r"#(\d+)")
 _OWN_ANSWER: Final = re.compile(r"\A<data-\w{8}>\nYour own tool's answer\.[^\n]*\n\n(.*)\n</data-\w{8}>\Z", re.DOTALL)
 """How the answer of a tool of ours is told in a group."""
@@ -221,8 +222,12 @@ def _said(turn: ConversationTurn, most: int) -> str:
     if not has_foreign(turn.user_text):
         said = cut(turn.user_text, most)
         return f"{SOMEBODY_ELSE} {said}]" if turn.third_party else said
-    stretches = ((is_foreign, cut(text, most)) for is_foreign, text in parts(turn.user_text))
-    return " ".join(f"{SOMEBODY_ELSE} {text}]" if is_foreign else text for is_foreign, text in stretches if text)
+    stretches = ((is_foreign, _whose(text), cut(text, most)) for is_foreign, text in parts(turn.user_text))
+    return " ".join(f"{whose} {text}]" if is_foreign else text for is_foreign, whose, text in stretches if text)
+
+
+def _whose(stretch: str) -> str:
+    return SENT if names_files(stretch) else SOMEBODY_ELSE
 
 
 def _called(call: ToolCall, shown: Collection[int]) -> str:
@@ -243,7 +248,6 @@ def cut(text: str, most: int) -> str:
     line = " ".join(text.split())
     if len(line) <= most:
         return line
-    head = line[:most]
-    ends = [found.end() for found in _SENTENCE_END.finditer(head)]
-    at = ends[-1] if ends and ends[-1] > most // 2 else head.rfind(" ")
+    head, ends = line[:most], [*sentence_ends(line, most // 2, most)]
+    at = ends[-1] if ends else head.rfind(" ")
     return head[: at if at > 0 else most].rstrip() + " …"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from memory.search.retriever import PASSAGE_TERMS
 from memory.search.terms import MAX_CHARS, MAX_TERMS, most_words, words_at, words_for
+from memory.text import sentence_ends
 
 CHARS_PER_WORD = 8
 """The characters that an excerpt may have for each of its words: a passage of code or of links stays short too."""
@@ -16,7 +16,6 @@ LEAST_PART = 2
 """A cut at the end of a sentence leaves at least this part of the room; else it is made between two words."""
 LITTLE_MORE = 1.25
 """A text that is longer by less than this is not cut."""
-_SENTENCE_END = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d]*\s+|[\u3002\uff01\uff1f]|\n\s*")
 
 
 def passage_starts(text: str, code: str) -> list[int]:
@@ -50,18 +49,17 @@ def excerpt(text: str, code: Callable[[], str], passage: int, most_words: int) -
     words = text[begin : begin + most_chars].split(" ")
     shown = " ".join(words[:most_words])
     after = starts[passage + 1] - begin if passage + 1 < len(starts) else len(shown)
-    end = _SENTENCE_END.search(shown, min(after, len(shown)))
+    end = next(sentence_ends(shown, min(after, len(shown))), None)
     if end is None and begin + len(shown) < len(text.rstrip()):
-        ends = [each for each in _SENTENCE_END.finditer(shown) if each.end() >= len(shown) // LEAST_PART]
-        end = ends[-1] if ends else None
-    shown = (shown[: end.end()] if end else shown).strip()
+        end = max(sentence_ends(shown, len(shown) // LEAST_PART), default=None)
+    shown = shown[:end].strip()
     cut = begin + len(shown) < len(text.rstrip())
     return ("… " if begin else "") + shown + (" …" if cut else "")
 
 
 def _sentence_begin(text: str, at: int) -> int:
     """Return where the sentence begins in which the place stands, or the place itself when that is far before it."""
-    ends = [end.end() for end in _SENTENCE_END.finditer(text, max(0, at - LEAD_CHARS), at)]
+    ends = [*sentence_ends(text, max(0, at - LEAD_CHARS), at)]
     if ends:
-        return ends[-1]
+        return at - len(text[ends[-1] : at].lstrip())
     return 0 if at <= LEAD_CHARS else at

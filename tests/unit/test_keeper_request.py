@@ -88,6 +88,8 @@ def test_somebody_elses_words_are_marked_as_theirs():
 
     assert "person: look at this [somebody else's words, forwarded or quoted: Ben: Pay by Monday]" in text
     assert "person: [somebody else's words, forwarded or quoted: Pay by Monday]" in text
+    own = request_text(request(make_turn(seq=1, user_text="> picture #1 (JPEG)\nwhich fits oak?")))
+    assert "person: [a file that they sent: picture #1 (JPEG)] which fits oak?" in own
 
 
 def test_what_a_tool_noted_is_shown_so_that_it_is_not_noted_again():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from memory.context.earlier import sentences, standing_now
+from dataclasses import replace
+
+from memory.context.earlier import standing_now
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Operation
@@ -35,6 +37,16 @@ def test_a_standing_that_nothing_contradicts_is_told_whole():
     assert told(Change(number=2, fields={"weight": 0.9})) == LINE.standing
 
 
+def test_a_date_ends_no_sentence_of_a_standing():
+    """What speaks of something that is over goes whole, and leaves no half behind."""
+    asked = "Reste à savoir si je te rappelle le 11.12. le code du portail chez ta mère."
+    line = replace(LINE, standing=f"{LEANING} {asked}")
+    ledger, _ = apply_all(Ledger("c"), NOTES, Actor("model", START_MS))
+
+    assert standing_now(line, ledger, ()) == f"{LEANING} {asked}"
+    assert standing_now(line, ledger, (), ["le code du portail chez ta mère"]) == LEANING
+
+
 def test_a_sentence_about_what_was_moved_or_ended_is_left_out():
     """The notes tell how it stands now; the rest of the standing holds."""
     assert told(Change(number=1, fields={"due_at_ms": START_MS + 86_400_000})) == f"{LEANING} {STAYS} {GATE}"
@@ -52,8 +64,3 @@ def test_what_was_forgotten_is_told_by_no_standing():
 
     assert GATE not in told(*forgotten)
     assert GATE not in told(*forgotten, at_ms=START_MS)
-
-
-def test_a_stop_behind_a_letter_ends_no_sentence():
-    """M. Bouvet is one name."""
-    assert sentences("M. Bouvet comes. Then what? Tea.") == ["M. Bouvet comes.", "Then what?", "Tea."]
