@@ -316,11 +316,13 @@ async def test_an_answer_that_repeats_what_was_forgotten_is_among_what_would_go(
     model.reply = calling(ToolCall("forget", {"numbers": [1]}), says="Gone.")
     await say(api, "forget the code of the gate")
 
-    asked = await tap(api, "Delete the messages too", "my answer “Your gate opens with 4421.”, which repeats it")
+    asked = await tap(api, "Delete the messages too", "from my answer: “Your gate opens with 4421.”")
     assert "what I noted" not in asked.text
     await tap(api, "Yes, forget it", "I checked my copies")
     await bot.settled()
-    assert rows(bot, "SELECT user_text FROM conversation_turns") == [("forget the code of the gate",)]
+    said = rows(bot, "SELECT user_text, assistant_text FROM conversation_turns")
+    assert [user for user, _ in said] == ["how does it open?", "forget the code of the gate"]
+    assert "4421" not in str(said)
 
 
 async def test_what_the_model_forgot_is_found_by_no_prompt_and_no_search(api, model, bot_here):
