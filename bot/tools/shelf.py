@@ -75,15 +75,21 @@ class Shelf:
                 found.setdefault(tool.name, tool)
         return list(found.values())
 
-    async def switched_off(self, place: Place) -> tuple[str, ...]:
-        """Return what the person of this place switched off: servers as a whole, then tools. `StorageUnavailable`."""
+    async def with_off(self, place: Place, *, by_clock: bool = False) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
+        """Return what is `offered`, and what the person of this place switched off: servers as a whole, then tools.
+
+        Raises `StorageUnavailable`.
+        """
+        if not (self._sources or self.servers):
+            return (), ()
         choices = await self.choices.of(place)
-        if not any(map(choices.is_off, choices.by_name)):
-            return ()
-        tools = [tool for tool in await self._found(place, choices) if not choices.is_gone(tool)]
-        servers = {tool.server: choices.is_off(server_name(tool.server)) for tool in tools if tool.server}
-        single = (tool.name for tool in tools if choices.is_off(tool.name) and not servers.get(tool.server))
-        return (*(name for name, is_off in servers.items() if is_off), *single)
+        found = await self._found(place, choices)
+        return self._of(found, place, choices, by_clock=by_clock), _off(found, choices)
+
+    def _of(self, found: Sequence[Tool], place: Place, choices: Choices, *, by_clock: bool) -> tuple[Tool, ...]:
+        tools = [tool for tool in found if not (by_clock and tool.with_turn) and not choices.hides(tool)]
+        tools = [tool for tool in tools if tool.runs_unasked or can_be_asked(place)]
+        return (*self._fit(tools), *self._results.tools()) if _has_results(tools) else tuple(tools)
 
     async def inside(self) -> tuple[Tool, ...]:
         """Return the tools that need no server, also what is switched off."""
@@ -91,12 +97,16 @@ class Shelf:
 
     async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
         """Return the tools of the model in this place, `by_clock` in a run of a task. `StorageUnavailable`."""
-        if not (self._sources or self.servers):
-            return ()
-        choices = await self.choices.of(place)
-        tools = tuple(tool for tool in await self._found(place, choices) if not (by_clock and tool.with_turn))
-        tools = tuple(tool for tool in tools if not choices.hides(tool) and (tool.runs_unasked or can_be_asked(place)))
-        return (*self._fit(tools), *self._results.tools()) if _has_results(tools) else tools
+        return (await self.with_off(place, by_clock=by_clock))[0]
+
+
+def _off(found: Sequence[Tool], choices: Choices) -> tuple[str, ...]:
+    if not any(map(choices.is_off, choices.by_name)):
+        return ()
+    tools = [tool for tool in found if not choices.is_gone(tool)]
+    servers = {tool.server: choices.is_off(server_name(tool.server)) for tool in tools if tool.server}
+    single = (tool.name for tool in tools if choices.is_off(tool.name) and not servers.get(tool.server))
+    return (*(name for name, is_off in servers.items() if is_off), *single)
 
 
 def _has_results(tools: Sequence[Tool]) -> bool:

@@ -54,8 +54,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
     count, responder = services.memory.counter.count, services.responder
     name = plain_name(choices.get(CALLED) or first.user_name)
     place = Place(first.conversation_id, first.user_id, first.private)
-    tools = await services.shelf.offered(place, by_clock=clock is not None)
-    switched_off = await services.shelf.switched_off(place)
+    tools, switched_off = await services.shelf.with_off(place, by_clock=clock is not None)
     tools_tokens = count(responder.tools())
     carries = await gate.carries(first, state)
     scope = Scope(persona=services.personas.persona_in(choices).name, session_id=None if carries else state.session_id)
