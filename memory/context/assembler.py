@@ -8,15 +8,14 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from memory.context.budget import Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
-from memory.context.finds import MAX_FINDS, bearing, beside_calls, beside_notes, relevant, with_bearing, with_notes
+from memory.context.finds import MAX_FINDS, SearchPort, bearing, beside_notes, find, with_bearing, with_notes
 from memory.context.notes_block import (
     MAX_OUTDATED,
     NO_BLOCK,
@@ -41,9 +40,7 @@ from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
-from memory.search.searcher import Choose
 from memory.storage.store import Store
-from memory.text import asks_at_the_end
 from memory.types import ConversationTurn, NotesMark, SessionState
 
 CACHED_BLOCKS: Final = 256
@@ -53,14 +50,6 @@ NO_SESSIONS: Final[tuple[list[str], list[str]]] = ([], [])
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-
-class SearchPort(Protocol):
-    """The side of `memory.search.searcher.Searcher` that a packet needs."""
-
-    async def search(self, query: Query, choose: Choose = list, /) -> list[RetrievedItem]:
-        """Return older turns that bear on the query, best first, those that are chosen."""
-        ...
 
 
 class Remembered(NamedTuple):
@@ -316,10 +305,7 @@ class Assembler:
             limit=MAX_FINDS,
             now_ms=now_ms,
         )
-        answers = bool(shown) and asks_at_the_end(shown[-1].assistant_text)
-        found = await self._searcher.search(query, partial(relevant, message=message, answers=answers))
-        turns = [item for item in found if item.source == "turn"]
-        return beside_calls([item for item in turns if not alone or item.session_id == state.session_id], shown)
+        return await find(self._searcher, state.session_id, query, shown, alone=alone)
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""

@@ -1,9 +1,10 @@
-"""Finds as the prompt tells them: above the floor of relevance, each joined with the note that rests on it. Pure."""
+"""Finds as the prompt tells them: above the floor of relevance, each joined with the note that rests on it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from memory.context.notes_block import Block, Since, newest_form
@@ -14,8 +15,10 @@ from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, forgotten_words, standing, within, worth
 from memory.packets import RetrievedItem
+from memory.search.query import Query
+from memory.search.searcher import Choose
 from memory.search.terms import little_words, split_words
-from memory.text import has_question_mark
+from memory.text import asks_at_the_end, has_question_mark, sentences
 from memory.types import ConversationTurn
 
 MAX_FINDS: Final = 12
@@ -23,13 +26,13 @@ FLOOR: Final = 0.15
 """Of the message's words, by what they are worth, the closest find and its neighbours hold so much at least; else
 nothing in the past bears on it. Fitted: `docs/explanation/search.md` says the curve."""
 BEST: Final = 6
-"""Above the floor so many finds are told, in their order."""
+"""Above the floor so many finds are told at most, in their order."""
+NEAR_BEST: Final = 0.35
+"""Of what the closest holds a find behind it holds so much at least: what only shares common words is none."""
+CLOSE: Final = 0.2
+"""So much the closest holds where the others are measured by it."""
 NEAR_SHARE: Final = 0.3
 """Of a search that somebody asked for, finds that hold less of what the closest holds are left out."""
-LATER_SHARE: Final = 0.02
-"""The least share that a find behind them has to hold itself."""
-MORE_FROM: Final = 0.6
-"""Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
 LEAST_WORDS: Final = 3
 """Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
 SHORT_WORDS: Final = 8
@@ -40,6 +43,11 @@ BESIDE_NOTES: Final = 4
 """Finds of a message that a note in the prompt speaks of."""
 HALF: Final = 0.5
 """To a message that does not ask so many finds are told, each of at least half the share of the closest."""
+MAX_PARTS: Final = 2
+"""Of a longer message so many sentences, the last, are looked for by themselves: the question may be its end."""
+PART_FLOOR: Final = 0.4
+"""So much of a sentence has to be held by what is found for it alone."""
+OF_A_PART: Final = 2
 WORKED_ON: Final = "text that was worked on"
 """Marks what was pasted, drafted, translated or played: the person need not mean it."""
 CLOSEST_NOTES: Final = 3
@@ -71,12 +79,46 @@ def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list
     closest = max((item.share for item in found), default=0.0)
     asks = has_question_mark(message)
     least = SHORT_WORDS if answers else LEAST_WORDS
-    if closest < FLOOR or (not asks and len(split_words(message)) < least):
+    words = split_words(message)
+    if closest < FLOOR or (not asks and len(words) < least) or little_words().issuperset(words):
         return []
     if asks or len(message.split()) <= SHORT:
-        most = MAX_FINDS if closest >= MORE_FROM else BEST
-        return [item for n, item in enumerate(found[:most]) if n < BEST or item.share >= LATER_SHARE]
+        least_share = NEAR_BEST * closest if closest >= CLOSE else 0.0
+        return [item for item in found[:BEST] if item is found[0] or item.share >= least_share]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
+
+
+def of_part(found: Sequence[F]) -> list[F]:
+    """The finds that bear on one sentence of a longer message."""
+    return [item for item in found[:OF_A_PART] if item.share >= PART_FLOOR]
+
+
+def parts_of(message: str) -> list[str]:
+    """The sentences of a longer message that are looked for by themselves."""
+    found = list(sentences(message)) if len(message.split()) > SHORT else []
+    parts = [each for each in found if LEAST_WORDS <= len(split_words(each)) <= SHORT]
+    return parts[-MAX_PARTS:] if len(found) > 1 else []
+
+
+class SearchPort(Protocol):
+    """The side of `memory.search.searcher.Searcher` that a packet needs."""
+
+    async def search(self, query: Query, choose: Choose = list) -> list[RetrievedItem]:
+        """Return older turns that bear on the query, best first; `choose` says which of the scored are wanted."""
+        ...
+
+
+async def find(
+    searcher: SearchPort, session_id: str, query: Query, shown: Sequence[ConversationTurn], *, alone: bool
+) -> list[RetrievedItem]:
+    """Return finds that bear on the message of this query, best first, none that stands in the messages."""
+    answers = bool(shown) and asks_at_the_end(shown[-1].assistant_text)
+    found = await searcher.search(query, partial(relevant, message=query.text, answers=answers))
+    for part in reversed(parts_of(query.text)):
+        more = await searcher.search(replace(query, text=part), of_part)
+        found = list({item.ref: item for item in (*more, *found)}.values())[:BEST]
+    turns = [item for item in found if item.source == "turn"]
+    return beside_calls([item for item in turns if not alone or item.session_id == session_id], shown)
 
 
 def near_enough(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:

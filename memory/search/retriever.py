@@ -57,6 +57,8 @@ class Scored(NamedTuple):
     """The best passage of the turn's other side, None where nothing of the question stands there."""
     share: float = 0.0
     """How much of the question's words, by what they are worth, the message and its neighbours hold."""
+    reply: str = ""
+    """The turn in which the person answered it at once; "" where it is the person's own, or nobody did."""
 
     @property
     def breakdown(self) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 import orjson
@@ -46,6 +46,8 @@ BESIDE_WORDS = 60
 """Of the turn's other side, where it has something of the question too."""
 CONTEXT_WORDS = 30
 """Of the turn's other side where it has nothing of it."""
+REPLY_WORDS, REPLY_MS = 30, 600_000
+"""Of an answer what the person said to it within so long, in so many words, is shown too: it may put that right."""
 
 Choose = Callable[[Sequence[Scored]], list[Scored]]
 """Returns those of the scored that are wanted, in their order."""
@@ -132,7 +134,12 @@ class Searcher:
         """
         reads = await self._reads(query)
         best, texts = await self._db.read_chain(_with_texts(reads, choose))
-        return [self._item(one, texts[ref]) for one in best if (ref := (one.message.source, one.message.ref)) in texts]
+        refs = {one.message.ref for one in best}
+        return [
+            self._item(one, texts[ref], texts.get(("turn", one.reply)) if one.reply not in refs else None)
+            for one in best
+            if (ref := (one.message.source, one.message.ref)) in texts
+        ]
 
     async def order(self, query: Query) -> list[Scored]:
         """Return the turns that `search` would show, each by its best side, without reading the texts."""
@@ -168,7 +175,8 @@ class Searcher:
                 break
             if message.ref not in excluded:
                 chosen.setdefault((message.source, message.ref), scored)
-        return list(chosen.values())
+        replies = {(each.session_id, each.seq): each for each in messages if not each.key & 1 and each.source == "turn"}
+        return [each._replace(reply=_reply(each.message, replies, excluded)) for each in chosen.values()]
 
     async def _fit(self, query: Query, text: str, code: str) -> Fit:
         """Return the turns close to the query in meaning; none without the extra, or once the model has failed."""
@@ -221,9 +229,10 @@ class Searcher:
         idf = term_weights(counts, turns, question.framing, self._weights)
         return weigh(idf, found, self._weights)
 
-    def _item(self, scored: Scored, texts: Texts) -> RetrievedItem:
+    def _item(self, scored: Scored, texts: Texts, reply: Texts | None = None) -> RetrievedItem:
         message = scored.message
         text = texts.user_text if message.source == "memory" else self._shown(scored, texts)
+        text += f"\nUser, to that: {reply.user_text}" if reply and reply.user_text else ""
         return RetrievedItem.model_construct(  # from our own rows: checking them again would double the time
             source="memory" if message.source == "memory" else "turn",
             ref=message.ref,
@@ -258,6 +267,18 @@ class Searcher:
         return texts.language or self._languages.detect(texts.user_text or texts.assistant_text).code
 
 
+def _reply(
+    message: SearchedMessage, replies: Mapping[tuple[str, int], SearchedMessage], excluded: Collection[str]
+) -> str:
+    """The turn in which a person answered the assistant's message at once and shortly: it may put that right."""
+    reply = replies.get((message.session_id, message.seq + 1)) if message.key & 1 else None
+    if reply is None or reply.ref in excluded or reply.user_id != message.user_id:
+        return ""
+    return reply.ref if reply.words <= REPLY_WORDS and reply.at_ms - message.at_ms <= REPLY_MS else ""
+
+
 def _with_texts(reads: Reads[list[Scored]], choose: Choose) -> Reads[tuple[list[Scored], dict[tuple[str, str], Texts]]]:
     best = choose((yield from reads))
-    return best, (yield from texts_of([(one.message.source, one.message.ref) for one in best]))
+    refs = [(one.message.source, one.message.ref) for one in best]
+    replies = [("turn", one.reply) for one in best if one.reply]
+    return best, (yield from texts_of(list(dict.fromkeys((*refs, *replies)))))

@@ -93,6 +93,21 @@ async def test_finds_what_was_said(say, searcher):
     assert first.score == pytest.approx(sum(first.breakdown.values()), abs=0.01)
 
 
+async def test_an_answer_is_shown_with_what_the_person_said_to_it_at_once(say, searcher):
+    """It may put that right; what came later, or from somebody else, is no reply."""
+    answer = {"assistant_text": "Make Aoife's share of the buns wheat-free."}
+    for number, after_ms, user_id in ((1, 60_000, 7), (3, 3_600_000, 7), (5, 60_000, 8)):
+        asked = make_turn(turn_id=f"t_{number}", seq=number, user_text="Hm?", user_id=7, **answer)
+        at_ms = asked.created_at_ms + after_ms
+        reply = {"user_text": f"eh WHEAT free, number {number}??", "user_id": user_id, "created_at_ms": at_ms}
+        await say(asked, make_turn(turn_id=f"t_{number + 1}", seq=number + 1, assistant_text="Right.", **reply))
+
+    found = await searcher.search(Query(HERE, "share of the buns for Aoife", limit=3))
+    texts = {item.ref: item.text for item in found}
+    assert texts["t_1"].endswith("\nUser, to that: eh WHEAT free, number 1??")
+    assert not any("to that" in texts[ref] for ref in ("t_3", "t_5"))
+
+
 @pytest.mark.parametrize(
     ("language", "said", "asked"),
     [

@@ -10,9 +10,8 @@ from typing import Final, Protocol
 from bot.answers.tools.desk import Desk
 from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
-from memory.context.assembler import SearchPort
 from memory.context.fence import FENCE_CHARS, fence
-from memory.context.finds import near_enough, with_notes
+from memory.context.finds import SearchPort, near_enough, with_notes
 from memory.context.notes_block import NO_BLOCK, Since, newest_form
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
