@@ -26,7 +26,7 @@ MAX_CONFLICTS = 6
 MAX_RESTARTS = 5
 """Fresh starts of polling in a row, without one completed poll between them, before the process ends."""
 LAST_POLL_S = 0.5
-HEAD_START_S = 0.02
+HEAD_START_S = 0.05
 """So much ahead of the next poll the work on what came is begun: both want the same processor."""
 
 OK = 200
@@ -192,7 +192,7 @@ class Poller:
         if updates and self._offset == before:
             raise PollError("no update in this batch has an id")
         if updates:
-            await asyncio.sleep(HEAD_START_S)
+            await self._sleep(HEAD_START_S)
 
     async def _ask(self, request: TelegramRequest, *, timeout_s: int) -> bytes:
         numbers = {"offset": self._offset, "limit": self._limit, "timeout": timeout_s}
