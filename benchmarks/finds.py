@@ -1,6 +1,6 @@
 """What a floor of relevance lets through: answers that stand in the prompt, and finds that nobody asked for.
 
-    python benchmarks/finds.py DATA [--floors 0 .1 .15 .2] [--near 0 .2 .35] [--finds 4 6] [--cases 18]
+    python benchmarks/finds.py DATA [--floors 0 .1 .15 .2] [--later 0 .02 .1] [--finds 6 12] [--cases 18]
 
 DATA holds `returning/*.json`: people who come back and ask for what was said (`benchmarks/quality`). Each is told to a
 memory without a keeper, so that no note helps; then each question is asked at the return, for every floor. Prints a
@@ -73,7 +73,7 @@ async def beside(memory: ConversationMemory, text: str, floors: list[Floor], tal
 async def packet_at(
     memory: ConversationMemory, state: SessionState, text: str, floor: Floor
 ) -> ConversationContextPacket:
-    finds.FLOOR, finds.NEAR_BEST, finds.BEST = floor
+    finds.FLOOR, finds.LATER_SHARE, finds.MAX_FINDS = floor
     return await memory.assembler.packet(state, text, now_ms=memory.clock.now_ms(), user_id=7)
 
 
@@ -86,12 +86,12 @@ def holds(packet: ConversationContextPacket, callback: dict[str, Any]) -> bool:
 
 
 def lines(tallies: dict[Floor, Tally]) -> Iterator[str]:
-    yield "floor near  finds | answers | finds: asked  said  none-of-said  short  none-of-short | tokens"
-    for (floor, near, most), tally in tallies.items():
+    yield "floor later finds | answers | finds: asked  said  none-of-said  short  none-of-short | tokens"
+    for (floor, later, most), tally in tallies.items():
         none = {kind: statistics.fmean(not n for n in tally[kind]) for kind in ("said", "short")}
         mean = {kind: statistics.fmean(values) for kind, values in tally.items()}
         figures = [f"{mean['asked']:5.1f}", f"{mean['said']:5.1f}", f"{none['said']:13.2f}", f"{mean['short']:6.1f}"]
-        begun = f"{floor:5.2f} {near:5.2f} {most:5d} | {mean['answers']:.3f}   |        "
+        begun = f"{floor:5.2f} {later:5.2f} {most:5d} | {mean['answers']:.3f}   |        "
         yield f"{begun}{' '.join(figures)} {none['short']:14.2f} | {mean['tokens']:.0f}"
 
 
@@ -99,11 +99,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--floors", type=float, nargs="*", default=[0, 0.1, 0.15, 0.2, 0.3])
-    parser.add_argument("--near", type=float, nargs="*", default=[0.35])
-    parser.add_argument("--finds", type=int, nargs="*", default=[6])
+    parser.add_argument("--later", type=float, nargs="*", default=[0.02])
+    parser.add_argument("--finds", type=int, nargs="*", default=[12])
     parser.add_argument("--cases", type=int, default=18)
     chosen = parser.parse_args()
-    floors: list[Floor] = list(product(chosen.floors, chosen.near, chosen.finds))
+    floors: list[Floor] = list(product(chosen.floors, chosen.later, chosen.finds))
     tallies: dict[Floor, Tally] = {floor: defaultdict(list) for floor in floors}
     for file in sorted((chosen.data / "returning").glob("*.json"))[: chosen.cases]:
         asyncio.run(measure(json.loads(file.read_text(encoding="utf-8")), floors, tallies))

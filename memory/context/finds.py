@@ -26,11 +26,11 @@ FLOOR: Final = 0.15
 """Of the message's words, by what they are worth, the closest find and its neighbours hold so much at least; else
 nothing in the past bears on it. Fitted: `docs/explanation/search.md` says the curve."""
 BEST: Final = 6
-"""Above the floor so many finds are told at most, in their order."""
-NEAR_BEST: Final = 0.35
-"""Of what the closest holds a find behind it holds so much at least: what only shares common words is none."""
-CLOSE: Final = 0.2
-"""So much the closest holds where the others are measured by it."""
+"""Above the floor so many finds are told, in their order."""
+LATER_SHARE: Final = 0.02
+"""The least share that a find behind them has to hold itself."""
+MORE_FROM: Final = 0.6
+"""Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
 NEAR_SHARE: Final = 0.3
 """Of a search that somebody asked for, finds that hold less of what the closest holds are left out."""
 LEAST_WORDS: Final = 3
@@ -83,8 +83,8 @@ def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list
     if closest < FLOOR or (not asks and len(words) < least) or little_words().issuperset(words):
         return []
     if asks or len(message.split()) <= SHORT:
-        least_share = NEAR_BEST * closest if closest >= CLOSE else 0.0
-        return [item for item in found[:BEST] if item is found[0] or item.share >= least_share]
+        most = MAX_FINDS if closest >= MORE_FROM else BEST
+        return [item for n, item in enumerate(found[:most]) if n < BEST or item.share >= LATER_SHARE]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 
 
@@ -116,7 +116,7 @@ async def find(
     found = await searcher.search(query, partial(relevant, message=query.text, answers=answers))
     for part in reversed(parts_of(query.text)):
         more = await searcher.search(replace(query, text=part), of_part)
-        found = list({item.ref: item for item in (*more, *found)}.values())[:BEST]
+        found = list({item.ref: item for item in (*more, *found)}.values())[: max(BEST, len(found))]
     turns = [item for item in found if item.source == "turn"]
     return beside_calls([item for item in turns if not alone or item.session_id == session_id], shown)
 

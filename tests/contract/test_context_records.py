@@ -9,7 +9,7 @@ from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compaction.compactor import Compactor
 from memory.context.context_builder import prompt, reference_text, stable_text
-from memory.context.finds import BEST, FLOOR, NEAR_BEST
+from memory.context.finds import BEST, FLOOR, MORE_FROM
 from memory.context.notes_block import marked
 from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
@@ -454,15 +454,17 @@ async def test_nothing_below_the_floor_is_told(store, desk):
     assert none.retrieved == ()
 
 
-async def test_what_only_shares_common_words_is_told_behind_no_close_find(store, desk):
-    """A find holds a third of what the closest holds; nothing is told to words that everybody says."""
+@pytest.mark.parametrize(("closest", "told"), [(FLOOR, BEST), (MORE_FROM, BEST + 1)])
+async def test_more_than_the_best_are_told_behind_a_close_find_alone(store, desk, closest, told):
+    """Where nothing is close, what stands behind the best answers nothing; and never what has next to none of it."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    near, far = NEAR_BEST * 0.8 + 0.01, NEAR_BEST * 0.8 - 0.01
-    several = [found(f"m_{n}", "s_0", f"the boat {n}", share=share) for n, share in enumerate((0.8, near, far))]
-    packet = await assembler(store, FixedSearcher(*several)).packet(state, "which boat?", now_ms=NOW_MS)
-    nothing = await assembler(store, FixedSearcher(*several)).packet(state, "so where were we?", now_ms=NOW_MS)
+    first = found("m_0", "s_0", "the boat is red", share=closest)
+    others = [found(f"m_{n}", "s_0", f"the boat number {n} is red") for n in range(1, BEST + 1)]
+    searcher = FixedSearcher(first, *others, found("m_9", "s_0", "something else", share=0.01))
+    packet = await assembler(store, searcher).packet(state, "which boat?", now_ms=NOW_MS)
+    nothing = await assembler(store, searcher).packet(state, "so where were we?", now_ms=NOW_MS)
 
-    assert [item.ref for item in packet.retrieved] == ["m_0", "m_1"]
+    assert len(packet.retrieved) == told
     assert nothing.retrieved == ()
 
 
