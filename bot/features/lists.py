@@ -1,4 +1,4 @@
-"""Lists over several pages: headings, at most six numbered lines a page, a button with its number each. Pure."""
+"""Lists over several pages: headings, six numbered lines a page or seven that are left, a button for each. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Listing:
     """What the buttons of the lines are for, where their labels don't say it."""
     also: str = ""
     """Text behind the last line of the last page."""
-    a_row: int = PAGE
+    a_row: int = PAGE + 1
     """How many of the buttons stand side by side."""
     row: Callable[[Note], Row] | None = None
     """Buttons of a line that is opened, or the only one; None where its button says it."""
@@ -100,10 +100,10 @@ def told_day(note: Note, now_ms: int, zone: str, when: When | None = None) -> in
 def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
     """One page of the list with its buttons; the last one where `offset` lies behind the end."""
     total = len(listing.notes)
-    offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
+    offset, end = _span(total, offset)
     lines, buttons, passed, number = [listing.head], list[Button](), 0, offset
     for group in listing.groups:
-        shown = [note for at, note in enumerate(group.notes, passed) if offset <= at < offset + PAGE]
+        shown = [note for at, note in enumerate(group.notes, passed) if offset <= at < end]
         passed += len(group.notes)
         if shown and group.head:
             lines += ["", group.head]
@@ -138,9 +138,14 @@ def _on_page(button: Button, offset: int) -> Button:
 
 def shown_on(listing: Listing, offset: int) -> list[Note]:
     """The notes up to the end of a page, in the order of their numbers."""
-    total = len(listing.notes)
-    offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
-    return listing.notes[: offset + PAGE]
+    _, end = _span(len(listing.notes), offset)
+    return listing.notes[:end]
+
+
+def _span(total: int, offset: int) -> tuple[int, int]:
+    """Where a page begins and ends: a single line that is left has no page of its own."""
+    start = min(max(0, offset), max(0, (total - 2) // PAGE * PAGE))
+    return start, total if total - start <= PAGE + 1 else start + PAGE
 
 
 def _turns(listing: Listing, offset: int, left: int) -> Row:

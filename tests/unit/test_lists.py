@@ -98,6 +98,17 @@ def test_a_page_has_six_lines_and_one_row_of_numbers():
     assert [note.number for note in shown_on(listing, 6)] == list(range(1, 13))
 
 
+@pytest.mark.parametrize(("total", "lines"), [(6, [6]), (7, [7]), (8, [6, 2]), (13, [6, 7])])
+def test_a_single_line_has_no_page_of_its_own(total, lines):
+    """It stands on the page before it; a tap on a button of an older page shows the last one."""
+    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(total))), START_MS, "UTC")
+    pages = [page(listing, PAGE * at) for at in range(len(lines))]
+
+    assert [len(each.buttons[0]) for each in pages] == lines
+    assert page(listing, PAGE * len(lines)).text == pages[-1].text
+    assert len(shown_on(listing, PAGE * len(lines))) == total
+
+
 def test_a_number_opens_its_line_with_what_can_be_done():
     """Each line has few buttons that say what they do, and the way back to its page."""
     ledger = ledger_of(
@@ -331,7 +342,7 @@ def test_loops_say_how_many_dates_are_further_ahead():
     past = ("event", "The concert", {"due_at_ms": START_MS - 2 * DAY_MS})
     made_up = ("event", "The wedding", {"due_at_ms": START_MS + 20 * DAY_MS, "about": "Harrow"})
     listed = loop_list(
-        ledger_of(dentist, birthday, past, made_up, *(task(f"Thing {n}") for n in range(7))), START_MS, "UTC"
+        ledger_of(dentist, birthday, past, made_up, *(task(f"Thing {n}") for n in range(8))), START_MS, "UTC"
     )
 
     assert "2 more dates to come: /memory" not in page(listed).text
