@@ -212,15 +212,14 @@ class Keeper:
         if not await self._claimed(waiting, request, self.asking.limit_s):
             return False
         point("keeper_claimed")
-        by = Actor("keeper", request.now_ms, request.reading_id)
-        asked = await self.asking.ask(request, by)
+        asked = await self.asking.ask(request, Actor("keeper", request.now_ms, request.reading_id))
         point("keeper_answered")
         if asked.answer is None:
             await self._postpone(waiting, request, asked)
             return False
         line = await asyncio.to_thread(line_of, asked.answer, request, line)
         line = replace(line, read_through_seq=turns[-1].seq)
-        return await self._keep(waiting, request, line, asked, by)
+        return await self._keep(waiting, request, line, asked)
 
     async def _move_on(self, line: SessionLine, waiting: WaitingReading, seq: int) -> bool:
         """Leave turns with too little to note until more is said; True where more was: then they count as read."""
@@ -281,9 +280,7 @@ class Keeper:
         )
         self._observers.reading(name, outcome)
 
-    async def _keep(
-        self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor
-    ) -> bool:
+    async def _keep(self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked) -> bool:
         """Store what may be done with everything that belongs to it; False when it is thrown away.
 
         That is so when a turn that the request held was forgotten or edited meanwhile: then only the cost is stored,
@@ -292,7 +289,7 @@ class Keeper:
         paid = await self._paid(waiting, asked)
         for last_try in (False, True):
             try:
-                await self._stored(request, line, asked, by, paid)
+                await self._stored(request, line, asked, paid)
             except Conflict as exc:
                 self._ledgers.evict(lambda each: each == waiting.conversation_id)
                 if last_try:
@@ -304,12 +301,14 @@ class Keeper:
         point("keeper_stored")
         return True
 
-    async def _stored(
-        self, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor, paid: Sequence[Statement]
-    ) -> None:
+    async def _stored(self, request: KeeperRequest, line: SessionLine, asked: Asked, paid: Sequence[Statement]) -> None:
         here = request.conversation_id
         async with self._storing.of(here), self._ledgers.writing(here) as writing:
-            wanted, lost = upon(asked.judgement, await self._ledgers.since(here, request.ledger.version))
+            by = Actor("keeper", self._clock.now_ms(), request.reading_id)  # who was answered meanwhile is told next
+            since = await self._ledgers.since(here, request.ledger.version)
+            if line.written_at_ms == request.now_ms and not since:  # else it may not know what was changed meanwhile
+                line = replace(line, written_at_ms=by.at_ms)
+            wanted, lost = upon(asked.judgement, since)
             refused = [*asked.judgement.refused, *lost]
             outcomes = writing.apply([operation for _, operation in wanted], by)
             named = {change.number for change, _ in wanted} | {each.change.number for each in refused}

@@ -105,8 +105,9 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     if (refusal := _faulty(new)) is not None:
         return refusal
     old = _of_subject(ledger, new)
-    if old is not None and not new.rings:
-        new = new.model_copy(update=_ring_to_take(old))
+    if old is not None and not new.rings and (ring := _ring_to_take(old)):
+        day = {"due_at_ms": new.due_at_ms, "due_exact": new.due_exact} if new.due_at_ms is not None else {}
+        new = new.model_copy(update=ring | _ring_of(old, day, by))
     ledger = replace(ledger, next_number=max(ledger.next_number, number + 1))
     changes: tuple[NoteChange, ...] = ()
     if old is not None:
@@ -126,11 +127,12 @@ def same_as(ledger: Ledger, new: Add) -> Note | None:
 
 
 def _of_subject(ledger: Ledger, new: Note) -> Note | None:
-    """The lasting note that stands for the same subject of the same person: the new one takes its place."""
+    """The lasting note on the same subject of the same person, whose place and ring the new one can take."""
     if not new.subject or new.kind not in LASTING:
         return None
     key = (folded(new.subject), new.about, new.user_id)
-    return next((n for n in ledger if n.is_open and n.lasts and (folded(n.subject), n.about, n.user_id) == key), None)
+    same = (n for n in ledger if n.is_open and n.lasts and (folded(n.subject), n.about, n.user_id) == key)
+    return next((n for n in same if new.rings or not _ring_to_take(n) or _has_room(new, n.time_zone)), None)
 
 
 def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome:
@@ -224,8 +226,8 @@ def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
 
 
 def _has_room(note: Note, time_zone: str) -> bool:
-    """Whether a note can take another's ring, with its clock."""
-    return not note.rings and (note.due_at_ms is None or note.time_zone == time_zone)
+    """Whether a note can take another's ring, with its clock and rhythm."""
+    return not note.rings and not note.repeats and (note.due_at_ms is None or note.time_zone == time_zone)
 
 
 def _reopened(ledger: Ledger, note: Note, operation: Reopen, by: Actor) -> Outcome:

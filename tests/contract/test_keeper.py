@@ -263,6 +263,29 @@ async def test_what_the_person_changed_meanwhile_stands(memory, model, say, answ
     assert [hand for hand, *_ in await refused(memory)] == ["keeper"]
 
 
+@pytest.mark.parametrize("meanwhile", [False, True])
+async def test_what_is_noted_counts_from_when_it_was_stored(memory, model, say, answers, meanwhile):
+    """Who was answered as the keeper read is told it next; its line is as old as the talk that it knows."""
+    answers.append(RIGHT)
+    model.may_answer.clear()
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(memory.keeper.read_due())
+    await model.asked.wait()
+    memory.clock.advance(ms=30_000)
+    answered_ms = memory.clock.now_ms()
+    if meanwhile:
+        other = Add(kind="task", text="Call the plumber", note_id="n_1")
+        await memory.change(HERE, [other], Actor("person", answered_ms, "b_1"))
+    memory.clock.advance(ms=5_000)
+    model.may_answer.set()
+    await reading
+
+    assert "keeper" in [change.hand for change in await memory.ledgers.after(HERE, answered_ms)]
+    line = (await stored_lines(memory.db, HERE))[session_id]
+    assert line.written_at_ms == (model.requests[0].now_ms if meanwhile else memory.clock.now_ms())
+
+
 async def test_what_is_forgotten_while_it_reads_never_comes_back(memory, model, say, answers):
     """The answer was made of a turn that is gone: it is thrown away, and only its price is stored."""
     answers.append(RIGHT)

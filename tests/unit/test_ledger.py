@@ -328,6 +328,45 @@ def test_a_new_value_rings_as_the_old_one_did():
     assert ledger.notes[2].rings_from == "2027-01-18T07:00"
 
 
+TUESDAYS = {"due_at_ms": SUNDAY + 2 * 86_400_000, "repeats": "FREQ=WEEKLY;BYDAY=TU"}
+
+
+def test_a_rhythm_of_its_own_is_not_lost_to_the_ring_of_another():
+    """Hurling on Tuesdays goes on being on Tuesdays."""
+    ledger = added(deposit("2027-01-16T07:00"), "event", "Hurling", "n_2", **TUESDAYS)
+
+    assert apply(ledger, Merge(number=1, into=2), BY) == Refusal("rings", 1)
+
+
+@pytest.mark.parametrize("fields", [TUESDAYS, {"due_at_ms": SUNDAY, "time_zone": "Asia/Tokyo"}])
+def test_a_new_value_by_another_clock_or_rhythm_leaves_the_ring_where_it_is(fields):
+    """The note before goes on ringing, and the new one keeps its days."""
+    ring = {"rings_from": "2027-01-18T07:00", "time_zone": "Europe/Dublin"}
+    ledger = added(Ledger("c"), "fact", "Hurling once", subject="hurling", **ring)
+    old, new = added(ledger, "fact", "Hurling", "n_2", subject="hurling", **fields)
+
+    assert (old.is_open, old.rings_from, new.rings) == (True, "2027-01-18T07:00", False)
+    assert {name: getattr(new, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("ring", "days", "moved"),
+    [
+        ("2027-01-16T20:00", 7, "2027-01-23T20:00"),
+        ("2027-01-16T20:00", -3, "2027-01-16T20:00"),
+        ("2027-01-15T09:00", 7, "2027-01-15T09:00"),
+    ],
+)
+def test_a_ring_of_its_day_moves_along_to_the_day_of_a_new_value(ring, days, moved):
+    """The evening before is that of the new day; not where that is over, nor for a ring with a time of its own."""
+    service = partial(added, kind="fact", subject="boiler")
+    ledger = service(Ledger("c"), text="Boiler service", rings_from=ring, due_at_ms=SUNDAY)
+    ledger = service(ledger, text="Boiler moved", note_id="n_2", due_at_ms=SUNDAY + days * 86_400_000)
+
+    assert not ledger.notes[1].is_open
+    assert ledger.notes[2].rings_from == moved
+
+
 def test_a_date_of_a_series_that_was_called_done_is_taken_back():
     """Named or not: it rang and waits for word again, and the series goes on as before."""
     ledger, local, at_ms = rang(weekly())
