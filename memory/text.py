@@ -19,8 +19,11 @@ _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTA
 _STOP = re.compile(
     "[.!?\u2026]+[\"')\\]\u00bb\u201d\u2019*_]*(?=\\s)"
     "|[\u3002\uff01\uff1f\uff1b\u061f\u0964]+[\"')\u300d\u300f\uff09\u201d]*|\\n\\s*"
+    "|([.!?\u2026]+)"
 )
-"""Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line."""
+"""Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line.
+
+Stops that end none are the group: a long run of them is read once, not again from each of its stops."""
 _LAST_WORD = re.compile("[^\\s(\\[\"'\u201e\u201c\u00ab\u201a]*\\Z")
 _LOOK_BACK: Final = 24
 _PARTS = re.compile(r"\d{1,2}|(?:\d{1,2}\.)+\d{1,2}|(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}|[^\W\d_]")
@@ -104,7 +107,7 @@ def sentence_ends(text: str, start: int = 0, stop: int | None = None) -> Iterato
     [38]
     """
     for found in _STOP.finditer(text, start, len(text) if stop is None else stop):
-        if found[0] != "." or not _is_part(text, found.start()):
+        if not found[1] and (found[0] != "." or not _is_part(text, found.start())):
             yield found.end()
 
 

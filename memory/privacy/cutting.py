@@ -7,11 +7,12 @@ else: a sentence stays only where notes that stay speak for it. No language is k
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memory.context.restating import SENTENCE, Matter, Said, known_by
+from memory.foreign import foreign, parts
 from memory.keeper.wording import numbers
 from memory.ledger.types import Note
 from memory.privacy.calls import forgotten
@@ -21,7 +22,7 @@ from memory.types import ConversationTurn
 
 MARK: Final = "[…]"
 """Stands in a message for what was cut out of it."""
-_CLAUSE: Final = re.compile(r"(?<=[,;])\s+|(?<=[\uff0c\uff1b\u3001])|\s+(?=[\u2013\u2014-]\s)")
+_CLAUSE: Final = re.compile(r"(?<=[,;])\s+|(?<=[\uff0c\uff1b\u3001])|(?<!\s)\s+(?=[\u2013\u2014-]\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,30 +85,38 @@ class Cutting:
         return "\n".join(each for each in _parted(SENTENCE, text) if self._tells(each)) or text
 
     def _without(self, text: str, beside: Forms) -> tuple[str, str]:
-        """What is left of a text, with marks, and what was cut."""
+        """What is left of a text, with marks, and what was cut; somebody else's lines stay marked as theirs in both."""
         if not self._tells(text):
             return text, ""
-        sentences = [_parted(_CLAUSE, each) for each in _parted(SENTENCE, text)]
-        telling = [self._tells("".join(clauses)) for clauses in sentences]
+        stretches = [(is_foreign, _parted(SENTENCE, stretch)) for is_foreign, stretch in parts(text)]
+        fates = iter(self._fates([each for _, sentences in stretches for each in sentences], beside))
+        left, cut = [], []
+        for is_foreign, sentences in stretches:
+            stay, go = "", ""
+            for clause, stays in (fate for _ in sentences for fate in next(fates)):
+                if stays:
+                    stay += clause
+                else:
+                    stay = stay if stay.endswith(f"{MARK} ") else f"{stay}{MARK} "
+                    go += clause
+            left.append(foreign(stay.rstrip(" ")) if is_foreign else stay.rstrip(" "))
+            cut.append(foreign(go.strip()) if is_foreign else go.strip())
+        whole = "\n".join(left).rstrip()
+        return (MARK, text) if self._tells(whole) else (whole, "\n".join(filter(None, cut)))
+
+    def _fates(self, sentences: Sequence[str], beside: Forms) -> Iterator[list[tuple[str, bool]]]:
+        """The clauses of each sentence, each with whether it stays."""
+        telling = [self._tells(each) for each in sentences]
         going = [*telling]
         for step in (1, -1):
             is_beside = False
             for at in range(len(sentences))[::step]:
-                is_beside = telling[at] or (is_beside and not self._stands("".join(sentences[at]), beside))
+                is_beside = telling[at] or (is_beside and not self._stands(sentences[at], beside))
                 going[at] |= is_beside
-        left, cut = "", []
-        for clauses, is_told, goes in zip(sentences, telling, going, strict=True):
-            stays = [each for each in clauses if not goes or (is_told and self._is_noted(each))]
-            stays = stays if not is_told or len(stays) < len(clauses) else []
-            for clause in clauses:
-                if clause in stays:
-                    left += clause
-                else:
-                    left = left if left.endswith(f"{MARK} ") else f"{left}{MARK} "
-                    cut.append(clause)
-        if self._tells(left):
-            return MARK, text
-        return left.strip(), "".join(cut).strip()
+        for sentence, is_told, goes in zip(sentences, telling, going, strict=True):
+            clauses = _parted(_CLAUSE, sentence)
+            stay = [not goes or (is_told and self._is_noted(each)) for each in clauses]
+            yield [(clause, stays and not (is_told and all(stay))) for clause, stays in zip(clauses, stay, strict=True)]
 
     def _tells(self, text: str) -> bool:
         """Whether a part has a word or number of what goes that nothing tells that stays, or tells it again."""

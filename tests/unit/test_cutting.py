@@ -1,7 +1,10 @@
 """Which part of a message goes with what is forgotten, and what of it stays (P13)."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memory.foreign import parts
 from memory.ledger.types import Note
 from memory.privacy.cutting import Cutting, word_keys
 from memory.search.same_words import asked_words
@@ -22,6 +25,13 @@ STAYING = (
     ("Your mam likes gardening, crosswords and Daniel O'Donnell", "t_1"),
     ("Get a gift for your mam's 70th, budget around €120", "t_1"),
     ("You and your sister Nuala are off to Lisbon; flights are booked", "t_2"),
+)
+BRIAN = (("Your friend Brian says you owe him money", "t_1"), ("You have to pay 500 euros", "t_1"))
+SAID = ("Nuala is getting divorced", "Brian owes me money", "I have to pay Brian 500 euros", "see you", " ", "> hi")
+ENDS = (". ", ", ", " - ", "!", "\u2028", " […] ", "")
+lines = st.tuples(
+    st.sampled_from(["", "> ", ">", " > "]),
+    st.lists(st.tuples(st.sampled_from(SAID), st.sampled_from(ENDS)).map("".join), max_size=3).map("".join),
 )
 APART = (("Priya is your granddaughter", "t_1"), ("The boat is blue", "t_1"), ("The house key is with Tom", "t_1"))
 
@@ -119,3 +129,44 @@ def test_an_answer_that_repeats_it_alone_loses_it_and_the_question_stays():
     left = cut("what's on this week?", answer, gone=[DIVORCE])
 
     assert left == ("what's on this week?", "[…] Mam: gardening and crosswords.")
+
+
+@pytest.mark.parametrize(
+    ("message", "left"),
+    [
+        (
+            "I have to pay Brian 500 euros.\n> Nuala is getting divorced\n> Brian owes me money",
+            "I have to pay Brian 500 euros.\n> […] Brian owes me money",
+        ),
+        (
+            "I have to pay Brian 500 euros.\n> Nuala is getting divorced. Brian owes me money",
+            "I have to pay Brian 500 euros.\n> […] Brian owes me money",
+        ),
+        (
+            "I have to pay Brian 500 euros. Nuala is getting divorced:\n> Brian owes me money",
+            "I have to pay Brian 500 euros. […]\n> Brian owes me money",
+        ),
+        (
+            "> Brian owes me money\n> Nuala is getting divorced\nI have to pay Brian 500 euros.",
+            "> Brian owes me money\n> […]\nI have to pay Brian 500 euros.",
+        ),
+    ],
+)
+def test_what_somebody_else_wrote_stays_marked(message, left):
+    """Whatever is cut before it or out of it: nothing that was quoted becomes the person's own words."""
+    assert cut(message, gone=["Nuala is getting divorced"], staying=BRIAN) == (left, "Okay.")
+
+
+@given(st.lists(lines.map("".join), min_size=1, max_size=5).map("\n".join))
+def test_no_cut_changes_whose_words_they_are(message):
+    """Of the person's words and of somebody else's a part is left, each in order, beside the marks."""
+    left = cut("paint sage", message, gone=["Nuala is getting divorced"], staying=BRIAN)
+
+    for is_foreign in (False, True):
+        rest = iter(_words(message, is_foreign=is_foreign))
+        assert all(word in rest for word in _words(left[1], is_foreign=is_foreign))
+
+
+def _words(text, *, is_foreign):
+    own = " ".join(stretch for whose, stretch in parts(text) if whose == is_foreign)
+    return own.replace("[…]", " ").replace(">", " ").split()

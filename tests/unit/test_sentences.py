@@ -3,7 +3,7 @@
 import pytest
 
 from memory.context.transcript import clip
-from memory.text import sentence_ends, sentences, whole_sentences
+from memory.text import _STOP, sentence_ends, sentences, whole_sentences
 
 SAID = [
     "Offen ist meine Frage, ob ich dich am 11.12. an den Anruf bei Dr. Brandis erinnern soll. | Gut so.",
@@ -37,3 +37,14 @@ def test_a_cut_and_a_summary_end_at_the_same_places():
     assert clip(text, 85) == "Ob ich dich am 11.12. an den Anruf bei Dr. Brandis erinnern soll, ist offen. …"
     assert len(list(sentences(text))) == 2
     assert [text[end:].strip() for end in sentence_ends(text)] == ["Sonst nichts mehr zu sagen."]
+
+
+@pytest.mark.parametrize("run", [".", "?!", "\u2026", ".\u2026"])
+@pytest.mark.parametrize("times", [2, 200, 20_000])
+def test_a_run_of_stops_is_read_once(run, times):
+    """It's one find, however long it is: looked for again from each of its stops it would hold up everybody."""
+    text = run * times
+
+    assert [found.span() for found in _STOP.finditer(text)] == [(0, len(text))]
+    assert list(sentence_ends(text)) == []
+    assert list(sentence_ends(f"{text} Yes")) == [len(text)]
