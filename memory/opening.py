@@ -47,7 +47,7 @@ from memory.sessions.recorder import MAX_LIVE_SESSIONS
 from memory.state.state_manager import withdrawn_from
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.engine import OpenDatabase, lock_alone, open_database
+from memory.storage.engine import lock_alone, open_database
 from memory.storage.extension import Extension, digests_with
 from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
@@ -157,8 +157,12 @@ class ConversationMemory(Parts):
             if lock:
                 held.callback(lock.release)
             applied = () if read_only else await _bring_up_to_date(path, folder, extensions, given.measures.clock)
-            db = await _connect(path, extensions, held, read_only=read_only, observers=observers)
-            only_one = not lock or await db.join(lock, boot_id=worker or "", alone=worker is None)
+            named = worker or ""
+            queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
+            digests = digests_with(extensions)
+            db = await open_database(path, queries, digests, worker=named, read_only=read_only, observers=observers)
+            held.push_async_callback(db.close)
+            only_one = not lock or await db.join(lock, boot_id=named, alone=worker is None)
             memory = cls.join(db, CheckpointFiles(folder, given.measures.clock, observers), given)
             if recover and not read_only:
                 await memory._recover(applied, only_one=only_one)  # noqa: SLF001 - its own class
@@ -431,21 +435,6 @@ async def _bring_up_to_date(
     if applied:
         log.info("database schema brought up to date: %s", ", ".join(applied))
     return applied
-
-
-async def _connect(
-    path: Path | str,
-    extensions: Sequence[Extension],
-    held: AsyncExitStack,
-    *,
-    read_only: bool,
-    observers: Observers,
-) -> OpenDatabase:
-    """Return the database with the queries of the memory and of its extensions; `held` closes it."""
-    queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
-    db = await open_database(path, queries, digests_with(extensions), read_only=read_only, observers=observers)
-    held.push_async_callback(db.close)
-    return db
 
 
 def _no_embedder() -> None:

@@ -138,10 +138,11 @@ async def open_database(
     queries: Sequence[Path],
     digests: Digests,
     *,
+    worker: str = "",
     read_only: bool = False,
     observers: Observers = NOBODY,
 ) -> OpenDatabase:
-    """Open the database at a path, whose rows have digests, or at an address.
+    """Open the database at a path, whose rows have digests, or at an address, where connections name this worker.
 
     Raises as the adapters do, and `StorageError` without the driver.
     """
@@ -149,7 +150,7 @@ async def open_database(
         return await SqliteDatabase.open(where, queries, digests, read_only=read_only, observers=observers)
     with _driver():
         from memory.storage.postgres.database import PostgresDatabase
-    return await PostgresDatabase.open(str(where), queries, read_only=read_only, observers=observers)
+    return await PostgresDatabase.open(str(where), queries, worker=worker, read_only=read_only, observers=observers)
 
 
 def open_schema(where: Path | str, digests: Digests, *, read_only: bool = False) -> Schema:

@@ -67,11 +67,13 @@ ORDER BY w.worker;
 -- name: worker_cut_off
 -- Who stopped before its packet was whole holds rows for as long as it sleeps: the server waits for the rest of it.
 -- Ours take milliseconds: one that has waited for a second belongs to a process that sleeps.
+-- By its start, not its place: containers share process ids and names of hosts.
 SELECT pg_terminate_backend(a.pid)
-FROM workers w JOIN pg_stat_activity a ON a.application_name = LEFT('continuity ' || w.place, 63)
-WHERE w.worker = :worker AND w.alive_at = CAST(:alive_at AS TIMESTAMPTZ)
+FROM workers w JOIN pg_stat_activity a ON starts_with(a.application_name, 'continuity ' || w.boot_id || ' ')
+WHERE w.worker = :worker AND w.alive_at = CAST(:alive_at AS TIMESTAMPTZ) AND w.boot_id <> ''
     AND a.datname = current_database() AND a.usename = current_user AND a.pid <> pg_backend_pid()
-    AND a.wait_event = 'ClientRead' AND a.xact_start < clock_timestamp() - make_interval(secs => 1);
+    AND a.wait_event = 'ClientRead' AND a.xact_start IS NOT NULL
+    AND a.state_change < clock_timestamp() - make_interval(secs => 1);
 
 -- name: worker_bury
 -- Waits for its open transactions; no row when it has renewed itself meanwhile.

@@ -20,7 +20,7 @@ from memory.storage.place import shown
 from memory.storage.postgres import commit as postgres_commit
 from memory.storage.postgres import pool as postgres_pool
 from memory.storage.postgres import presence as postgres_presence
-from memory.storage.postgres.connection import placeholders
+from memory.storage.postgres.connection import place, placeholders
 from memory.storage.sqlite import rows as sqlite_rows
 from memory.storage.store import Store
 from memory.storage.turn_rows import insert_turn
@@ -312,6 +312,37 @@ async def test_who_has_renewed_itself_meanwhile_is_not_declared_dead(postgres):
     await other.close()
     for lock in locks:
         lock.release()
+
+
+GONE = """INSERT INTO workers (boot_id, place, excused_json, started_at_ms, alive_at)
+    VALUES ('gone', %s, '[]', 1, clock_timestamp()) RETURNING worker, CAST(alive_at AS TEXT)"""
+RESTING = """SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'continuity % %'
+    AND state = 'idle in transaction' AND state_change < clock_timestamp() - INTERVAL '1 second'
+    AND datname = current_database()"""
+
+
+async def test_only_the_dead_workers_transactions_are_ended(postgres):
+    """Another one with its host's name and process id, as containers have them, goes on."""
+    one = await open_database(postgres, QUERY_FILES, DIGESTS)
+    async with await psycopg.AsyncConnection.connect(postgres, autocommit=True) as outside:
+        worker, alive_at = await (await outside.execute(GONE, (place(),))).fetchone()
+        names = [f"continuity {start} {place()}" for start in ("gone", "alive")]
+        gone, alive = [await psycopg.AsyncConnection.connect(postgres, application_name=name) for name in names]
+        for each in (gone, alive):
+            await each.execute("SELECT 1")
+
+        async def rest():
+            return len(await (await outside.execute(RESTING)).fetchall()) == 2
+
+        await until(rest)
+        await one.write(Statement("worker_cut_off", {"worker": worker, "alive_at": alive_at}))
+
+    await alive.execute("SELECT 1")
+    with pytest.raises(psycopg.OperationalError):
+        await gone.execute("SELECT 1")
+    await alive.close()
+    await gone.close()
+    await one.close()
 
 
 SILENT = """INSERT INTO workers (boot_id, place, excused_json, started_at_ms, alive_at)

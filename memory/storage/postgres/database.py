@@ -59,7 +59,13 @@ class PostgresDatabase:
 
     @classmethod
     async def open(
-        cls, address: str, queries: Sequence[Path], *, read_only: bool = False, observers: Observers = NOBODY
+        cls,
+        address: str,
+        queries: Sequence[Path],
+        *,
+        worker: str = "",
+        read_only: bool = False,
+        observers: Observers = NOBODY,
     ) -> Self:
         """Open the database; the schema is `memory.storage.migrate`'s matter. No fsync is told of.
 
@@ -68,7 +74,7 @@ class PostgresDatabase:
         """
         texts = {name: placeholders(text) for name, text in load_queries(queries, "postgres").items()}
         await asyncio.to_thread(look_at, address)
-        pool = Pool(address, read_only=read_only)
+        pool = Pool(address, worker=worker, read_only=read_only)
         await pool.open()
         db = cls(pool, texts, read_only=read_only, observers=observers)
         if not read_only:

@@ -60,13 +60,13 @@ class Pool:
     The driver is never cancelled: it may lose that, and who asked for it would go on for ever.
     """
 
-    def __init__(self, address: str, *, read_only: bool) -> None:
+    def __init__(self, address: str, *, worker: str, read_only: bool) -> None:
         self.address = address
         self.where = shown(address)
         self.condition = Condition(asyncio.get_running_loop().time)
         self.closed = False
         self._connections: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-            connect_string(address, name=f"continuity {place()}"),  # by it `worker_cut_off` finds them
+            connect_string(address, name=f"continuity {worker} {place()}"),  # by it `worker_cut_off` finds them
             connection_class=Connection,
             kwargs={
                 "autocommit": True,
