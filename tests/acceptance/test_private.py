@@ -7,6 +7,9 @@ import json
 import pytest
 from loopback.model import ToolCall
 from story import FRIEND, NOTE, PERSON, PROMISE, answered, asked, bot_texts, noted, noting, reply, rows, shows
+from test_pictures_sent import photo
+
+from bot import replies
 
 pytestmark = pytest.mark.acceptance
 
@@ -150,3 +153,18 @@ async def test_it_is_private_after_a_kill_and_from_a_checkpoint_alone(api, model
     assert (origin, json.loads(state)["private"]) == ("private", True)
     assert rows(bot, "SELECT 1 FROM search_docs d JOIN conversation_turns t ON t.turn_id = d.ref"
                      " WHERE t.user_text LIKE '%zebra%' OR t.user_text LIKE '%my job%'") == []  # fmt: skip
+
+
+async def test_files_tell_nothing_of_what_was_said_to_a_picture_in_it(api, model, bot_here):
+    """`/files` after it lists the picture by its kind; its caption stays there."""
+    await bot_here()
+    await reply(api, "/fresh private")
+    before = len(bot_texts(api))
+    api.people.sends_file(PERSON, photo(), kind="photo", caption=SECRET)
+    await api.until(lambda: len(bot_texts(api)) > before)
+    await reply(api, "/fresh")
+    await shows(api, OVER)
+
+    listed = (await reply(api, "/files")).text
+    assert f"1. {replies.say('file_kinds.picture')}" in listed
+    assert "quit" not in listed

@@ -14,7 +14,12 @@ TITLE_CHARS: Final = 60
 
 
 async def title_of(services: Services, file: StoredFile) -> str:
-    """The name of a file, else the first words of its description, or of what was written to it; "" for none."""
+    """The name of a file, else the first words of its description, or of what was written to it; "" for none.
+
+    Of one of a private session its name alone: what it shows and what was said stays there.
+    """
+    if file.private:
+        return replies.shorten(file.name, TITLE_CHARS)
     turn = None if file.name or file.described else await services.memory.store.turn(file.turn_id or "")
     text = file.name or file.described or (own_words(turn.user_text) if turn else "")
     return replies.shorten(text, TITLE_CHARS)
