@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 from telegram import Bot
-from telegram.error import ChatMigrated, TelegramError
+from telegram.error import BadRequest, ChatMigrated, NetworkError, RetryAfter, TelegramError
 
 from bot.intake.updates import conversation_key
 from bot.people.choices import NAME, choices_in, plain_name
 from memory.ports import Database, Statement, unobserved
 
 SUPERGROUPS_BELOW: Final = -1_000_000_000_000
+TRIES: Final = 5
+"""So often it is asked of one supergroup: behind it wait the updates of all chats, about 8 s beside the calls."""
 log = structlog.get_logger(__name__)
+
+
+class Unanswered(Exception):
+    """Telegram did not say whether a group has moved; ask again."""
 
 
 class ChatMoves:
@@ -33,7 +40,9 @@ class ChatMoves:
         self._names: dict[int, str] = {}
         """The names of groups that may have become supergroups, by their numbers, as they were at the start."""
         self._asked: set[int] = set()
-        """Supergroups of which it was asked what they were before."""
+        """Supergroups of which it is known what they were before, or that nobody says it."""
+        self._unanswered: Counter[int] = Counter()
+        """How often Telegram did not say of a supergroup what it was before."""
         self._on_new = on_new
 
     async def open(self, bot_id: int) -> None:
@@ -54,20 +63,23 @@ class ChatMoves:
     async def find(self, bot: Bot, chat_id: int, groups: Sequence[int]) -> None:
         """Note which of these groups has become a supergroup, unless that was talked in already.
 
-        Telegram tells a move for a day; who was off for longer asks, once. Raises `StorageUnavailable`.
+        Telegram tells a move for a day; who was off for longer asks, once. Raises `Unanswered`, `StorageUnavailable`.
         """
         there = await self._db.read("conversations_of_group", prefix=f"tg:{self._bot_id}:{chat_id}:%")
-        self._asked.add(chat_id)
         for number in groups:
             if not there and await self.is_so(bot, number, chat_id):
                 await self.record(number, chat_id)
+        self._asked.add(chat_id)
 
     def today(self, chat_id: int) -> int:
         """Return the number that a chat has on Telegram now."""
         return self._now.get(chat_id, chat_id)
 
     async def is_so(self, bot: Bot, before: int, after: int) -> bool:
-        """Return whether Telegram itself says that a group that we know has moved there: nobody else is believed."""
+        """Return whether Telegram itself says that a group that we know has moved there: nobody else is believed.
+
+        Raises `Unanswered` when it says nothing, a few times; then it counts as no.
+        """
         conversation_id = conversation_key(self._bot_id, before, None)
         if await self._db.read_one("current_session", conversation_id=conversation_id) is None:
             return False
@@ -75,8 +87,11 @@ class ChatMoves:
             await bot.send_chat_action(before, "typing")
         except ChatMigrated as exc:
             return exc.new_chat_id == after
-        except TelegramError:
-            return False
+        except TelegramError as exc:
+            is_silent = isinstance(exc, (NetworkError, RetryAfter)) and not isinstance(exc, BadRequest)
+            self._unanswered[after] += is_silent
+            if is_silent and self._unanswered[after] < TRIES:
+                raise Unanswered(f"Telegram does not say what became of chat {before}: {exc}") from exc
         return False
 
     async def record(self, before: int, after: int) -> None:

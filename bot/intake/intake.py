@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot.intake.access import Gate
-from bot.intake.chat_moves import ReportedMoves
+from bot.intake.chat_moves import ReportedMoves, Unanswered
 from bot.intake.fields import as_object
 from bot.intake.inbox import Arrival, Inbox, NewRow
 from bot.intake.local import is_local
@@ -222,7 +222,7 @@ class Intake:
         try:
             if self._moves is not None and (admitted or await self._moves.is_so(before, after)):
                 await self._moves.kept.record(before, after)
-        except StorageError as exc:
+        except (StorageError, Unanswered) as exc:
             raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc
 
     def _namesakes(self, read: _Read) -> Sequence[int]:
@@ -237,7 +237,7 @@ class Intake:
         try:
             if self._moves is not None and read.envelope is not None:
                 await self._moves.find(read.envelope.chat_id, groups)
-        except StorageError as exc:
+        except (StorageError, Unanswered) as exc:
             raise NotTaken(f"whether a group has moved is not known: {exc}") from exc
 
     async def _ended(self, poll: Mapping[str, object], poll_id: str) -> None:

@@ -102,6 +102,23 @@ async def test_a_group_that_moved_while_the_bot_was_off_for_days_keeps_its_conve
     assert rows(bot, "SELECT COUNT(*) FROM conversations") == [(3,)]
 
 
+async def test_a_group_is_asked_again_what_became_of_it_when_telegram_does_not_say(api, model, bot_process):
+    """Its first message there waits for that; answered at once, the group's memory would be cut off for ever."""
+    bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
+    group = api.people.opens_group("Friends", kind="group")
+    await told(api, group, "@continuity_bot The codeword is zebrafish")
+    await killed(api, bot)
+    new = api.people.upgrades_group(group, user_id=ANA)
+    api.updates.waiting.clear()
+    unsaid = api.faults.plant("sendChatAction", "server_error", chat_id=group, times=2)
+    await bot.start()
+    await told(api, new, "@continuity_bot and what was the codeword?")
+
+    assert unsaid.hits == 2
+    assert "zebrafish" in model.requests[-1].text
+    assert rows(bot, "SELECT from_chat_id, to_chat_id FROM chat_moves") == [(group, new)]
+
+
 async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bot_process):
     """The bot was off when a group became a supergroup, Telegram did not tell, and it was talked to there.
 
