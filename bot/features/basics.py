@@ -34,7 +34,7 @@ class Basics:
             await self._say(envelope, replies.help_text())
             return
         word, told = await told_with(self._services, envelope.conversation_id)
-        await self._say(envelope, f"{replies.help_text()}\n\n{word}", *told)
+        await self._say(envelope, "\n\n".join(filter(None, (replies.help_text(), word))), *told)
 
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""

@@ -18,23 +18,32 @@ from memory.ports import Statement
 
 TOLD: Final = "told_what_is_read"
 """The name of the sentence that a group was told; True for one of an earlier version."""
-JOINED: Final = frozenset({"member", "administrator"})
-"""Roles of the bot in a group that it is added to."""
+_WORDS: Final = {"administrator": "group_reads_all", "admin": "group_reads_all", "member": "group_reads"}
+"""The sentences by the bot's role in a group, as updates name it (of those with which it joins) and as `Members` do."""
 
 
-async def word_of(services: Services, conversation_id: str) -> str:
+async def word_of(services: Services, conversation_id: str, role: str = "") -> str:
     """The name of the sentence on what the bot reads in a group: all that is written there reaches one of its admins.
 
-    Telegram is asked each time; when it does not answer, the bot counts as none. Never raises.
+    Without the bot's role Telegram is asked; "" when it does not say. Never raises.
     """
-    hears_all = services.me.hears_all or await services.groups.members.leads(conversation_id, services.me.bot_id)
-    return "group_reads_all" if hears_all else "group_reads"
+    group, me = group_of(conversation_id), services.me
+    if me.hears_all:
+        return "group_reads_all"
+    if not role and group is not None:
+        role = await services.groups.members.standing(group, me.bot_id)
+    return _WORDS.get(role, "")
 
 
 async def told_with(services: Services, conversation_id: str) -> tuple[str, list[Statement]]:
-    """The sentence on what the bot reads in a group, and what notes with its message that it was said there."""
+    """The sentence on what the bot reads in a group, and what notes with its message that it was said there.
+
+    "" and nothing to note when that is not known just now.
+    """
     word, group = await word_of(services, conversation_id), group_of(conversation_id)
-    return replies.say(word), [] if group is None else [await services.people.choose(group, **{TOLD: word})]
+    if not word or group is None:
+        return "", []
+    return replies.say(word), [await services.people.choose(group, **{TOLD: word})]
 
 
 class GroupWord:
@@ -51,12 +60,15 @@ class GroupWord:
     async def say_once(self, envelope: Envelope) -> None:
         """Say it in a group that was not told yet; a disk that refuses is asked again next time. Never raises."""
         services, group = self._services, group_of(envelope.conversation_id)
-        is_new = envelope.kind == "membership" and envelope.text in JOINED
+        is_new = envelope.kind == "membership" and envelope.text in _WORDS
         if group is None or not (is_new or (envelope.kind in {"text", "command"} and group not in self._told)):
             return
         with suppress(StorageError):
             told = (await services.people.choices(group)).get(TOLD)
-            word = await word_of(services, envelope.conversation_id) if is_new or not told else told
+            role = envelope.text if is_new else ""
+            word = await word_of(services, envelope.conversation_id, role) if is_new or not told else told
+            if not word:
+                return
             if word != told:
                 choice = await services.people.choose(group, **{TOLD: word})
                 target = Target(

@@ -218,6 +218,21 @@ async def test_a_group_hears_when_the_bot_becomes_an_admin_and_is_none_again(api
     assert [text.removeprefix(BOT) for text in heard(bot)] == ["hello", "still there?"]
 
 
+async def test_a_group_hears_nothing_of_what_is_read_while_that_is_not_known(api, model, bot_here):
+    """Telegram does not say what the bot is there: neither is it told by itself, nor in /help; an update says it."""
+    api.world.bot["can_read_all_group_messages"] = False
+    bot = await bot_here()
+    group = api.people.opens_group("House", owner=ANA)
+    api.faults.plant("getChatMember", "server_error", times=None)
+    await says(api, group, "hello", RUI)
+    assert replies.say("group_reads") not in (await reply(api, "/help@continuity_bot", group, user=RUI)).text
+    await bot.settled()
+    assert told(api, group) == []
+    api.people.makes_bot_admin(ANA, group)
+
+    await api.until(lambda: told(api, group) == [replies.say("group_reads_all")])
+
+
 async def test_an_admin_forgets_the_whole_group(api, model, bot, group):
     """/forget group: a member is refused; of an admin's nothing is left of anybody."""
     await says(api, group, "lilac for the kitchen", RUI)

@@ -69,8 +69,9 @@ class GroupCommands:
         if number is None or not await self._past.members.leads(envelope.conversation_id, envelope.user_id):
             await services.committer.done([envelope], [], tap.use)
             return "group_admins_only"
+        word = await word_of(services, envelope.conversation_id)
         choose = await services.people.choose(number, **{OPEN: is_open})
-        reads = replies.say(await word_of(services, envelope.conversation_id))
+        reads = replies.say(word) if word else ""
         shown = self._shown(envelope, reads, is_open=is_open, leads=True)
         message = replace(shown, edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
@@ -81,7 +82,7 @@ class GroupCommands:
         before = ("group_before",) if self._past.before(envelope.conversation_id) is not None else ()
         said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before)
         button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})
-        text = "\n\n".join((*map(replies.say, said), reads))
+        text = "\n\n".join(filter(None, (*map(replies.say, said), reads)))
         return OutgoingMessage(text, buttons=((button,),) if leads else ())
 
 
