@@ -270,10 +270,10 @@ def _weekday_name(at: datetime, language: str) -> str:
 
 
 def _plural(weekday: int, language: str) -> str:
-    """The weekday as a rhythm: `Sundays`, `sonntags`, `воскресеньям`."""
+    """The weekday as a rhythm: `Sundays`, `sonntags`, `lunes`, `воскресеньям`."""
     name = _say(language, "dates.each_weekday").split()[weekday]
     this = _say(language, "dates.this_weekday").split(", ")[weekday]
-    return f"{name}s" if this.endswith(name) else name
+    return f"{name}s" if this.endswith(name) and not name.endswith(("s", "ì")) else name
 
 
 def _short(day: str, language: str) -> str:

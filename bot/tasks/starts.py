@@ -86,9 +86,9 @@ def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Op
     return (ring, let_go(note, series.skip_missed(note, occurrence, now_ms)))
 
 
-def let_go(note: Note, occurrence: str) -> Operation:
-    """The operation by which nothing came of a date that rang; the last one ends its series."""
-    if note.repeats:
+def let_go(note: Note, occurrence: str, *, again: bool = False) -> Operation:
+    """The operation by which nothing came of a date; the last ends its series, unless it may be tried `again`."""
+    if note.repeats and not again:
         return End(number=note.number, how="dropped", occurrence=occurrence)
     return Move(number=note.number, occurrence=occurrence)
 

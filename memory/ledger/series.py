@@ -53,8 +53,18 @@ def rule_of(repeats: str, rings_from: str) -> rrule:
         raise ValueError(f"{repeats!r} is no RRULE") from exc
     if not isinstance(found, rrule):
         raise ValueError(f"{repeats!r} is more than one RRULE")  # noqa: TRY004 - what was given is no single rule
+    if found._interval < 1:  # noqa: SLF001 - dateutil goes round at one date for ever, and tells it nowhere else
+        raise ValueError(f"{repeats!r} never goes on")
     until = _until(repeats)
     return found.replace(until=until) if until else found
+
+
+def _rule(note: Note) -> rrule | None:
+    """The series of a note; None for none, and for a rule that is none, of which no further date comes."""
+    try:
+        return rule_of(note.repeats, note.rings_from) if note.repeats else None
+    except ValueError:
+        return None
 
 
 def _until(repeats: str) -> datetime | None:
@@ -148,10 +158,11 @@ def at_next_date(note: Note) -> Note:
 
     What is due behind the second date is when the series is over, and stays.
     """
-    if not note.repeats or note.due_at_ms is None or note.rings_at_ms is None:
+    rule = _rule(note)
+    if rule is None or note.due_at_ms is None or note.rings_at_ms is None:
         return note
     first = datetime.strptime(note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
-    second, due = rule_of(note.repeats, note.rings_from).after(first), _local_due(note)
+    second, due = rule.after(first), _local_due(note)
     if second is not None and due >= second:
         return note
     at = datetime.strptime(local_of(note.rings_at_ms, note.time_zone), LOCAL)  # noqa: DTZ007 - local, as the series
@@ -170,7 +181,10 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     first = local_of(note.due_at_ms, note.time_zone)
     now = datetime.strptime(local_of(now_ms, note.time_zone), LOCAL)  # noqa: DTZ007 - local, as the series
     edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
-    rule = _bounded(note.repeats, first, edge)
+    try:
+        rule = _bounded(note.repeats, first, edge)
+    except ValueError:
+        return note
     at = rule.after(edge, inc=True) or rule.before(edge)
     return note if at is None else note.model_copy(update={"due_at_ms": at_ms_of(f"{at:{LOCAL}}", note.time_zone)})
 
@@ -178,9 +192,10 @@ def at_its_date(note: Note, now_ms: int) -> Note:
 def until_its_last(note: Note) -> str:
     """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
     kept = [part for part in _parts(note.repeats) if not _is_end(part)]
-    if note.rings_at_ms is None or len(kept) == len(_parts(note.repeats)):
+    rule = _rule(note)
+    if rule is None or note.rings_at_ms is None or len(kept) == len(_parts(note.repeats)):
         return note.repeats
-    dates = list(islice(rule_of(note.repeats, note.rings_from), MOST_STEPS))
+    dates = list(islice(rule, MOST_STEPS))
     if len(dates) == MOST_STEPS:
         return note.repeats
     following = next_ring(note)
@@ -212,9 +227,8 @@ def _next_regular(note: Note) -> str | None:
     last = max((each.original_local for each in note.occurrences if each.state in OVER), default="")
     if not note.repeats:
         return None if gone else note.rings_from
-    try:
-        rule = rule_of(note.repeats, note.rings_from)
-    except ValueError:
+    rule = _rule(note)
+    if rule is None:
         return None
     start = datetime.strptime(last or note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
     for n, at in enumerate(rule.xafter(start, inc=not last)):
@@ -289,7 +303,8 @@ def taken_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, .
     if date.state == "left_out" or any(each.state in OVER for each in others):
         return others
     local = datetime.strptime(date.original_local, LOCAL)  # noqa: DTZ007 - local, as the series
-    before = rule_of(note.repeats, note.rings_from).before(local)
+    rule = _rule(note)
+    before = rule.before(local) if rule else None
     return others if before is None else put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
 
 
@@ -319,11 +334,12 @@ def left_out(note: Note, local: str) -> Occurrence:
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
     """The last date that is over by now, at least the one that rang: what was missed meanwhile comes once."""
-    if not note.repeats:
+    rule = _rule(note)
+    if rule is None:
         return rang_local
     latest = rang_local
     start = datetime.strptime(rang_local, LOCAL)  # noqa: DTZ007 - local, as the series
-    for n, at in enumerate(rule_of(note.repeats, note.rings_from).xafter(start)):
+    for n, at in enumerate(rule.xafter(start)):
         local = f"{at:{LOCAL}}"
         if at_ms_of(local, note.time_zone) > now_ms or n > MOST_STEPS:
             break

@@ -175,6 +175,21 @@ async def test_three_failures_in_a_row_pause_it_and_say_why(api, model, bot_here
     assert [state for state, _ in runs(bot)][-1] == "done"
 
 
+@pytest.mark.parametrize("repeats", ["", "FREQ=DAILY;COUNT=1"])
+async def test_what_failed_is_tried_again_and_ends_with_that(api, model, bot_here, repeats):
+    """What comes once, and the last date of a series."""
+    bot = await bot_here()
+    await scheduled(api, model, bot, repeats=repeats)
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    await bot.passes(hours=1)
+    model.heal()
+    await tap(api, "Try again", "Here is what is due.")
+    await bot.settled()
+
+    assert runs(bot) == [("failed", ""), ("done", "")]
+    assert [note.status for note in await ledger_of(bot)] == ["done"]
+
+
 async def test_quiet_hours_put_it_off_until_they_are_over(api, model, bot_here):
     """Hourly in the night: one run in the morning; the person was told."""
     bot = await bot_here(CONTINUITY_QUIET_HOURS="11:30-18:00")  # the test begins at 10:00

@@ -246,6 +246,23 @@ def test_a_rule_without_any_date_leaves_the_day_as_it_was_given():
     assert series.first_from(never["repeats"], "2027-01-15T00:00") is None
 
 
+@pytest.mark.parametrize("rule", ["FREQ=DAILY;INTERVAL=0", "INTERVAL=-1;FREQ=WEEKLY"])
+def test_a_rule_that_never_goes_on_is_refused_and_one_that_is_stored_is_no_series(rule):
+    """Nobody waits for the second date of it, and no page fails for it."""
+    comes, rings = ({"due_at_ms": NOW, **BERLIN}, {"rings_from": "2027-01-12T18:00", **BERLIN})
+    for fields in (comes, rings):
+        new = Add(kind="event", text="Yoga", note_id="n", fields=fields | {"repeats": rule})
+        assert apply(Ledger("c"), new, BY).code == "rule"
+        note = added(Ledger("c"), "event", "Yoga", **fields).notes[1].model_copy(update={"repeats": rule})
+
+        assert series.at_next_date(series.at_its_date(note, NOW * 2)) == note
+        assert (series.until_its_last(note), series.next_ring(note)) == (rule, None)
+        assert series.skip_missed(note, "2027-01-12T18:00", NOW * 2) == "2027-01-12T18:00"
+    with pytest.raises(ValueError, match="never goes on"):
+        series.first_local(rule, "2027-01-12T18:00", NOW, "Europe/Berlin")
+    assert series.first_from(rule, "2027-01-12T18:00") is None
+
+
 def test_a_rule_ends_on_its_last_day_wherever_that_stands_in_it():
     """What follows UNTIL in a rule counts as what stands before it does."""
     rule = series.rule_of("FREQ=WEEKLY;UNTIL=20270126;BYDAY=TU", "2027-01-12T18:00")

@@ -202,7 +202,8 @@ def test_a_weekday_that_the_text_tells_is_not_told_again(language):
 
 RHYTHMS = {
     "en": "Hurling Tuesdays and Saturdays", "de": "Hurling dienstags und samstags",
-    "fr": "Hurling les mardis et samedis", "pt": "Hurling terças e sábados", "ru": "Футбол по вторникам и субботам",
+    "es": "Hurling los martes y sábados", "fr": "Hurling les mardis et samedis",
+    "pt": "Hurling terças e sábados", "ru": "Футбол по вторникам и субботам",
 }  # fmt: skip
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from bot.answers.tools.calls import schemas
 from bot.answers.tools.scheduling import TOOL
-from bot.tasks.starts import passed, put_off
-from bot.tasks.task import is_missed, read_missed, read_quiet_hours, run_id_of
+from bot.features.tasks.texts import over
+from bot.tasks.starts import new_run, passed, put_off
+from bot.tasks.task import Task, is_missed, read_missed, read_quiet_hours, run_id_of
 from memory.context.tokens import TiktokenCounter
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, Ledger, Ring
@@ -114,6 +115,55 @@ def test_what_comes_once_and_passes_stays_open():
     after = ledger.by_id("n_1")
 
     assert (after.is_open, after.rings_at_ms, [each.state for each in after.occurrences]) == (True, None, ["passed"])
+
+
+TASK = Task("n_1", "c", 1, "t_1")
+
+
+def one_that_rang(repeats: str = "", now: str = "2026-11-24T21:00"):
+    """A ledger with a task whose date at 21:00 came, and the run of it."""
+    fields = {"rings_from": "2026-11-24T21:00", "repeats": repeats, "time_zone": BERLIN, "owner": "assistant"}
+    ledger = apply(Ledger("c"), Add(kind="task", text="Look", note_id="n_1", fields=fields), BY).ledger
+    ring = Ring(number=1, occurrence="2026-11-24T21:00", rings_at_ms=at("2026-11-24T21:00"))
+    ledger = apply(ledger, ring, Actor("operator", at(now), "ring")).ledger
+    return ledger, new_run(TASK, ring.occurrence, ring.rings_at_ms, at(now))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "status", "state"),
+    [("", "done", "passed"), ("FREQ=DAILY;UNTIL=20261124", "done", "done"), ("FREQ=DAILY", "open", "done")],
+)
+def test_a_date_that_failed_can_be_tried_again_and_is_done_then(repeats, status, state):
+    """It stands as long as a retry is offered, the last of a series too; what comes once ends with the retry."""
+    ledger, run = one_that_rang(repeats)
+    by = Actor("operator", at("2026-11-24T21:05"), "run")
+    ledger, _ = apply_all(ledger, over(ledger.by_id("n_1"), run, done=False, again=True), by)
+    failed = ledger.by_id("n_1")
+    assert (failed.is_open, [each.state for each in failed.occurrences]) == (True, ["passed"])
+
+    again = new_run(TASK, "tap 1", by.at_ms, by.at_ms)
+    ledger, _ = apply_all(ledger, over(failed, again), by)
+    after = ledger.by_id("n_1")
+    assert (after.status, [each.state for each in after.occurrences]) == (status, [state])
+
+
+def test_a_series_whose_last_date_passes_without_a_word_ends():
+    """No retry was offered, so there is nothing that it would wait for."""
+    ledger, run = one_that_rang("FREQ=DAILY;UNTIL=20261124")
+    ledger, _ = apply_all(ledger, over(ledger.by_id("n_1"), run, done=False), BY)
+
+    assert ledger.by_id("n_1").status == "dropped"
+
+
+def test_a_run_ends_its_own_date_with_those_missed_and_none_that_rang_since():
+    """The next date has a run of its own."""
+    ledger, run = one_that_rang("FREQ=HOURLY", now="2026-11-24T23:30")
+    note = ledger.by_id("n_1")
+    assert [each.occurrence for each in over(note, run)] == ["2026-11-24T23:00"]
+
+    midnight = Ring(number=1, occurrence="2026-11-25T00:00", rings_at_ms=at("2026-11-25T00:00"))
+    ledger = apply(ledger, midnight, Actor("operator", midnight.rings_at_ms, "ring")).ledger
+    assert over(ledger.by_id("n_1"), run) == ()
 
 
 def test_an_hour_that_comes_twice_is_one_run():

@@ -135,7 +135,7 @@ class TaskRunning:
             unanswered=partial(self._unanswered, work),
             task_said=await self._said(note),
             buttons=stop_row(note),
-            operations=over(note),
+            operations=over(note, run),
         )
         said = AskedAgain(replies.say("task_said", text=note.text), by_clock=clock)
         effects = (self._end(work, "done"), work.task.marked(seen_digest=work.seen_digest))
@@ -188,9 +188,10 @@ class TaskRunning:
     async def _finish(
         self, work: _Work, messages: list[OutgoingMessage], *effects: Statement, done: bool = False
     ) -> None:
-        """Finish a run without an answer; its date is `done`, or nothing came of it."""
-        services, operations = self._services, () if work.run.is_asked_for else over(work.note, done=done)
-        by = Actor("operator", services.clock.now_ms(), work.run.run_id)
+        """End a run without an answer: its date is `done`, or nothing came of it; what is told may be tried again."""
+        services, run = self._services, work.run
+        operations = () if run.is_asked_for else over(work.note, run, done=done, again=bool(messages))
+        by = Actor("operator", services.clock.now_ms(), run.run_id)
 
         async def store(*rows: Statement) -> None:
             ends = (services.inbox.done(work.envelope), *effects, *rows)

@@ -132,11 +132,16 @@ def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tupl
     return (told, f"{RESULT_TITLE}\n{result}") if result else (told,)
 
 
-def over(note: Note, *, done: bool = True) -> tuple[Operation, ...]:
-    """Operations at the end of a run: the date that rang is done, and a note that comes once with it, or let go."""
-    rang = series.last(note, "rang")
-    if rang is None:
+def over(note: Note, run: TaskRun, *, done: bool = True, again: bool = False) -> tuple[Operation, ...]:
+    """Operations at the end of a run: its date is done, and a note that comes once with it, or let go.
+
+    The date of a run is the latest that had come when it began: for [Try again] also one of which nothing came.
+    """
+    states = {"rang", "passed"} if done else {"rang"}
+    came = [each for each in note.occurrences if series.moment_of(note, each) <= run.created_at_ms]
+    date = next((each.original_local for each in reversed(came) if each.state in states), None)
+    if date is None:
         return ()
     if not done:
-        return (let_go(note, rang.original_local),)
-    return (End(number=note.number, occurrence=rang.original_local if note.repeats else ""),)
+        return (let_go(note, date, again=again),)
+    return (End(number=note.number, occurrence=date if note.repeats else ""),)
