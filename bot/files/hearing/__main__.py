@@ -6,21 +6,20 @@ faster-whisper is imported here and nowhere else; the model is in the folder tha
 
 from __future__ import annotations
 
-import json
-import os
-import resource
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-NICER = 10
+from bot.files.hearing.model_loop import serve
 
 
-def say(**said: object) -> None:
-    """Hand one line out at once."""
-    sys.stdout.write(json.dumps(said, ensure_ascii=True) + "\n")
-    sys.stdout.flush()
+def opened(folder: Path) -> Any:
+    """Load the model of a folder. Raises whatever the library raises."""
+    from faster_whisper import WhisperModel
+
+    if not folder.is_dir():  # else it is taken for a name, and looked for elsewhere
+        raise FileNotFoundError(folder)
+    return WhisperModel(str(folder), local_files_only=True)
 
 
 def heard(model: Any, asked: dict[str, Any]) -> Iterator[dict[str, object]]:
@@ -45,33 +44,5 @@ def heard(model: Any, asked: dict[str, Any]) -> Iterator[dict[str, object]]:
     yield {"end": True}
 
 
-def main() -> None:
-    """Listen to what is asked for, one recording after another, until nobody asks any more."""
-    os.nice(NICER)
-    for what in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
-        resource.setrlimit(what, (0, 0))
-    model: Any = None
-    for line in sys.stdin:
-        try:
-            if model is None:
-                from faster_whisper import WhisperModel
-
-                if not Path(sys.argv[1]).is_dir():
-                    say(error="missing")
-                    continue
-                model = WhisperModel(sys.argv[1], local_files_only=True)
-        except ImportError:
-            say(error="missing")
-            continue
-        except Exception:  # noqa: BLE001 - a folder that holds no model, or a broken one
-            say(error="missing")
-            continue
-        try:
-            for said in heard(model, json.loads(line)):
-                say(**said)
-        except Exception:  # noqa: BLE001 - a decoder's error over somebody's file; its text may repeat the file
-            say(error="damaged")
-
-
 if __name__ == "__main__":
-    main()
+    serve(opened, heard)

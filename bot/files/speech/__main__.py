@@ -8,23 +8,15 @@ from __future__ import annotations
 
 import base64
 import io
-import json
-import os
-import resource
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-NICER = 10
+from bot.files.hearing.model_loop import say, serve
+
 RATE = 48_000
 """Samples a second of a voice message: Opus takes no other that an ordinary voice has."""
 BITS = 32_000
-
-
-def say(**said: object) -> None:
-    """Hand one line out at once."""
-    sys.stdout.write(json.dumps(said, ensure_ascii=True) + "\n")
-    sys.stdout.flush()
 
 
 def opened(folder: Path) -> Any:
@@ -41,15 +33,16 @@ def opened(folder: Path) -> Any:
     return sherpa_onnx.OfflineTts(sherpa_onnx.OfflineTtsConfig(sherpa_onnx.OfflineTtsModelConfig(vits=voice)))
 
 
-def spoken(voice: Any, text: str) -> bytes:
-    """Return a text as a voice message; b"" where the voice has no sign of it."""
+def spoken(voice: Any, asked: dict[str, Any]) -> Iterator[dict[str, object]]:
+    """A text as a voice message, of no bytes where the voice has no sign of it. Raises whatever the libraries raise."""
 
     def goes_on(_: object, done: float) -> int:
-        say(spoken=done)
+        say({"spoken": done})
         return 1
 
-    sound = voice.generate(text, callback=goes_on)
-    return packed(sound.samples, sound.sample_rate) if sound.samples else b""
+    sound = voice.generate(asked["text"], callback=goes_on)
+    data = packed(sound.samples, sound.sample_rate) if sound.samples else b""
+    yield {"data": base64.b64encode(data).decode(), "end": True}
 
 
 def packed(samples: list[float], rate: int) -> bytes:
@@ -68,24 +61,5 @@ def packed(samples: list[float], rate: int) -> bytes:
     return out.getvalue()
 
 
-def main() -> None:
-    """Say what is asked for, one text after another, until nobody asks any more."""
-    os.nice(NICER)
-    for what in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
-        resource.setrlimit(what, (0, 0))
-    voice: Any = None
-    for line in sys.stdin:
-        try:
-            voice = voice or opened(Path(sys.argv[1]))
-        except Exception:  # noqa: BLE001 - no extra, or a folder that holds no voice, or a broken one
-            say(error="missing")
-            continue
-        try:
-            data = spoken(voice, json.loads(line)["text"])
-            say(data=base64.b64encode(data).decode(), end=True)
-        except Exception:  # noqa: BLE001 - a library's error over somebody's words; its text may repeat them
-            say(error="damaged")
-
-
 if __name__ == "__main__":
-    main()
+    serve(opened, spoken)
