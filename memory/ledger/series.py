@@ -39,14 +39,18 @@ def at_ms_of(local: str, zone: str) -> int:
     One that does not exist when summer time begins is an hour later on that day; of one that exists twice the first is
     meant. Raises ValueError for what is no minute.
     """
-    naive = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - it gets the zone in the next line
-    return int(naive.replace(tzinfo=zone_of(zone)).timestamp() * 1000)
+    return int(_read(local).replace(tzinfo=zone_of(zone)).timestamp() * 1000)
+
+
+def _read(local: str) -> datetime:
+    """A date of a series, reckoned in local time without a zone. Raises ValueError."""
+    return datetime.strptime(local, LOCAL)  # noqa: DTZ007 - whoever needs an instant gives it the note's zone
 
 
 @lru_cache(maxsize=512)
 def rule_of(repeats: str, rings_from: str) -> rrule:
     """The series as dateutil knows it, in local time without a zone. Raises ValueError for what is no RRULE."""
-    first = datetime.strptime(rings_from, LOCAL)  # noqa: DTZ007 - a series is reckoned in local time
+    first = _read(rings_from)
     try:
         found = rrulestr(";".join(part for part in _parts(repeats) if not _is_until(part)), dtstart=first)
     except (ValueError, TypeError, KeyError, AttributeError) as exc:
@@ -108,7 +112,7 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
 def hangs_on_its_day(note: Note) -> bool:
     """Whether a note rings for the day that it is due: on that day, or on the evening before."""
     local = local_of(note.rings_at_ms, note.time_zone) if note.rings_at_ms is not None else note.rings_from
-    ring = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the series
+    ring = _read(local)
     days = (_local_due(note).date() - ring.date()).days
     return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
@@ -116,7 +120,7 @@ def hangs_on_its_day(note: Note) -> bool:
 def first_from(repeats: str, local: str) -> str | None:
     """The first date of a series from this one on; None for none, and for what is no RRULE."""
     try:
-        begins = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - a series is reckoned in local time
+        begins = _read(local)
         at = _bounded(repeats, local, begins).after(begins, inc=True)
     except ValueError:
         return None
@@ -141,7 +145,7 @@ def ring_moved_along(note: Note, moved: Note) -> str:
     A ring of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
     distance (`an hour before`). Raises ValueError for a time that is none.
     """
-    ring = datetime.strptime(note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
+    ring = _read(note.rings_from)
     old, new = (_local_due(each) for each in (note, moved))
     keeps_hour = ring.date() != old.date() or not (note.due_exact and moved.due_exact)
     ring += timedelta(days=(new.date() - old.date()).days) if keeps_hour else new - old
@@ -149,8 +153,7 @@ def ring_moved_along(note: Note, moved: Note) -> str:
 
 
 def _local_due(note: Note) -> datetime:
-    local = local_of(note.due_at_ms or 0, note.time_zone)
-    return datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the ring
+    return _read(local_of(note.due_at_ms or 0, note.time_zone))
 
 
 def at_next_date(note: Note) -> Note:
@@ -161,11 +164,11 @@ def at_next_date(note: Note) -> Note:
     rule = _rule(note)
     if rule is None or note.due_at_ms is None or note.rings_at_ms is None:
         return note
-    first = datetime.strptime(note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
+    first = _read(note.rings_from)
     second, due = rule.after(first), _local_due(note)
     if second is not None and due >= second:
         return note
-    at = datetime.strptime(local_of(note.rings_at_ms, note.time_zone), LOCAL)  # noqa: DTZ007 - local, as the series
+    at = _read(local_of(note.rings_at_ms, note.time_zone))
     day = datetime.combine(at.date() + (due.date() - first.date()), due.time())
     moved = at + (due - first) if note.due_exact else day
     return note.model_copy(update={"due_at_ms": at_ms_of(f"{moved:{LOCAL}}", note.time_zone)})
@@ -179,7 +182,7 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     if not note.repeats or note.rings_from or note.due_at_ms is None:
         return note
     first = local_of(note.due_at_ms, note.time_zone)
-    now = datetime.strptime(local_of(now_ms, note.time_zone), LOCAL)  # noqa: DTZ007 - local, as the series
+    now = _read(local_of(now_ms, note.time_zone))
     edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
     try:
         rule = _bounded(note.repeats, first, edge)
@@ -230,7 +233,7 @@ def _next_regular(note: Note) -> str | None:
     rule = _rule(note)
     if rule is None:
         return None
-    start = datetime.strptime(last or note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
+    start = _read(last or note.rings_from)
     for n, at in enumerate(rule.xafter(start, inc=not last)):
         local = f"{at:{LOCAL}}"
         if local not in gone:
@@ -245,7 +248,7 @@ def has_date(note: Note, local: str) -> bool:
     if not note.repeats:
         return local == note.rings_from
     try:
-        at = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the series
+        at = _read(local)
         return bool(rule_of(note.repeats, note.rings_from).between(at, at, inc=True))
     except ValueError:
         return False
@@ -258,7 +261,7 @@ def date_on(note: Note, day: str) -> str | None:
         return known
     if not note.repeats:
         return note.rings_from if note.rings_from.startswith(day) else None
-    start = datetime.strptime(f"{day}T00:00", LOCAL)  # noqa: DTZ007 - local, as the series
+    start = _read(f"{day}T00:00")
     try:
         dates = rule_of(note.repeats, note.rings_from).between(start, start + timedelta(days=1), inc=True)
     except ValueError:
@@ -302,7 +305,7 @@ def taken_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, .
         return put(others, date.model_copy(update={"state": "rang"}))
     if date.state == "left_out" or any(each.state in OVER for each in others):
         return others
-    local = datetime.strptime(date.original_local, LOCAL)  # noqa: DTZ007 - local, as the series
+    local = _read(date.original_local)
     rule = _rule(note)
     before = rule.before(local) if rule else None
     return others if before is None else put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
@@ -338,7 +341,7 @@ def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
     if rule is None:
         return rang_local
     latest = rang_local
-    start = datetime.strptime(rang_local, LOCAL)  # noqa: DTZ007 - local, as the series
+    start = _read(rang_local)
     for n, at in enumerate(rule.xafter(start)):
         local = f"{at:{LOCAL}}"
         if at_ms_of(local, note.time_zone) > now_ms or n > MOST_STEPS:
