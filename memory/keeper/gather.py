@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-import orjson
-
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.queue import WaitingReading
-from memory.keeper.request import BEFORE_TURNS, before_them, is_shown, shown_notes
+from memory.keeper.request import BEFORE_TURNS, before_them, has_content, is_shown, shown_notes
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
@@ -77,7 +75,7 @@ class RequestMaker:
             *await self._told_before(waiting, turns[0], alone=alone and state is not None),
         ]
         beside = {turn.turn_id: turn for turn in told if turn.turn_id not in {*held, *silent}}
-        seen = await self.seen(conversation_id, [*before, *turns])
+        seen = await self._seen(conversation_id, [*before, *turns])
         speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
         return KeeperRequest(
             reading_id=self._ids.new("r"),
@@ -96,7 +94,11 @@ class RequestMaker:
             seen=seen,
         )
 
-    async def seen(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> Mapping[str, str]:
+    async def has_content(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> bool:
+        """Whether turns may hold something to note; their pictures are looked up only where the words are too few."""
+        return has_content(turns) or has_content(turns, await self._seen(conversation_id, turns))
+
+    async def _seen(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> Mapping[str, str]:
         """Return what was seen in the pictures of these turns, by turn id."""
         return await self._around.seen_in(conversation_id, [turn.turn_id for turn in turns]) if turns else {}
 
@@ -133,6 +135,4 @@ class RequestMaker:
 
     async def _rested_on(self, notes: Sequence[Note]) -> list[ConversationTurn]:
         """The turns that these notes rest on."""
-        turn_ids = sorted({turn_id for note in notes for turn_id in note.turn_ids})
-        rows = await self._store.db.read("search_turns", turns=orjson.dumps(turn_ids).decode()) if turn_ids else []
-        return [checked(row).turn for row in rows]
+        return await self._store.turns(sorted({turn_id for note in notes for turn_id in note.turn_ids}))

@@ -157,8 +157,8 @@ class Keeper:
 
     async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
         turns = await self._store.turns_between(waiting.session_id, waiting.read_through_seq + 1, waiting.last_seq)
-        seen = await self._maker.seen(waiting.conversation_id, turns)
-        return turns if has_content(filter(is_shown, turns), seen) else []
+        shown = [turn for turn in turns if is_shown(turn)]
+        return turns if await self._maker.has_content(waiting.conversation_id, shown) else []
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
@@ -201,7 +201,7 @@ class Keeper:
         state = await self._maker.state(waiting.session_id)
         silent = await self._maker.silent(waiting, state)
         shown = [turn for turn in turns if is_shown(turn, silent)]
-        if not has_content(shown, await self._maker.seen(waiting.conversation_id, shown)):
+        if not await self._maker.has_content(waiting.conversation_id, shown):
             return await self._move_on(line, waiting, turns[-1].seq)
         request = await self._maker.make(waiting, state, shown, silent)
         before = without(line, silent)

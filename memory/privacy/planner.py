@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from memory.context import restating
@@ -57,13 +57,13 @@ class ForgetPlanner:
         rests_on = {each for note in asked for each in note.turn_ids}
         named = {*request.turn_ids, *(rests_on if request.messages_too else ())}
         if asked or request.beside_stays:
-            said = [turn.user_text for turn in await self._turns_of(rests_on)]
+            said = [turn.user_text for turn in await self._store.turns(rests_on)]
             plan.staying = restating.told_beside(list(ledger), asked, said) | set(request.kept_ids)
             named -= await self._cut(plan, request, ledger, asked, named)
         plan.touched = frozenset(named | rests_on)
         going = [note for note in ledger if note.note_id not in plan.staying]
         named |= await self._came_of(going, {note.note_id for note in asked}, named, request.session_ids)
-        touched = {turn.session_id for turn in await self._turns_of(named)}
+        touched = {turn.session_id for turn in await self._store.turns(named)}
         for row in await self.sessions(request.conversation_id):
             wanted = request.everything or row.session_id in request.session_ids
             if wanted and request.user_id is None:
@@ -87,7 +87,7 @@ class ForgetPlanner:
 
         Such a turn stays where another one tells it, and it shares only names, and something else was noted of it.
         """
-        turns = [turn for turn in await self._turns_of(named) if request.user_id in (None, turn.user_id)]
+        turns = [turn for turn in await self._store.turns(named) if request.user_id in (None, turn.user_id)]
         if not (turns and (asked or request.words)):
             plan.told = [turn.user_text for turn in turns]
             return set()
@@ -121,10 +121,6 @@ class ForgetPlanner:
         gone |= {note.note_id for note in notes if not set(turn_ids).isdisjoint(note.turn_ids)}
         found = [await each.turns_of_notes(self._db, gone) for each in self._extensions if each.turns_of_notes]
         return {turn_id for turn_ids in found for turn_id in turn_ids}
-
-    async def _turns_of(self, turn_ids: Iterable[str]) -> list[ConversationTurn]:
-        found = [await self._store.turn(turn_id) for turn_id in dict.fromkeys(turn_ids)]
-        return [turn for turn in found if turn]
 
     async def _drop_session(self, plan: ForgetPlan, row: SessionRow) -> None:
         """Let a whole session go; of a long one only the last turns are looked for afterwards."""

@@ -329,7 +329,7 @@ class Hydrator:
             writing.stored()
 
     async def _there(self, turn_ids: Iterable[str]) -> set[str]:
-        return {each for each in turn_ids if await self._store.turn(each)}
+        return {turn.turn_id for turn in await self._store.turns(turn_ids)}
 
 
 def _trimmed(state: SessionState, tail: list[LoggedTurn], evidence: Evidence, report: HydrationReport) -> Hydrated:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from pydantic import TypeAdapter
 
 from memory.packets import ConversationContextPacket, JobProgress, Tier, TierReceipt
@@ -228,6 +230,12 @@ class Store:
         """Return one turn, None when there is none."""
         row = await self.db.read_one("get_turn", turn_id=turn_id)
         return checked(row).turn if row else None
+
+    async def turns(self, turn_ids: Iterable[str]) -> list[ConversationTurn]:
+        """Return those of these turns that are there, each once, in the order in which they are named."""
+        wanted = list(dict.fromkeys(turn_ids))
+        rows = await self.db.read("search_turns", turns=orjson.dumps(wanted).decode()) if wanted else []
+        return sorted((checked(row).turn for row in rows), key=lambda turn: wanted.index(turn.turn_id))
 
     async def turn_answering(self, dedupe_key: str) -> ConversationTurn | None:
         """Return the turn that answers the message of this key, None when none did yet."""

@@ -112,15 +112,15 @@ async def test_a_changed_log_is_told(served, tmp_path):
     turn_id = await say(client, "What is my dog called?")
     turn = await app.services.memory.store.turn(first)
     app.services.memory.assembler.clear_cache()
-    real = app.services.memory.store.turn
+    real = app.services.memory.store.turns
 
     async def altered(wanted):
-        found = await real(wanted)
-        return found.model_copy(update={"assistant_text": NO_REPLY}) if wanted == turn.turn_id else found
+        other = turn.model_copy(update={"assistant_text": NO_REPLY})
+        return [other if found.turn_id == turn.turn_id else found for found in await real(wanted)]
 
-    app.joined.memory.store.turn = altered
+    app.joined.memory.store.turns = altered
     seen = await read_prompt(app.workspace(), turn_id)
-    app.joined.memory.store.turn = real
+    app.joined.memory.store.turns = real
 
     assert not seen.is_exact
     assert "altered" in seen.why

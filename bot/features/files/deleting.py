@@ -32,8 +32,7 @@ async def deleted_message(services: Services, file: StoredFile) -> OutgoingMessa
 async def _resting(services: Services, file: StoredFile, turn: ConversationTurn | None) -> list[Note]:
     notes = standing(await services.memory.ledgers.read(file.conversation_id))
     rested_on = {turn_id for note in notes for turn_id in note.turn_ids}
-    turns = [await services.memory.store.turn(turn_id) for turn_id in rested_on]
-    said = {each.turn_id: each.user_text for each in turns if each}
+    said = {each.turn_id: each.user_text for each in await services.memory.store.turns(rested_on)}
     read = [file.described, await services.files.finder.text_of(file), turn.assistant_text if turn else ""]
     return await asyncio.to_thread(resting, notes, file, "\n".join(read), said)
 

@@ -150,8 +150,8 @@ class TaskRunning:
 
     async def _said(self, note: Note) -> str:
         """The person's words in the messages that a task rests on; its own text is a model's wording of it."""
-        turns = [await self._services.memory.store.turn(turn_id) for turn_id in note.turn_ids]
-        return "\n".join(turn.user_text for turn in turns if turn and not turn.third_party)
+        turns = await self._services.memory.store.turns(note.turn_ids)
+        return "\n".join(turn.user_text for turn in turns if not turn.third_party)
 
     async def _last_result(self, work: _Work) -> str:
         """The answer of the run before; "" when there was none, or it was forgotten."""

@@ -263,11 +263,11 @@ class Pages:
         workspace = self._bot.workspace()
         head, row, _ = await self._head(session)
         note = await find_note(workspace, row.conversation_id, ref)
-        turns = [await workspace.memory.store.turn(turn_id) for turn_id in note.turn_ids]
+        turns = await workspace.memory.store.turns(note.turn_ids)
         return {
             "head": head,
             "note": note,
-            "turns": [turn for turn in turns if turn],
+            "turns": turns,
             "changes": await history(workspace, row.conversation_id, ref),
         }
 

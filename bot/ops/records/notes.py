@@ -192,8 +192,8 @@ async def move(workspace: Workspace, conversation_id: str, ref: str, local: str)
 async def to_forget(workspace: Workspace, conversation_id: str, ref: str) -> NoteToForget:
     """Return the things that would be forgotten with a note. Raises OpsError, `StorageError`."""
     note = await find_note(workspace, conversation_id, ref)
-    turns = [await workspace.memory.store.turn(turn_id) for turn_id in note.turn_ids[:QUOTED_TURNS]]
-    return NoteToForget(note, tuple(turn.user_text for turn in turns if turn))
+    turns = await workspace.memory.store.turns(note.turn_ids[:QUOTED_TURNS])
+    return NoteToForget(note, tuple(turn.user_text for turn in turns))
 
 
 async def forget(workspace: Workspace, conversation_id: str, ref: str) -> tuple[Forgotten, Proof]:

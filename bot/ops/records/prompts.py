@@ -39,8 +39,8 @@ async def read_prompt(workspace: Workspace, turn_id: str) -> SeenPrompt:
         return SeenPrompt(turn, None, is_exact=False, why="its instructions are not in the database any more")
     try:
         kept = unpacked(row["packet_json"])
-        shown = [await memory.store.turn(each) for each in kept.turn_ids]
-        packet, gone = rebuilt(kept, {each.turn_id: each for each in shown if each})
+        shown = await memory.store.turns(kept.turn_ids)
+        packet, gone = rebuilt(kept, {each.turn_id: each for each in shown})
     except ValueError:
         return SeenPrompt(turn, None, is_exact=False, why="it was written by another version of this program")
     prompt = whole(packet, turn.user_text, row["instructions"], row["tools"], kept.steps)
