@@ -87,7 +87,7 @@ class EarlierSessions:
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
-            texts[row] = _named(main_matter(filter(_is_real, ledger), row.session_id))
+            texts[row] = _named(main_matter((note for note in ledger if note.is_real), row.session_id))
             texts[row] = texts[row] or await self._beginning(row, ledger.epoch, silent)
         others = [row for row in others if texts[row]][:most]
         today, before = by_day(others, midnight_of(now_ms, time_zone))
@@ -135,10 +135,6 @@ def _told(line: SessionLine | None, standings: Mapping[str, str]) -> str:
 
 def _named(name: str) -> str:
     return f", {one_line(clip(name, FIRST_WORDS_CHARS))}" if name else ""
-
-
-def _is_real(note: Note) -> bool:
-    return note.is_real
 
 
 def main_matter(notes: Iterable[Note], session_id: str) -> str:

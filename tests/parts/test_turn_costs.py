@@ -66,14 +66,20 @@ class Seen:
         monkeypatch.setattr(writer, "write", commit)
 
 
-async def test_a_turn_costs_two_visits_to_the_reader_and_three_commits(one, screen, monkeypatch):
-    """One visit reads what is known beforehand, one searches; behind the reply its send is noted."""
+async def second_turn(one, screen, monkeypatch):
+    """Take a message and its answer, then another one; return what the second asked of the database."""
     await one.take(1, "My sister Ana lives in Turin.")
     await one.settled()
     await one.services.memory.settle()
     seen = Seen(one, monkeypatch)
     await one.take(2, "Where does my sister live?")
     await screen.until(lambda: len(screen.sent) == 2)
+    return seen
+
+
+async def test_a_turn_costs_two_visits_to_the_reader_and_three_commits(one, screen, monkeypatch):
+    """One visit reads what is known beforehand, one searches; behind the reply its send is noted."""
+    seen = await second_turn(one, screen, monkeypatch)
 
     known, searched = seen.visits
     assert known == AHEAD
@@ -89,12 +95,7 @@ async def test_tools_cost_a_turn_no_visit_more(start, screen, monkeypatch):
 
     monkeypatch.setattr("bot.answers.wires.any_provider.infer_model", lambda _: FunctionModel(stream_function=stream))
     one = await start(continuity_model="another:scripted", continuity_memory_model="off")
-    await one.take(1, "My sister Ana lives in Turin.")
-    await one.settled()
-    await one.services.memory.settle()
-    seen = Seen(one, monkeypatch)
-    await one.take(2, "Where does my sister live?")
-    await screen.until(lambda: len(screen.sent) == 2)
+    seen = await second_turn(one, screen, monkeypatch)
 
     known, searched = seen.visits
     assert known == AHEAD + OF_TOOLS
