@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
+import orjson
 import structlog
 
 from bot import replies
@@ -19,7 +20,7 @@ from bot.tools.call import CallRow, call_of, did_like
 from bot.tools.choices import ToolChoices, choices_read
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
 from memory.errors import Conflict
-from memory.ports import Clock, Database, Statement, unobserved
+from memory.ports import Clock, Database, Row, Statement, unobserved
 from memory.process import faults
 
 log = structlog.get_logger(__name__)
@@ -253,8 +254,7 @@ class Calls:
         """Close the questions that nobody answered, and let their messages say so. Raises `StorageUnavailable`."""
         for row in await self.db.read("tool_calls_run_out", now_ms=self.clock.now_ms()):
             call = call_of(row)
-            here = {"conversation_id": call.conversation_id, "turn_id": call.turn_id, "call_id": call.call_id}
-            shown = await self.db.read_one("tool_question_shown", **here)
+            shown = await self._question(call)
             if shown and shown["state"] in {"queued", "sending"}:
                 continue  # it's on its way
             with replies.speaking(await self._people.language(call.conversation_id, call.user_id)):
@@ -265,6 +265,24 @@ class Calls:
                 await self._committer.write(target, [message], self.close(call, "expired"), turn_id=call.turn_id)
             except Conflict:  # tapped at the last moment
                 continue
+
+    async def beside(self, call: CallRow, *, spared: bool = False) -> list[tuple[CallRow, int | None]]:
+        """Return the other calls of a tool about which its person is asked, each with the message that asks.
+
+        With `spared` only those that an [Always] would have spared: they asked neither because of somebody else's words
+        nor whether to do it once more. Raises `StorageUnavailable`.
+        """
+        found = []
+        for each in await self.waiting(call.conversation_id):
+            if (each.tool, each.user_id) == (call.tool, call.user_id) and each.call_id != call.call_id:
+                shown = await self._question(each)
+                if not spared or (shown and orjson.loads(shown["payload_json"]).get("spared")):
+                    found.append((each, shown["message_id"] if shown else None))
+        return found
+
+    async def _question(self, call: CallRow) -> Row | None:
+        here = {"conversation_id": call.conversation_id, "turn_id": call.turn_id, "call_id": call.call_id}
+        return await self.db.read_one("tool_question_shown", **here)
 
     def plan(self, call: CallRow) -> Statement:
         """The statement that writes down that the person said yes; a `Conflict` when it stands another way by now."""

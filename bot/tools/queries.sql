@@ -83,8 +83,8 @@ UPDATE tool_calls SET state = :state, ended_at_ms = :at_ms WHERE call_id = :call
 UPDATE tool_calls SET told_turn_id = :turn_id WHERE call_id = :call_id;
 
 -- name: tool_question_shown
--- The message that asks about a call, so that it can say that it ran out.
-SELECT outbox.message_id, outbox.state FROM outbox JOIN buttons ON outbox.markup_json LIKE '%' || buttons.button_id || '%'
+-- The message that asks about a call, so that it can say what became of it, and what its buttons mean.
+SELECT outbox.message_id, outbox.state, buttons.payload_json FROM outbox JOIN buttons ON outbox.markup_json LIKE '%' || buttons.button_id || '%'
 WHERE outbox.turn_id = :turn_id AND buttons.conversation_id = :conversation_id
     AND buttons.payload_json LIKE '%' || :call_id || '%'
 ORDER BY outbox.position DESC LIMIT 1;

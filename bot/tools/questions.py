@@ -49,9 +49,14 @@ def _beginning(text: str) -> str:
     return shown if shown == line else f"{shown} (+{len(line) - len(shown) + 1})"
 
 
-def consent(call: CallRow, before: Mapping[str, Any], now: Mapping[str, Any], *, again: bool) -> OutgoingMessage:
-    """Return the question whether a tool may be used; `before` is what was allowed of it when it was another one."""
-    payload = {"call_id": call.call_id, "runs": 0}
+def consent(
+    call: CallRow, before: Mapping[str, Any], now: Mapping[str, Any], *, again: bool, spared: bool
+) -> OutgoingMessage:
+    """Return the question whether a tool may be used; `before` is what was allowed of it when it was another one.
+
+    `spared` says that an [Always] would have spared it.
+    """
+    payload = {"call_id": call.call_id, "runs": 0, "spared": spared and not again}
     lines = [replies.say("tool_ask", tool=named(call)), details(call)]
     if again:
         lines = [replies.say("tool_ask_again", tool=named(call)), details(call)]

@@ -113,7 +113,7 @@ class TurnCalls:
             return NEVER.format(name=name)
         found = verdict(tool, stored, allowed=self._may_run(tool, name), again=again, asks=asks)
         if found == "ask":
-            return await self._ask(tool, new, again=again)
+            return await self._ask(tool, new, again=again, spared=not self._is_behind_others(tool, name))
         call = stored or new
         if found == "run":
             context = self._asked.context(call_id)
@@ -134,7 +134,11 @@ class TurnCalls:
         return self._stored
 
     def _may_run(self, tool: Tool, name: str) -> bool:
-        """The person lets this run unasked, and nobody else's words are behind the call but its own server's.
+        """The person lets this run unasked, and nobody else's words are behind the call."""
+        return self._choices.always(tool, name) and not self._is_behind_others(tool, name)
+
+    def _is_behind_others(self, tool: Tool, name: str) -> bool:
+        """Words of somebody else than its own server are behind a call.
 
         Pages are no server: words of any of them are behind an address that they may have made up. What was read for an
         earlier message counts while it stands in the prompt, since it may have asked to wait for the next one; but not
@@ -142,8 +146,7 @@ class TurnCalls:
         """
         own = {tool.server} if tool.server else set()
         heard = self._asked.heard if name == tool.name else frozenset()
-        strange = self._asked.third_party or bool((self._origins | heard) - own)
-        return self._choices.always(tool, name) and not strange
+        return self._asked.third_party or bool((self._origins | heard) - own)
 
     async def _is_again(self, tool: Tool, rows: Mapping[str, CallRow]) -> bool:
         """Something like it was done for this message: in a turn that it repeats, or before this one was broken off."""
@@ -152,7 +155,7 @@ class TurnCalls:
         broken_off = [call for call_id, call in rows.items() if call_id not in self._made]
         return did_like(broken_off, tool.name) or await self._calls.repeats(self._asked.repeats, tool.name)
 
-    async def _ask(self, tool: Tool, call: CallRow, *, again: bool) -> str:
+    async def _ask(self, tool: Tool, call: CallRow, *, again: bool, spared: bool) -> str:
         if not can_be_asked(self._asked.place):
             return NOBODY
         waiting = await self._calls.waiting(self._asked.place.conversation_id)
@@ -162,7 +165,7 @@ class TurnCalls:
             return ENOUGH
         title = replies.say(tool.spoken) if tool.spoken else call.title
         call = replace(call, state="asked", title=title, expires_at_ms=self._asked.now_ms + ASKED_FOR_MS)
-        message = questions.consent(call, self._choices.before(tool), definition(tool), again=again)
+        message = questions.consent(call, self._choices.before(tool), definition(tool), again=again, spared=spared)
         self._questions[call.call_id] = (call, message)
         return WAITS
 

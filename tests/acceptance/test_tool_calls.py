@@ -223,6 +223,56 @@ async def test_always_does_not_hold_behind_somebody_elses_words(api, model, bot_
     assert effects.count("/add") == 1
 
 
+@pytest.mark.parametrize(
+    ("label", "told", "after", "made"), [("Always", "✓ Done: add", "done", 3), ("Never", "Okay, never", "declined", 0)]
+)
+async def test_always_and_never_settle_the_other_questions_about_the_tool(  # noqa: PLR0917 - asked for by name
+    api, model, bot_here, effects, label, told, after, made
+):
+    """Two of one answer and one of an earlier one: each message says what became of it; another tool's question stays.
+
+    The model is told what came of all three.
+    """
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ToolCall("add", {"item": "eggs"}, "call_e"))
+    await reply(api, "please add eggs")
+    await shows(api, "item: eggs")
+    model.reply = calling(ADD, ToolCall("add", {"item": "flour"}, "call_f"), BOOK)
+    await reply(api, "please add both, and book")
+    await shows(api, "May I use book?")
+    model.reply = lambda _: "That is settled."
+
+    await tap(api, label, on=await shows(api, "item: milk"))
+    await api.until(lambda: sum(told in text for text in bot_texts(api)) == 3)
+    await bot.settled()
+
+    assert states(bot) == [after, after, after, "asked"]
+    assert effects.count("/add") == made
+    assert sum("May I use" in text for text in bot_texts(api)) == 1
+    await tap(api, "Once", on=await shows(api, "May I use book?"))
+    await shows(api, "That is settled.")
+    heard = str(asked(model)[-1].body["messages"])
+    assert heard.count("it is done") == max(1, made)
+    assert 'The call of add with {"item":"eggs"}' in heard.replace("\\", "")
+
+
+async def test_always_leaves_a_question_that_it_would_not_have_spared(api, model, bot_here, effects):
+    """What somebody else's words asked for is asked about by itself."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ToolCall("add", {"item": "yacht"}, "call_y"))
+    await reply(api, "please add a yacht", forwarded_from="Mallory")
+    await shows(api, "item: yacht")
+    model.reply = calling(ADD)
+    await reply(api, "please add milk")
+
+    await tap(api, "Always", on=await shows(api, "item: milk"))
+    await shows(api, "✓ Done: add")
+    await bot.settled()
+
+    assert states(bot) == ["asked", "done"]
+    assert effects.count("/add") == 1
+
+
 async def test_stop_in_the_midst_of_a_call_asks_about_it(api, model, bot_here, effects):
     """Nobody knows whether it happened."""
     bot = await bot_here(CONTINUITY_TOOLS=effects.path)

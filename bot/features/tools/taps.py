@@ -52,15 +52,21 @@ class ToolTaps:
         return TAKEN
 
     async def _never(self, tap: Tap) -> None:
-        """Decline the call, and offer the tool no more."""
+        """Decline the call and the others of the tool that are asked about, and offer it no more."""
         calls, call = self._services.calls, await self._find(tap)
         if call is not None:
             place = _place(tap.envelope)
             tool = await self._tool(place, call)
             name = chosen_as(tool, call.arguments) if tool else call.tool
-            effects = calls.close(call, "declined"), calls.choices.choose(place, "off", name=name)
-            message = questions.edit(questions.never(call, about_of(name)), tap.envelope.message_id)
-            await self._services.committer.done([tap.envelope], [message], tap.use, *effects, turn_id=call.turn_id)
+            beside = await calls.beside(call)
+            same = [(each, at) for each, at in beside if not tool or chosen_as(tool, each.arguments) == name]
+            asked = [(call, tap.envelope.message_id), *same]
+            messages = [questions.edit(questions.never(each, about_of(name)), at) for each, at in asked]
+            effects = [calls.close(each, "declined") for each, _ in asked]
+            chosen = calls.choices.choose(place, "off", name=name)
+            await self._services.committer.done(
+                [tap.envelope], messages, tap.use, *effects, chosen, turn_id=call.turn_id
+            )
 
     async def _leave(self, tap: Tap) -> None:
         """Do nothing more about the call."""
@@ -102,7 +108,8 @@ class ToolTaps:
             message = OutgoingMessage(replies.say("tool_gone"), edits_message_id=tap.envelope.message_id)
             await services.committer.done([envelope], [message], tap.use)
             return
-        call = await self._made(envelope, tap, call, always=always)
+        call = await self._made(envelope, call, tap.payload["runs"], always=always)
+        beside = await self._made_beside(envelope, call) if always else []
         if call.state == "unknown":  # it's asked about anew, by a message of its own
             message = questions.edit(questions.outcome(call), tap.envelope.message_id)
             await services.committer.done([envelope], [message], tap.use, turn_id=call.turn_id)
@@ -114,14 +121,30 @@ class ToolTaps:
         message = questions.edit(questions.outcome(call), tap.envelope.message_id)
         await services.committer.write(Target.of(envelope), [message], turn_id=call.turn_id)
         faults.point("tool_shown")
-        decided = [each for each in others if each.expires_at_ms and each.has_ended]
-        await self._answer(envelope, tap, call, decided)
+        decided = {each.call_id: each for each in (*others, *beside) if each.expires_at_ms and each.has_ended}
+        await self._answer(envelope, tap, call, list(decided.values()))
 
-    async def _made(self, envelope: Envelope, tap: Tap, call: CallRow, *, always: bool) -> CallRow:
+    async def _made_beside(self, envelope: Envelope, call: CallRow) -> list[CallRow]:
+        """Make the calls whose questions this [Always] would have spared, and let their messages say so."""
+        services, place = self._services, _place(envelope)
+        tool = await self._tool(place, call)
+        name = chosen_as(tool, call.arguments) if tool else ""
+        if tool is None or not (await services.calls.choices.of(place)).always(tool, name):
+            return []
+        found = []
+        for each, message_id in await services.calls.beside(call, spared=True):
+            if chosen_as(tool, each.arguments) == name:
+                made = await self._made(envelope, each, each.runs, always=False)
+                message = questions.edit(questions.outcome(made), message_id)
+                await services.committer.write(Target.of(envelope), [message], turn_id=made.turn_id)
+                found.append(made)
+        return found
+
+    async def _made(self, envelope: Envelope, call: CallRow, runs: int, *, always: bool) -> CallRow:
         """Return the call as it stands once it was made, as far as it still may be."""
         services, place = self._services, _place(envelope)
         is_asked = call.state in {"asked", "unknown"}
-        if call.has_ended or (is_asked and call.runs != tap.payload["runs"]):  # it's asked about anew
+        if call.has_ended or (is_asked and call.runs != runs):  # it's asked about anew
             return call
         tool = await self._tool(place, call)
         if tool is None or digest_of(tool) != call.digest:
