@@ -23,7 +23,7 @@ from story import (
 from memory.keeper.session_lines import SessionLine, put_session_line
 
 pytestmark = pytest.mark.acceptance
-CARRIED = "Carried on from: "
+CARRIED = "Still in mind from before: "
 
 
 async def returned(api, bot, text="good morning"):
