@@ -38,9 +38,7 @@ class ProposedChange(_Answered):
     number: int | None = Field(None, description="The note that is meant (#…); not for add.")
     into: int | None = Field(None, description="For merge: the note that stands for both.")
     kind: Kind | None = None
-    text: str = Field(
-        "", description="One line in the person's language that stands alone, as a friend writes it down."
-    )
+    text: str = Field("", description="One matter on one line in the person's language, as a friend writes it down.")
     subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
     owner: str | None = Field(
         None, description="Who has to act: user, assistant or a name; empty: nobody. Of a limit whose it is."
@@ -94,6 +92,8 @@ class KeeperRequest:
     """Who speaks in a group, by user id; empty where two talk."""
     edited: tuple[str, ...] = ()
     """Turns whose message says something else than when it was answered."""
+    later: frozenset[int] = frozenset()
+    """The notes that rest on what was said after the new turns, as where turns are read again."""
     seen: Mapping[str, str] = field(default_factory=dict)
     """What a program saw in the pictures that came with a turn, by turn id: nobody said it."""
 

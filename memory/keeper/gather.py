@@ -7,7 +7,7 @@ from typing import Final
 
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.queue import WaitingReading
-from memory.keeper.request import BEFORE_TURNS, before_them, has_content, is_shown, shown_notes
+from memory.keeper.request import BEFORE_TURNS, before_them, has_content, is_shown, said_later, shown_notes
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
@@ -70,8 +70,9 @@ class RequestMaker:
         now_ms = self._clock.now_ms()
         notes = shown_notes(ledger, scope, (*before, *turns), turns, now_ms)
         held = {turn.turn_id for turn in (*before, *turns)}
+        rested_on = await self._rested_on(notes)
         told = [
-            *await self._rested_on(notes),
+            *rested_on,
             *await self._told_before(waiting, turns[0], alone=alone and state is not None),
         ]
         beside = {turn.turn_id: turn for turn in told if turn.turn_id not in {*held, *silent}}
@@ -91,6 +92,7 @@ class RequestMaker:
             persona=scope.persona,
             names=await self._around.names_of(conversation_id, speakers),
             edited=state.edited if state else (),
+            later=said_later(notes, rested_on, turns[-1].created_at_ms),
             seen=seen,
         )
 

@@ -52,6 +52,8 @@ TAPPED: Final = "[tapped a button of the assistant's]"
 SENT: Final = "[a file that they sent:"
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
+SAID_LATER: Final = "(said after the new turns)"
+"""Stands behind a note that turns which are read late, or once more, are older than."""
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -157,6 +159,12 @@ def shown_notes(
     return tuple(sorted([*found, *rest, *last], key=lambda note: note.number))
 
 
+def said_later(notes: Iterable[Note], told: Iterable[ConversationTurn], last_ms: int) -> frozenset[int]:
+    """The numbers of notes that rest on a turn after this moment, doubtful ones aside; `told` are their turns."""
+    after = {turn.turn_id for turn in told if turn.created_at_ms > last_ms}
+    return frozenset(note.number for note in notes if not (note.doubtful or after.isdisjoint(note.turn_ids)))
+
+
 def found_by(text: str, notes: Sequence[Note]) -> list[Note]:
     """The notes that share words with a text, the rarest words first; words are compared by how they begin."""
     said = _stems(text)
@@ -197,7 +205,8 @@ def request_text(request: KeeperRequest) -> str:
 
 
 def _note(note: Note, request: KeeperRequest) -> str:
-    return model_line(note, request.now_ms, request.zone)
+    later = f" {SAID_LATER}" if note.number in request.later else ""
+    return model_line(note, request.now_ms, request.zone) + later
 
 
 def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new: bool) -> str:

@@ -10,7 +10,7 @@ from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
-from memory.keeper.request import EDITED, request_text
+from memory.keeper.request import EDITED, SAID_LATER, request_text
 from memory.keeper.session_lines import stored_lines
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.series import local_of
@@ -324,6 +324,30 @@ async def test_no_keeper_is_shown_what_the_person_had_forgotten(memory, model, s
     assert "plumber" in seen
     assert "surgery" not in seen
     assert "t_1" not in {turn.turn_id for request in model.requests[1:] for turn in request.beside}
+
+
+async def test_turns_that_are_read_once_more_settle_nothing_that_was_said_after_them(memory, model, say):
+    """What was forgotten rested on an old turn, too: the keeper hears which notes are newer than that turn."""
+    hand = Actor("keeper", memory.clock.now_ms(), "r_1")
+    await say(SURGERY, PLUMBER, tokens=40_000)
+    await memory.fresh(HERE, user_id=7)
+    memory.clock.advance(ms=1000)
+    await say("It's on Saturday now, the surgery.", "And the piano is Ben's idea.", tokens=40_000)
+    told = {"Mother's knee surgery": ("t_1", "t_3"), "Call the plumber": ("t_2",), "Ben's piano": ("t_1", "t_4")}
+    notes = [
+        Add(kind="event", text=each, note_id=f"n_{n}", fields={"turn_ids": on})
+        for n, (each, on) in enumerate(told.items())
+    ]
+    await memory.change(HERE, notes, hand)
+    await memory.keeper.read_now(HERE)
+    assert SAID_LATER not in request_text(model.requests[-1])
+    await memory.forget(ForgetRequest(HERE, turn_ids=("t_4",)))
+    await memory.keeper.read_due()
+
+    again = next(each for each in reversed(model.requests) if each.turns[0].turn_id == "t_1")
+    text = request_text(again)
+    assert (len(model.requests), [turn.turn_id for turn in again.turns]) == (4, ["t_1", "t_2"])
+    assert f"#1 event: Mother's knee surgery {SAID_LATER}\n#2 event: Call the plumber\n\n" in text
 
 
 async def test_what_is_edited_while_it_reads_is_thrown_away(memory, model, say, answers):
