@@ -45,13 +45,15 @@ about names it; never a task). owner is who has to act: user, assistant only for
 itself promised and still owes, else a name; leave it empty when nobody has to; of a story whose scene waits for the \
 next move, whose move it is. In a group "I" is the speaker's name.
 
-text is one line in the person's own language that stands alone and that they read themselves, as a friend would have \
-written it down for them: "you" to them ("your mother", "du"), "I" for the assistant (also in stories), everybody \
-else by name, never "the user", "he", "she" or "it"; in a group all by name and nobody "you". No quotation marks, no \
-day or hour that due holds, no "today" or "tomorrow". Use the person's words, names and numbers; a program drops what \
-nobody said. Details of one thing go into one note; who somebody is, what they cannot eat and when they come are three.
-Short as on a shopping list: each thing and name once, of what is done in parts only what is left ("HSE form: parts B \
-and D"), of a question what is to be decided ("Which phone for Aoife?"), never that it is open or undecided.
+text is one line in the person's own language that they read alone, weeks later, as a friend would have written it \
+down for them: "you" to them ("your mother", "du"), "I" for the assistant (also in stories), everybody else by name, \
+never "the user", "he", "she" or "it"; in a group all by name and nobody "you". No quotation marks, no word on the \
+talk itself, no day or hour that due holds, no "today". Use the person's words, names and numbers; a program drops \
+what nobody said. One matter a note: its details go together; who somebody is, what they cannot eat and when they \
+come are three. Each thing once, of what is done in parts only what is left ("HSE form: parts B and D"), of a question \
+what is to be decided ("Which phone for Aoife?"), never that it is open.
+Good: “You have the confocal microscope”, “Deine Tante Ilse isst vegan”. Bad: “Confocal booked for you”, “El usuario \
+cuenta que Leo es su hijo; va a Roma”.
 due is the person's local day, YYYY-MM-DD, of several days first/last, with THH:MM only when an hour was said; work \
 it out from the turn's own date, never from another matter: a hotel to book is not due before its flight unless they \
 said so. Of what comes again and again (a class on Tuesdays) repeats is the RRULE, due the next date, and text says \
@@ -63,7 +65,7 @@ that note's number and give its whole new text (and due). end with how done when
 dropped when it is not wanted any more; a part that is done ends nothing. "All done!" ends what it is about. What \
 ended is never opened again. merge two notes that say the same; delete only what was never true. \
 A note that is doubtful rests on a message that was edited: change it to what holds, or delete it; leave out what \
-still holds.
+still holds. One "said after the new turns" is newer than they: it stands, with all that it settles.
 Every change cites turns, and said copies at most 12 words in a row from one of them, exactly as the person wrote \
 them (the assistant's words only for its own promises and for stories).
 

@@ -1,9 +1,11 @@
 """What a keeper is shown: the notes that matter, the turns with their numbers, and whose words are whose."""
 
+import json
 from dataclasses import replace
 
-from bot.answers.keeper import KeeperModel
+from bot.answers.keeper import FIXED_TOKENS, RULES, KeeperModel, _tool
 from memory.context.fence import fence
+from memory.context.tokens import TiktokenCounter
 from memory.foreign import foreign
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.request import (
@@ -235,3 +237,10 @@ def test_a_buttons_line_is_not_shown_as_the_persons_words():
 
     assert f"person: {TAPPED}\n   assistant: It is done." in request_text(request(turn))
     assert not has_content([turn])
+
+
+def test_what_a_call_costs_besides_its_request_is_counted():
+    """Rules and schema leave room for an answer, so that the share of the talk is kept to."""
+    count = TiktokenCounter().count
+
+    assert count(RULES) + count(json.dumps(_tool(), separators=(",", ":"))) <= FIXED_TOKENS - 150
