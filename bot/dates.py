@@ -16,6 +16,8 @@ MORNING_HOUR: Final = 9
 _DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WORKING: Final = frozenset(_DAYS[:5])
 _WEEKEND: Final = frozenset(_DAYS[5:])
+_ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY", "BYHOUR", "BYMINUTE"})
+"""Parts of a rule for which there are no words."""
 _TWO: Final = 2
 _NOON: Final = 12
 _SUFFIX: Final = {1: "st", 2: "nd", 3: "rd"}
@@ -68,13 +70,17 @@ def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
     return _say(language, "dates.weekday_day", weekday=_weekday(at, language), day=day)
 
 
-def tells_day(text: str, at_ms: int, now_ms: int, zone: str, language: str) -> bool:
-    """Whether a text names the day itself: `12 Dec`, `12. Dezember`, `12.12.`, of the week ahead its weekday alone."""
+def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:
+    """Whether a text names the day itself, in any language: `12 Dec`, `12.12.`, of the week ahead its weekday alone."""
     at = local(at_ms, zone)
-    if 1 < days_from(at_ms, now_ms, zone) < len(_DAYS) and _first_in(text, [_weekday_name(at, language)]):
+    is_near = 1 < days_from(at_ms, now_ms, zone) < len(_DAYS)
+    if is_near and _first_in(text, (_weekday_name(at, code) for code in LANGUAGES)):
         return True
-    month = _say(language, "dates.months").split()[at.month - 1].rstrip(".").casefold()[:_MONTH_CHARS]
-    in_words = rf"(?<!\d){at.day}(?:\.|st|nd|rd|th|º|er)?\s+(?:\w{{1,3}}\s+)?{month}|{month}\w*\.?\s+{at.day}(?!\d)"
+    names = {_say(code, "dates.months").split()[at.month - 1].rstrip(".").casefold() for code in LANGUAGES}
+    month = _pattern({name[:_MONTH_CHARS] for name in names})
+    in_words = (
+        rf"(?<!\d){at.day}(?:\.|st|nd|rd|th|º|er)?\s+(?:\w{{1,3}}\s+)?(?:{month})|(?:{month})\w*\.?\s+{at.day}(?!\d)"
+    )
     in_digits = rf"(?<![\d.,:])0?{at.day}[./]\s?0?{at.month}(?![\d,:])"
     return re.search(f"{in_words}|{in_digits}", text.casefold()) is not None
 
@@ -90,7 +96,7 @@ def tells_hour(text: str, at_ms: int, zone: str) -> bool:
         rf"(?<![\d.,:])0?{at.hour}\s?[:h]\s?{at:%M}(?!\d)",
         rf"(?<![\d.,:])0?{of_twelve}{minutes}\s?{half}\.?m\b",
         rf"(?<![\d.,:])0?{at.hour}{minutes}\s?(?:{behind})(?!\w)",
-        rf"(?<!\w)(?:{before}) 0?{at.hour}{minutes}(?![\d:%]|[.,]\d|\s?[ap]\.?m\b)",
+        rf"(?<!\w)(?:{before}) 0?{at.hour}{minutes}(?![\d:%]|[.,h]\d|\s?[ap]\.?m\b)",
     ]
     return re.search("|".join(found), text.casefold()) is not None
 
@@ -122,14 +128,26 @@ def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def every_text(rrule: str, language: str, now_ms: int | None = None) -> str:
-    """How often a series comes: `every Sunday`, `every day until 5 Dec`; `regularly` for odd rules.
+def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str = "") -> str:
+    """How often a series comes: `every Sunday`, `every day at 08:00 until 5 Dec`; `regularly` for odd rules.
 
     The year of its end is named where it is not the one of `now_ms`.
     """
-    parts = dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
+    parts = _parts(rrule)
     now = None if now_ms is None else local(now_ms, "UTC")
-    return " ".join([_frequency(parts, language), *_limits(parts, now, language)])
+    return " ".join(filter(None, [_frequency(parts, language), hour, *_limits(parts, now, language)]))
+
+
+def names_days(rrule: str) -> bool:
+    """Whether the words for a rhythm tell its days: `every Tuesday`, `every day`; `every two weeks` doesn't."""
+    parts = _parts(rrule)
+    if parts.get("INTERVAL", "1") != "1" or _ODD & set(parts):
+        return False
+    return parts.get("FREQ") == "DAILY" or bool({"BYDAY", "BYMONTHDAY"} & set(parts))
+
+
+def _parts(rrule: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
 
 
 def rhythm_in(text: str, rrule: str) -> str:
@@ -137,7 +155,7 @@ def rhythm_in(text: str, rrule: str) -> str:
 
     As a list would say it (`every Tuesday and Saturday`), or by all its weekdays in the plural (`Tuesdays, Saturdays`).
     """
-    parts = dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
+    parts = _parts(rrule)
     if not parts:
         return ""
     days = [day for day in parts.get("BYDAY", "").split(",") if day in _DAYS]
@@ -181,8 +199,7 @@ def _frequency(parts: dict[str, str], language: str) -> str:
     )
     step = parts.get("INTERVAL", "1")
     days = [day for day in parts.get("BYDAY", "").split(",") if day]
-    odd = {"BYSETPOS", "BYWEEKNO", "BYYEARDAY", "BYHOUR", "BYMINUTE"} & set(parts)
-    if unit is None or odd or not step.isdigit() or (unit in {"hour", "year"} and days):
+    if unit is None or _ODD & set(parts) or not step.isdigit() or (unit in {"hour", "year"} and days):
         return _say(language, "every.at_times")
     if unit in {"day", "week"} and days:
         return _on_days(days, int(step) if unit == "week" else 1, language)
@@ -205,8 +222,9 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
     if any(day not in _DAYS for day in days):
         return _say(language, "every.at_times")
     order = sorted(days, key=_DAYS.index)
-    if step > 1:
-        return ", ".join([_each("week", step, language), *(_short(day, language) for day in order)])
+    if step > 1:  # of one day the next date tells it
+        also = [_short(day, language) for day in order] if len(order) > 1 else []
+        return ", ".join([_each("week", step, language), *also])
     if set(days) in (_WORKING, _WEEKEND):
         return _say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
     names = _say(language, "dates.each_weekday").split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from datetime import date, time
+from datetime import date, time, timedelta
 
 from bot import replies
 from bot.dates import (
@@ -14,6 +14,7 @@ from bot.dates import (
     every_text,
     hour_text,
     local,
+    names_days,
     rhythm_in,
     soon_text,
     tells_day,
@@ -28,17 +29,19 @@ from memory.text import shorten
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
 TO = "\u2013"
-"""Between the first and the last of several days."""
+"""Between the first and the last of several days; before what helps, where brackets would be the second."""
 TITLE_END = ": "
 """Between the title of work and the work."""
 TITLE_CHARS = 60
 _BREAK = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
+_LOOKED_AHEAD = 3
+"""Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
 
 def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False) -> str:
-    """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday, next on Sun 29 Nov at 19:00)`.
+    """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
     Times are by the person's clock, `zone`. What stands over the line it doesn't repeat: the day of `under_ms`, the
     name of a story.
@@ -54,12 +57,9 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with what helps in brackets, in its own where it ends with some."""
-    if not remarks:
-        return text
-    if text.endswith(")") and text.count("(") == 1:
-        return f"{text[:-1]}, {', '.join(remarks)})"
-    return f"{text} ({', '.join(remarks)})"
+    """The text with what helps in brackets; behind a dash where it has brackets of its own."""
+    said = ", ".join(remarks)
+    return f"{text} {TO} {said}" if said and "(" in text else f"{text} ({said})" if said else text
 
 
 def bare(text: str) -> str:
@@ -101,7 +101,8 @@ def is_work(note: Note) -> bool:
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
-    if note.repeats and not note.rings and not is_past(note, now_ms):
+    comes = note.repeats and (_due_with_its_ring(note) if note.rings else not is_past(note, now_ms))
+    if comes:
         due = _comes(note, now_ms, zone, told)
     found = [each for each in (_owner(note),) if each]
     heading = set(told)
@@ -109,18 +110,17 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         found.append(due)
         told.add(local(note.due_at_ms or 0, _clock(note, zone)).date())
     if rings_at_ms is not None:
-        leads = told != heading and local(rings_at_ms, zone).date() in heading
-        if tells_day(note.text, rings_at_ms, now_ms, zone, replies.spoken()):
+        leads = told != heading and local(rings_at_ms, zone).date() in heading and not comes
+        if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
-        found.insert(len(found) - leads, _rings(note, now_ms, zone, told))
+        found.insert(len(found) - leads, _rings(note, now_ms, zone, told, series_is_told=bool(comes)))
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
-        exact = not tells_hour(note.text, at_ms, zone)
-        found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken(), exact=exact)))
+        found.append(_rang(at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
     if rings_at_ms is not None or series.last(note, "passed"):
-        found += _last_date(note, now_ms, zone)
+        found += _last_date(note, now_ms, zone, told)
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
-        found.append(_put_off(note.snoozed_until_ms, now_ms, zone, told))
+        found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
 
 
@@ -142,6 +142,14 @@ def _is_one(note: Note) -> bool:
     return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
 
 
+def _due_with_its_ring(note: Note) -> bool:
+    """Whether a series rings on the day of each date, at another time than it is due, and its next is none moved."""
+    if not note.due_exact or note.due_at_ms is None or note.rings_at_ms is None or _is_one(note):
+        return False
+    days = {local(at_ms, note.time_zone).date() for at_ms in (note.due_at_ms, note.rings_at_ms)}
+    return len(days) == 1 and all(each.moved_to_ms != note.rings_at_ms for each in note.occurrences)
+
+
 def _clock(note: Note, zone: str) -> str:
     """By which clock it is due: a day without an hour is a day where it was said."""
     return zone if note.due_exact else note.time_zone
@@ -153,10 +161,11 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return ""
     language, clock = replies.spoken(), _clock(note, zone)
     last_ms = note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
-    in_text = tells_day(note.text, last_ms, now_ms, clock, language)
+    in_text = tells_day(note.text, last_ms, now_ms, clock)
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock))
     if note.ends_at_ms is not None:
-        when = f" {TO} ".join(day_text(at_ms, now_ms, clock, language) for at_ms in (note.due_at_ms, last_ms))
+        first = day_text(note.due_at_ms, last_ms, clock, language)  # the year stands behind the last
+        when = f"{first} {TO} {day_text(last_ms, now_ms, clock, language)}"
     ends = note.kind in TO_DO or note.kind == "project"
     is_on = note.kind == "event" and not is_over(note, now_ms)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
@@ -170,11 +179,12 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
 
 
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """The rhythm and the next date of a series that doesn't ring."""
+    """The rhythm and the next date of a series by when it is due."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
-    if tells_day(note.text, at_ms, now_ms, clock, replies.spoken()):
+    if tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
-    return _next(note, note.repeats, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
+    rule = series.until_its_last(note) if note.rings else note.repeats
+    return _next(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
 
 
 def _has_hour(note: Note, clock: str) -> bool:
@@ -183,31 +193,58 @@ def _has_hour(note: Note, clock: str) -> bool:
     return exact and not tells_hour(note.text, note.due_at_ms or 0, clock)
 
 
-def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, not this Sunday, next …`; nothing of its text."""
-    rule, at_ms = series.until_its_last(note), note.rings_at_ms or 0
-    return replies.say("lines.rings", when=_next(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)).rstrip()
+def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series_is_told: bool) -> str:
+    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday at 19:00, not this Sunday`; nothing of its text.
+
+    The hour alone, `⏰ 09:00`, where the day or the series is told.
+    """
+    at_ms, rule = note.rings_at_ms or 0, "" if series_is_told else series.until_its_last(note)
+    if not rule and (series_is_told or local(at_ms, zone).date() in told):
+        when = "" if tells_hour(note.text, at_ms, zone) else f"{local(at_ms, zone):%H:%M}"
+    else:
+        when = _next(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
+    return replies.say("lines.rings", when=when).rstrip()
 
 
 def _next(
     note: Note, rule: str, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool = True
 ) -> str:
-    """The rhythm with its next date, as far as neither the text tells it nor, of the day, what stands over the line."""
+    """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells."""
     language = replies.spoken()
     is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
-    when = when_text(at_ms, now_ms, zone, language, exact=has_hour)
-    if is_told:
-        when = hour_text(at_ms, zone, language) if has_hour else ""
-    every = every_text(rule, language, now_ms) if rule and not rhythm_in(note.text, rule) else ""
+    hour = hour_text(at_ms, zone, language) if has_hour else ""
+    when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour)
+    if not rule:
+        return when
+    in_text = rhythm_in(note.text, rule)
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
-    if rule and moved is not None:
+    if moved is not None:
         usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-        when = hour_text(at_ms, zone, language) if is_told else soon_text(at_ms, now_ms, zone, language)
-        return replies.say("lines.this_time", every=f"{every} {usual}".strip(), when=when)
-    said = ", ".join(filter(None, [every, _exception(note, now_ms, zone) if rule else ""]))
+        when = f"{local(at_ms, zone):%H:%M}" if is_told else soon_text(at_ms, now_ms, zone, language)
+        every = usual if in_text else every_text(rule, language, now_ms, usual)
+        return replies.say("lines.this_time", every=every, when=when)
+    is_expected = is_snoozed(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
+    every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
+    if is_expected:
+        every, when = every or hour, ""
+    said = ", ".join(filter(None, [every, _exception(note, now_ms, zone)]))
     if said and when:
         return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
     return said or when
+
+
+def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
+    """Whether the next date is the one that follows from the rhythm as it is said, and from its next exception."""
+    if not names_days(rule):
+        return False
+    at, day = series.local_of(at_ms, note.time_zone), local(now_ms, note.time_zone)
+    left_out = next((each.original_local[:10] for _, each in series.exceptions(note, now_ms)), "")
+    is_today_over = at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}"
+    for n in range(is_today_over, _LOOKED_AHEAD):
+        first = f"{day + timedelta(days=n):%Y-%m-%d}"
+        if first != left_out and (found := series.first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
+            return found == at
+    return False
 
 
 def _exception(note: Note, now_ms: int, zone: str) -> str:
@@ -220,22 +257,37 @@ def _exception(note: Note, now_ms: int, zone: str) -> str:
     return replies.say("lines.instead", when=day) if is_moved else replies.say("lines.not_on", day=day)
 
 
-def _last_date(note: Note, now_ms: int, zone: str) -> list[str]:
-    """The last date of a series: done, left out, or that it came and waits for a word; nothing after a week."""
-    told = {"rang", "done", "passed"} if note.repeats else {"passed"}
-    date = next((each for each in reversed(note.occurrences) if each.state in told), None)
+def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
+    """The last date of a series: for a week that it came and waits for a word, for a day its end."""
+    states = {"rang", "done", "passed"} if note.repeats else {"passed"}
+    date = next((each for each in reversed(note.occurrences) if each.state in states), None)
     at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
-    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=date.state == "rang")
-    if date.state != "rang":
-        return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]
-    return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
+    if date.state == "rang":
+        return [_rang(at_ms, now_ms, zone, told)] if waits_for_word(note) else []
+    if abs(days_from(at_ms, now_ms, zone)) > 1:
+        return []
+    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
+    return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]
 
 
-def _put_off(until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
-    until = local(until_ms, zone)
+def _rang(at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:
+    """That it rang, and when; the hour alone where its day is told."""
+    language, is_told = replies.spoken(), exact and local(at_ms, zone).date() in told
+    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language, exact=exact)
+    return replies.say("lines.rang", when=when)
+
+
+def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """Until when it was put off, or a series is paused; the day not again where it stands over the line."""
+    language, until = replies.spoken(), local(until_ms, zone)
     if until.date() in told:
-        return replies.say("lines.put_off")
-    when = when_text(until_ms, now_ms, zone, replies.spoken(), exact=until.time() not in WHOLE_DAY)
-    return replies.say("lines.back", when=when)
+        return replies.say("lines.paused" if note.repeats else "lines.put_off")
+    day = day_text(until_ms, now_ms, zone, language)
+    if note.repeats:
+        return replies.say("lines.paused_until", day=day)
+    has_hour = until.time() not in WHOLE_DAY
+    if days_from(until_ms, now_ms, zone) <= 1:
+        return replies.say("lines.put_off_near", when=when_text(until_ms, now_ms, zone, language, exact=has_hour))
+    return replies.say("lines.put_off_until", day=f"{day} {hour_text(until_ms, zone, language)}" if has_hour else day)

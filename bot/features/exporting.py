@@ -52,7 +52,7 @@ def notes_text(ledger: Ledger, now_ms: int, zone: str) -> str:
     """Return the notes as Markdown, as /loops and /memory show them, each once; "" when there are none."""
     pages: list[tuple[str, list[str]]] = []
     told = set[str]()
-    lists = (loop_list(ledger, now_ms, zone), memory_list(ledger, now_ms, zone))
+    lists = (loop_list(ledger, now_ms, zone), memory_list(ledger, now_ms, zone, whole=True))
     for listing in (each for each in lists if isinstance(each, Listing)):
         for group in listing.groups:
             notes = [note for note in group.notes if note.note_id not in told]

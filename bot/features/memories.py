@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import Heading, best_first, by_heading, standing
+from memory.ledger.views import Heading, best_first, by_heading, has_faded, standing
 from memory.search.same_words import asked_words, held
 
 FOUND_MOST = 60
@@ -28,13 +29,22 @@ FORGET_A_ROW = 3
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-def memory_list(ledger: Ledger, now_ms: int, zone: str, *, private: bool = True) -> Listing | OutgoingMessage:
-    """All that is remembered under its headings, or that nothing is."""
-    groups = [group for name, notes in by_heading(ledger, now_ms) for group in _groups(name, notes, private=private)]
-    where = "" if private else "_group"
+def memory_list(
+    ledger: Ledger, now_ms: int, zone: str, *, private: bool = True, whole: bool = False
+) -> Listing | OutgoingMessage:
+    """All that is remembered under its headings, or that nothing is.
+
+    Dates that were over days ago are only counted, unless the list is to be `whole`: a run of shifts would fill pages.
+    """
+    faded = frozenset[int]() if whole else {note.number for note in standing(ledger, now_ms) if has_faded(note, now_ms)}
+    headed = [
+        (name, [note for note in notes if note.number not in faded]) for name, notes in by_heading(ledger, now_ms)
+    ]
+    groups = [group for name, notes in headed if notes for group in _groups(name, notes, private=private)]
+    where, also = "" if private else "_group", replies.counted(len(faded), "dates_over") if faded else ""
     if not groups:
-        return OutgoingMessage(replies.say(f"memory_none{where}"))
-    return _listing(replies.say(f"memory_head{where}"), groups, now_ms, zone)
+        return OutgoingMessage("\n\n".join(filter(None, [replies.say(f"memory_none{where}"), also])))
+    return replace(_listing(replies.say(f"memory_head{where}"), groups, now_ms, zone), also=also)
 
 
 def _groups(name: Heading, notes: Sequence[Note], *, private: bool) -> list[Group]:

@@ -20,6 +20,7 @@ from memory.ledger.views import (
     by_heading,
     forgotten_turns,
     forgotten_words,
+    has_faded,
     is_story,
     rang_last,
     standing,
@@ -117,13 +118,13 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
-    known = sum(len(notes) for _, notes in by_heading(ledger, now_ms))
-    lines.append(replies.say("status_known", things=replies.counted(known, "thing")))
+    known = sum(not has_faded(note, now_ms) for _, notes in by_heading(ledger, now_ms) for note in notes)
+    lines += [replies.say("status_known", things=replies.counted(known, "thing"))] if known else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
         title = name_of(coming[0])
-        lines.append(replies.say("status_jobs", count=len(coming), when=when, title=title))
+        lines.append(replies.say("status_jobs", when=when, title=title))
     if rang := ", ".join(name_of(note) for note in rang_last(ledger, now_ms)):
         lines.append(replies.say("status_late", titles=replies.shorten(rang, LATE_CHARS)))
     elif not coming:

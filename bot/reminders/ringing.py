@@ -9,7 +9,7 @@ from typing import Final, Literal
 from bot import replies
 from bot.dates import day_text, days_from, local, tells_day, tells_hour, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
-from bot.lines import name_of
+from bot.lines import name_of, with_remarks
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
@@ -96,25 +96,25 @@ def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage,
 
 def _message(due: Due, now_ms: int) -> OutgoingMessage:
     late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
-    text = replies.say("reminder", title=_for_whom(due.note.text + _hour_of(due, now_ms), due)) + late
+    text = replies.say("reminder", title=_for_whom(with_remarks(due.note.text, _hour_of(due, now_ms)), due)) + late
     row = rang_row(due.note, due.occurrence)
     return OutgoingMessage(text, buttons=(row,), anyone_may_tap=bool(due.who), mentions=due.who)
 
 
-def _hour_of(due: Due, now_ms: int) -> str:
+def _hour_of(due: Due, now_ms: int) -> list[str]:
     """When the thing itself is, where that is another time than the reminder's; nothing of it that its words tell.
 
     "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
     """
     note, at_ms, language = due.note, due.note.due_at_ms, replies.spoken()
     if at_ms is None or not note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
-        return ""
+        return []
     zone = note.time_zone
     half_ms = HALF_DAY_MS if local(at_ms, zone).hour > NOON else 0
     tells = any(tells_hour(note.text, each, zone) for each in (at_ms, at_ms - half_ms))
-    if tells and (days_from(at_ms, now_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone, language)):
-        return ""
-    return f" ({when_text(at_ms, now_ms, zone, language, exact=not tells)})"
+    if tells and (days_from(at_ms, now_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone)):
+        return []
+    return [when_text(at_ms, now_ms, zone, language, exact=not tells)]
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:

@@ -161,10 +161,25 @@ def test_memory_stands_under_its_headings():
     shown = page(memory_list(ledger, START_MS, "UTC"))
 
     heads = [line for line in shown.text.splitlines() if line and not line[0].isdigit()][1:]
-    assert heads == ["Good to know", "People", "Likes and limits", "Decided", "What's going on"]
+    assert heads == ["Good to know", "People", "What I keep in mind", "Decided", "Going on and coming up"]
     assert "tiler" not in shown.text
     assert [button.label for row in shown.buttons for button in row] == [f"Forget {n}" for n in range(1, 6)]
     assert len(shown.buttons) == 2
+
+
+def test_dates_that_were_over_days_ago_are_only_counted():
+    """A run of shifts fills no pages; the file of notes has them all, and /status counts the others."""
+    shifts = [("event", f"Shift {n}", {"due_at_ms": START_MS - n * DAY_MS}) for n in range(1, 12)]
+    ledger = ledger_of(("fact", "The shop is in Bristol", {}), *shifts)
+    listed = memory_list(ledger, START_MS, "UTC")
+
+    assert len(listed.notes) == 4
+    assert page(listed).text.endswith("8 earlier dates are over; /memory with a word from one finds it.")
+    assert "I remember 4 things" in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "Shift 11" in notes_text(ledger, START_MS, "UTC")
+    assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
+        "1 earlier date is over; /memory with a word from it finds it."
+    )
 
 
 def test_what_is_made_up_stands_under_its_story():
@@ -181,7 +196,7 @@ def test_what_is_made_up_stands_under_its_story():
     loops = page(loop_list(ledger, START_MS, "UTC")).text
 
     assert [line for line in shown.splitlines()[1:] if line and not line[0].isdigit()] == [
-        "What's going on", "Story: Harrow", "Stories",
+        "Going on and coming up", "Story: Harrow", "Stories",
     ]  # fmt: skip
     assert all(text in shown for text in ("riders", "Bar the gate", "poisoned", "slow train"))
     assert [line for line in loops.splitlines()[1:-1] if line] == [
@@ -254,8 +269,8 @@ def test_reminders_stand_under_their_days_behind_what_rang():
 
     assert lines[2:10] == [
         "Already rang", "1. Tablets (I reminded you today at 08:00)",
-        "", "Sun 19 Nov", "2. Call mum (⏰ at 19:00, every Sunday)",
-        "", "Mon 20 Nov", "3. Vet (⏰ at 09:00)",
+        "", "Sun 19 Nov", "2. Call mum (⏰ every Sunday at 19:00)",
+        "", "Mon 20 Nov", "3. Vet (⏰ 09:00)",
     ]  # fmt: skip
     assert [[button.label for button in listing.row(note)] for note in ledger] == [
         ["Done", "In an hour", "Tomorrow", "Don't remind me"],
@@ -273,7 +288,7 @@ def test_an_event_that_rang_waits_for_no_word():
 
     assert "1. The technician comes (at 23:13)" in page(loop_list(ledger, START_MS, "UTC")).text
     assert [note.text for note in ringing(ledger, START_MS)] == ["The technician comes"]
-    assert "Already reminded: The technician comes" in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "I've already reminded you: The technician comes" in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
     assert ringing(ledger, START_MS + DAY_MS) == []
     assert "not called done" not in model_line(ledger.notes[1], START_MS, "UTC")
     assert to_do(ledger, START_MS + DAY_MS) == []
@@ -288,7 +303,7 @@ def test_status_and_reminders_name_the_same_as_reminded_already():
 
     assert "Already reminded" not in page(reminder_list(ledger, START_MS, "UTC")).text
     assert "Already reminded" not in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
-    assert "Reminders: 1, next on Tue 21 Nov at 08:00: Water plants" in said
+    assert "Next reminder on Tue 21 Nov at 08:00: Water plants" in said
 
 
 def test_status_says_nothing_of_a_topic_that_it_does_not_know():
@@ -296,7 +311,7 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     said = status_text(ChatStatus("", 1, ledger_of()), START_MS, "UTC")
     titled = status_text(ChatStatus("The harbour", 1, ledger_of()), START_MS, "UTC")
 
-    assert said.startswith("Open: nothing")
+    assert said.startswith("Nothing is open.")
     assert titled == f"We're talking about: The harbour (1 message).\n\n{said}"
 
 
@@ -315,7 +330,7 @@ def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
     assert lines[2:6] == [
         "Today",
         "1. Mr Bouvet comes (at 21:13)",
-        "2. Oven (⏰ at 22:30)",
+        "2. Oven (⏰ 22:30)",
         "3. Parents' evening (at 23:13)",
     ]
     assert [note.text for note in to_do(ledger, START_MS + 2 * HOUR_MS)] == ["Oven", "Parents' evening"]
@@ -345,9 +360,12 @@ def test_loops_say_how_many_dates_are_further_ahead():
         ledger_of(dentist, birthday, past, made_up, *(task(f"Thing {n}") for n in range(8))), START_MS, "UTC"
     )
 
-    assert "2 more dates to come: /memory" not in page(listed).text
-    assert "2 more dates to come: /memory\n\nTap a number" in page(listed, 6).text
-    assert loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\n1 more date to come: /memory"
+    assert "2 more dates are coming up: /memory shows them." not in page(listed).text
+    assert "2 more dates are coming up: /memory shows them.\n\nTap a number" in page(listed, 6).text
+    assert (
+        loop_list(ledger_of(dentist), START_MS, "UTC").text
+        == "Nothing's open.\n\n1 more date is coming up: /memory shows it."
+    )
 
 
 def test_what_lasts_several_days_is_on_until_its_last():
