@@ -26,6 +26,11 @@ class ModelError(Exception):
         """True for what may be gone in a moment."""
         self.status_code = status_code
 
+    @property
+    def reason(self) -> str:
+        """Its kind and status, e.g. `Status 401`: for logs and records, where the text may repeat the prompt."""
+        return f"{self.kind} {self.status_code}" if self.status_code else self.kind
+
 
 def broken(detail: str) -> ModelError:
     """Return the error of an answer that broke off."""

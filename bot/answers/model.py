@@ -13,7 +13,7 @@ from bot.answers.bill import Bill
 from bot.answers.fit import fitted
 from bot.answers.instructions import own_instructions, preface
 from bot.answers.loop import Progress
-from bot.answers.one_model import Means, OneModel, apology, reason_of
+from bot.answers.one_model import Means, OneModel, apology
 from bot.answers.responder import Answer, Ask, NoAnswer, Show
 from bot.answers.tools.calls import schemas
 from bot.settings.model_names import ModelNames, NamedModel
@@ -106,7 +106,7 @@ class ModelResponder:
             why = apology(exc)
             if why is None:
                 raise
-            raise NoAnswer(reason_of(exc), why, tuple(bill.uses)) from exc
+            raise NoAnswer(getattr(exc, "reason", type(exc).__name__), why, tuple(bill.uses)) from exc
 
 
 def _once(act: Callable[[], None]) -> Callable[[], None]:

@@ -135,13 +135,6 @@ def _from_now(seconds: float) -> float:
     return asyncio.get_running_loop().time() + seconds
 
 
-def reason_of(error: Exception) -> str:
-    """Return an error's kind and status for the log; its text may repeat the prompt and stays out of it."""
-    kind = error.kind if isinstance(error, ModelError) else type(error).__name__
-    status = getattr(error, "status_code", None)
-    return f"{kind} {status}" if status else kind
-
-
 def kind_of(error: Exception) -> str:
     """Return an error's kind for the meters: rate_limit, server, status_404 and the like, else the error's class."""
     status: int | None = getattr(error, "status_code", None)

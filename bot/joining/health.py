@@ -41,10 +41,10 @@ def health_of(joined: Joined, process: Process, report: StartReport) -> BotHealt
         problems.append(f"storage: {refused}")
     stalled_s = joined.poller.silent_for_s()
     if not process.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
-        problems.append(f"polling: silent for {stalled_s:.0f} s")
+        problems.append(f"polling: Telegram has not answered for {stalled_s:.0f} s")
     lag_s = process.meters.longest_lag_s()
     if lag_s > LAG_S:
-        problems.append(f"loop: it stood still for {lag_s:.1f} s")
+        problems.append(f"loop: the bot stood still for {lag_s:.1f} s")
     detail = {
         "loop_lag_s": round(lag_s, 3),
         "boot_id": process.boot_id,

@@ -87,7 +87,7 @@ class Asking:
             self._count_broken()
             return _failed(exc, request, exc.spent)
         except Exception as exc:  # noqa: BLE001 - whatever is wrong with a model, what stands is shown
-            log.warning("session %s was not read by the model: %s", request.session_id, type(exc).__name__)
+            log.warning("session %s was not read by the model: %s", request.session_id, _reason(exc))
             estimate = self.model.estimate(request) if isinstance(exc, TimeoutError) else 0
             return _failed(exc, request, Keeping(KeeperAnswer(), estimate))
         self._broken = 0
@@ -118,11 +118,16 @@ def _asked(answer: KeeperAnswer, judgement: Judged, calls: Sequence[Keeping]) ->
     )
 
 
+def _reason(exc: Exception) -> str:
+    """Why asking failed, in a word or two that hold nothing of a message: the error's own, else its class."""
+    return str(getattr(exc, "reason", type(exc).__name__))
+
+
 def _failed(exc: Exception, request: KeeperRequest, spent: Keeping) -> Asked:
     return Asked(
         None,
         Judged(request.ledger),
-        type(exc).__name__,
+        _reason(exc),
         spent.input_tokens,
         spent.output_tokens,
         spent.cost_nanodollars,

@@ -175,5 +175,8 @@ class KeepingModel(Protocol):
         ...
 
     async def __call__(self, request: KeeperRequest, again: Again | None = None) -> Keeping:
-        """Return its answer. Raises `ContractBroken` for one of another shape, else whatever goes wrong."""
+        """Return its answer. Raises `ContractBroken` for one of another shape, else whatever goes wrong.
+
+        An error may have a `reason`, a word or two that hold nothing of a message: it is kept instead of its class.
+        """
         ...

@@ -234,7 +234,7 @@ async def test_health_tells_of_a_loop_that_stood_still(served):
     stood = await client.get("/health")
 
     assert [answer.status_code for answer in (well, busy, stood)] == [200, 200, 503]
-    assert stood.json()["problems"] == ["loop: it stood still for 12.0 s"]
+    assert stood.json()["problems"] == ["loop: the bot stood still for 12.0 s"]
     assert stood.json()["loop_lag_s"] == 12.0
 
 

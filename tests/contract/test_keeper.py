@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from bot.answers.errors import ModelError
 from memory.keeper import queue
 from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
@@ -473,11 +474,18 @@ async def test_two_who_ask_at_once_cause_one_reading(memory, model, say, answers
     assert (await memory.keeper.unread(HERE)).turns == 0
 
 
-@pytest.mark.parametrize("failure", [RuntimeError("overloaded"), TimeoutError()])
-async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_news(
-    memory, model, say, answers, failure
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (RuntimeError("overloaded"), "RuntimeError"),
+        (TimeoutError(), "TimeoutError"),
+        (ModelError("Status", "why_refused", "with words of the prompt", status_code=401), "Status 401"),
+    ],
+)
+async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_news(  # noqa: PLR0917 - asked for by name
+    memory, model, say, answers, failure, reason
 ):
-    """The turns stay unread meanwhile, and are read with the next message."""
+    """The turns stay unread meanwhile, and are read with the next message; kept is why, without a word of them."""
     answers += [failure, failure]
     session_id = await say(SURGERY)
     await memory.keeper.read_now(HERE)
@@ -488,7 +496,7 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
         await memory.keeper.read_due()
 
     assert len(model.requests) == 2
-    assert [error for error, *_ in await logged(memory, session_id)] == [type(failure).__name__] * 2
+    assert [error for error, *_ in await logged(memory, session_id)] == [reason] * 2
     assert (await memory.keeper.unread(HERE)).turns == 1
     assert session_id not in await stored_lines(memory.db, HERE)
     await say(PLUMBER)

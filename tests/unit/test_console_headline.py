@@ -25,6 +25,7 @@ def waits(state: str, minutes: int) -> Waiting:
         (Facts(NOW_MS), "good", "Nobody has written yet"),
         (Facts(NOW_MS, answered_at_ms=NOW_MS, took_ms=3200), "good", "in 3.2 s"),
         (Facts(NOW_MS, problems=["storage: disk is full"], failures=[KEY]), "bad", "Storage: disk is full"),
+        (Facts(NOW_MS, problems=["loop: the bot stood still for 7.0 s"]), "bad", "The bot stood still for 7.0 s."),
         (Facts(NOW_MS, failures=[KEY], answered_at_ms=NOW_MS - 1), "bad", "refused the key (Sam). Check the key."),
         (Facts(NOW_MS, failures=[KEY], answered_at_ms=NOW_MS + 1), "warn", "Answers have come since"),
         (Facts(NOW_MS, failures=[BUDGET], answered_at_ms=NOW_MS - 1), "good", "Answering."),
@@ -52,3 +53,11 @@ def test_what_waits_for_a_choice_is_told_below():
     assert headline(Facts(NOW_MS, waiting=[waits("parked", 3)])).more == (
         "Sam: 1 message waiting for the person's choice (for 3 minutes).",
     )
+
+
+def test_nothing_is_said_to_go_out_while_it_fails():
+    """A reading that failed beside messages that fail makes no line that contradicts the red one."""
+    found = headline(Facts(NOW_MS, failures=[KEY], unread="the model's provider refused the key"))
+
+    assert found.level == "bad"
+    assert not [line for line in found.more if "go out" in line]

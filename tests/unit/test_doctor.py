@@ -218,4 +218,5 @@ def test_a_keeper_that_hands_over_is_named_with_what_helps():
 
     assert (broken.level, "ollama:tiny" in broken.says) == ("warn", True)
     assert work.keeper("a:m", []).level == "ok"
-    assert work.keeper("a:m", ["TimeoutError"] * 3).level == "warn"
+    refused = work.keeper("a:m", ["Status 401"] * 3)
+    assert (refused.level, "refused the key" in refused.says) == ("warn", True)

@@ -85,7 +85,7 @@ def headline(facts: Facts) -> Headline:
 
 
 def _bad(facts: Facts) -> list[str]:
-    lines = [f"{each[:1].upper()}{each[1:]}." for each in facts.problems]
+    lines = [_sentence(each.removeprefix("loop: ").removeprefix("polling: ")) for each in facts.problems]
     return lines + [f"{_failed(each)} {_sentence(each.remedy)}" for each in facts.failures if _is_now(each, facts)]
 
 
@@ -95,7 +95,7 @@ def _warn(facts: Facts) -> list[str]:
     over = [each for each in facts.failures if each.breaks and not _is_now(each, facts)]
     lines += [f"{_failed(each)} Answers have come since; what failed waits below." for each in over]
     if facts.unread:
-        lines.append(f"Answers go out, but the last reading for notes failed ({facts.unread}); it's tried again.")
+        lines.append(f"The last reading for notes failed: {facts.unread}. It's tried again; answers don't wait for it.")
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.ops.checks.check import Check
 from bot.ops.format import joined
+from bot.ops.runs.failures import cause_of
 from bot.replies import ago, plural
 
 STUCK_MS = 10 * 60_000
@@ -29,9 +30,8 @@ def keeper(model: str, last: Sequence[str]) -> Check:
         says = f"{model} kept no notes {len(last)} times in a row, so rules keep them until the next start"
         return Check(name, "warn", says, "name a stronger model in CONTINUITY_MEMORY_MODEL and start again")
     if last and all(last):
-        return Check(
-            name, "warn", f"{model} failed {len(last)} times in a row ({last[0]})", "look at its key and limits"
-        )
+        why, remedy = cause_of(last[0])
+        return Check(name, "warn", f"{model} failed {len(last)} times in a row: {why}", remedy)
     return Check(name, "ok", f"{model} keeps the notes")
 
 

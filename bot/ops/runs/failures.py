@@ -30,6 +30,11 @@ _NAMED: Final = {
     "NoKey": ("the model's key is not set", "set it and start again; `doctor` names the variable"),
     "BrokenOff": ("the model's answer broke off", "retry; if it repeats, look at the network"),
     "Garbage": ("the model answered what makes no sense", "retry; if it repeats, choose another model"),
+    "TimeoutError": ("the model fell silent for too long", "retry; if it repeats, look at CONTINUITY_MODEL_TIMEOUT_S"),
+    "Error": ("the model's provider broke off with an error", "retry; if it repeats, look at its own status page"),
+    "ContractBroken": (
+        "the model did not answer as a keeper of notes has to", "name a stronger one in CONTINUITY_MEMORY_MODEL"
+    ),
     "Endless": ("the model called tools without end", "retry; if it repeats, choose another model"),
     "TooLong": ("the model's answer had no end", "retry; if it repeats, choose another model"),
     "CutOff": ("the model's answer was cut off at the provider's limit", "retry with a shorter request"),
