@@ -39,9 +39,13 @@ _HANDED_ON = ("content-type", "hx-request", "cookie")
 _PASSED_ON = ("content-type", "location", "cache-control", "hx-redirect", "set-cookie")
 _ENTRANCES = ("/console/login", "/console/logout")
 _STARTING = """<!doctype html><html lang=en><meta name="color-scheme" content="light dark">
-<meta http-equiv=refresh content=1><title>Console</title><link rel=stylesheet href="/play/play.css">
-<p class=empty>{}</p>"""
-_WHY_NO_CONSOLE = {"starting": "The bot is starting …", "running": "The bot is starting …"}
+<meta name="viewport" content="width=device-width"><title>Console</title>
+<link rel=stylesheet href="/play/play.css"><p class=empty>{} <a href="">Look again</a></p>"""
+_WHY_NO_CONSOLE = {
+    "starting": "The bot is starting …",
+    "running": "The bot is starting …",
+    "killed": "The bot isn't running just now. It's started again in a moment.",
+}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
     "img-src 'self' data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -242,7 +246,7 @@ class PlaygroundPages:
                 answer = await self._console.request(request.method, url, headers=headers | _cookie(login))
                 answer.headers["set-cookie"] = login.headers.get("set-cookie", "")
         except httpx.HTTPError:
-            why = _WHY_NO_CONSOLE.get(self._keeper.state) or f"The bot is not running: {self._keeper.note}."
+            why = _WHY_NO_CONSOLE.get(self._keeper.state) or f"{self._keeper.note[:1].upper()}{self._keeper.note[1:]}."
             if "hx-request" in request.headers:
                 return web.Response(status=502, text=why, headers=_IN_OUR_FRAME)
             policy = _POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")

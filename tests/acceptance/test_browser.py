@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from loopback.model import ModelFault
 from loopback.played import fork
 from loopback.served import TOKEN
 from loopback.web import (
@@ -28,8 +29,8 @@ from bot.playground.pages import ANA
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM), pytest.mark.sweep]
 
-PAGES = ("sessions", "continuity", "checkpoints", "starts", "set-aside", "history")
-OF_A_SESSION = ("", "/memory", "/carried", "/next")
+PAGES = ("sessions", "continuity", "checkpoints", "starts", "tools", "set-aside", "history")
+OF_A_SESSION = ("", "/memory", "/made", "/carried", "/next", "/notes/1")
 
 
 @pytest.fixture
@@ -76,6 +77,8 @@ async def test_a_newcomer_finds_the_way(playground):
         await phone.opens(playground.api.url)
         await expect(phone.answers.first).to_be_visible()
         too_wide, found_dark = await overflow_of(phone.page), await problems_of(phone.page)
+        await phone.page.click("#side")
+        found_dark += await problems_of(phone.page)
 
         await you.goes_to("You")
         you.page.on("dialog", lambda dialog: dialog.accept())
@@ -132,7 +135,10 @@ async def enter(page, locator) -> None:
 
 
 async def test_a_newcomer_needs_no_mouse(playground):
-    """By keyboard alone: talk, kill, be answered after it, move the clock, carry on, another chat, no reset."""
+    """By keyboard alone: talk, tap, kill, be answered after it, move the clock, carry on, another chat, no reset.
+
+    Who taps a button goes on from where it was, or from the text when it is gone.
+    """
     async with open_browser() as browser:
         you = Messenger(await open_page(browser))
         page = you.page
@@ -141,6 +147,15 @@ async def test_a_newcomer_needs_no_mouse(playground):
         await page.keyboard.type("I need to call the landlord by Friday about the heating.")
         await page.keyboard.press("Enter")
         await expect(you.answers).to_have_count(1)
+        await page.keyboard.type("/settings")
+        await page.keyboard.press("Enter")
+        await expect(you.answers).to_have_count(2)
+        await enter(page, page.locator(".keys button").last)
+        await expect(page.locator(".time", has_text="edited")).to_have_count(1)
+        await expect(page.locator(".keys button:focus")).to_have_count(1)
+        await page.reload()
+        await expect(page.locator("#text")).to_be_focused()
+        await expect(you.answers).to_have_count(2)
 
         await enter(page, page.locator("#kill"))
         await expect(you.bot).to_have_text("killed")
@@ -149,9 +164,10 @@ async def test_a_newcomer_needs_no_mouse(playground):
         await press_until(page, page.locator("#text"))
         await page.keyboard.type("hey")
         await page.keyboard.press("Enter")
-        await expect(you.answers).to_have_count(2)
+        await expect(you.answers).to_have_count(3)
         await enter(page, page.locator(".keys button", has_text="Carry on"))
         await expect(page.locator(".keys", has_text="Carry on")).to_have_count(0)
+        await expect(page.locator("#text")).to_be_focused()
 
         await enter(page, page.locator("#chats button", has_text=re.compile(r"^\s*Flat")))
         await press_until(page, page.locator("#who"))
@@ -210,15 +226,61 @@ async def test_an_operator_finds_the_way(served, model):
     assert page.faults == []
 
 
+async def test_an_operator_settles_what_failed_without_a_mouse(served, model, api):
+    """Retry, Drop, a search, by keyboard alone; the focus stays on a button while its part is read again."""
+    app, _ = await served()
+    api.world.user(1, first_name="Sam")
+
+    async def fails(text):
+        count = len(api.texts(1))
+        api.people.says(1, text)
+        await api.until(lambda: len(api.texts(1)) > count)
+        await app.settled()
+
+    await fails("hello")  # is answered yet
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    await fails("What about the boiler?")
+    await fails("And the tariff?")
+    async with open_browser() as browser:
+        page = await open_page(browser)
+        await page.goto(f"{app.http_url}/console")
+        await page.keyboard.type(TOKEN)
+        await page.keyboard.press("Enter")
+        await enter(page, page.locator("header a", has_text="Failures"))
+        retry = page.get_by_role("button", name="Retry: What about the boiler?")
+        await retry.wait_for()
+        await press_until(page, retry)
+        await fails("And the gas?")
+        await page.get_by_role("button", name="Retry: And the gas?").wait_for()
+        await expect(retry).to_be_focused()
+        model.heal()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("status")).to_contain_text("again")
+        await expect(retry).to_have_count(0)
+        await enter(page, page.get_by_role("link", name="Drop: And the tariff?"))
+        await enter(page, page.get_by_role("button", name="Drop it"))
+        await expect(page.get_by_role("status")).to_contain_text("Dropped")
+        await expect(page.locator(".trouble li")).to_have_count(1)
+
+        await enter(page, page.locator("header a", has_text="Sessions"))
+        await page.locator("#q").wait_for()
+        await press_until(page, page.locator("#q"))
+        await page.keyboard.type("boiler")
+        await page.keyboard.press("Enter")
+        await enter(page, page.locator("td a").first)
+        await expect(page.locator(".talk")).to_contain_text("You said: What about the boiler?")
+
+    assert page.faults == []
+
+
 async def test_the_console_is_fit_for_everybody(served, model):
-    """axe-core finds nothing, wide and light or narrow and dark; no page is too wide; a dead bot has one red line."""
+    """axe-core finds nothing, wide and light or narrow and dark: before anything was said, with talk, with failures.
+
+    No page is too wide, and a dead bot has one red line.
+    """
     heating = "I need to call the landlord by Friday about the heating."
     model.reply = noting(heating, "task", "Call the landlord about the heating")
     app, client = await served()
-    for text in (heating, "What's open?"):
-        await client.post("/chat", json={"session_id": "home", "message": text})
-    session = (await client.get("/sessions")).json()["sessions"][0]["session_id"]
-    pages = [*PAGES, *(f"sessions/{session}{end}" for end in OF_A_SESSION)]
     found: dict[str, list[str]] = {}
     async with open_browser() as browser:
         page = await open_page(browser)
@@ -232,13 +294,26 @@ async def test_the_console_is_fit_for_everybody(served, model):
         await page.goto(f"{app.http_url}/console/login")
         await page.fill("#token", TOKEN)
         await page.click("button")
-        await page.locator("td a").first.wait_for()
-        for name in pages:
+        await page.locator("#main").wait_for()
+        for name in PAGES:
+            await page.goto(f"{app.http_url}/console/{name}")
+            await look(f"fresh {name}")
+        for text in (heating, "What's open?"):
+            await client.post("/chat", json={"session_id": "home", "message": text})
+        session = (await client.get("/sessions")).json()["sessions"][0]["session_id"]
+        for name in (*PAGES, *(f"sessions/{session}{end}" for end in OF_A_SESSION)):
             await page.goto(f"{app.http_url}/console/{name}")
             await look(name)
+        await page.goto(f"{app.http_url}/console/sessions/{session}")
         await page.locator("nav.pages a", has_text="What it remembers").click()
         await page.locator("a", has_text="Forget").first.click()
         await look("question")
+        model.plant(ModelFault.SERVER_ERROR, times=None)
+        await client.post("/chat", json={"session_id": "home", "message": "And the boiler?"})
+        for name in ("sessions", "set-aside", f"sessions/{session}"):
+            await page.goto(f"{app.http_url}/console/{name}")
+            await expect(page.locator("#headline .bad")).to_have_count(1)
+            await look(f"failing {name}")
         assert page.faults == []
 
         await page.goto(f"{app.http_url}/console/sessions")

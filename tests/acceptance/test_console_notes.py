@@ -128,3 +128,16 @@ async def test_a_reminder_is_moved_and_dropped(console):
     assert "It won&#39;t ring any more" in warned
     assert "Nothing is noted yet." in dropped
     assert (await app.services.db.read_one("notes_next_ring", prefix="%"))["rings_at_ms"] is None
+
+
+async def test_a_rhythm_and_whose_turn_it_is_are_said_in_words(console):
+    """No rule of a calendar and no word of ours, in the list as in a note's own history."""
+    app, client, browser = console
+    weekly = {"rings_from": "2030-03-05T09:00", "repeats": "FREQ=WEEKLY;BYDAY=TU", "owner": "assistant"}
+    note = await talked_and_noted(app, client, "Every Tuesday tell me what's due.", "task", "Tell what's due", **weekly)
+    page = f"/console/sessions/{await session_id(client)}"
+    for end in ("/memory", f"/notes/{note.number}"):
+        shown = (await browser.get(page + end)).text
+        assert "every Tuesday" in shown
+        assert "the assistant" in shown
+        assert "FREQ" not in shown

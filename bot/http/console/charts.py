@@ -14,7 +14,7 @@ from typing import Final
 
 WIDTH: Final = 640
 HEIGHT: Final = 220
-LEFT: Final = 74
+LEFT: Final = 92
 RIGHT: Final = 26
 TOP: Final = 14
 FOOT: Final = 34

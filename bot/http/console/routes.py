@@ -89,7 +89,13 @@ class Console:
             lstrip_blocks=True,
         )
         self._templates.filters.update(
-            time=self._pages.time, age=self._pages.age, plural=plural, words=words.in_words, day=words.day, ticks=ticks
+            time=self._pages.time,
+            age=self._pages.age,
+            plural=plural,
+            words=words.in_words,
+            day=words.day,
+            every=words.every,
+            ticks=ticks,
         )
         self._templates.globals.update(words=words, zone=self._pages.zone_name, headline=None, failed=0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.dates import local
+from bot.dates import every_text, local
 from memory.ledger.types import NoteChange
 
 TIERS: Final = {
@@ -57,6 +57,7 @@ HANDS: Final = {
     "offline": "rules, without a model",
     "operator": "an operator",
 }
+OWNERS: Final = {"user": "the person", "assistant": "the assistant"}
 MODES: Final = {
     "ask": "ask what to carry forward",
     "use": "carry it forward",
@@ -122,7 +123,27 @@ def verb(change: NoteChange) -> str:
 
 def fields(change: NoteChange) -> list[tuple[str, object, object]]:
     """Name, value before (None for none) and value now of what a reader of a note's history wants to know."""
-    return [(_FIELDS[name], change.before.get(name), value) for name, value in change.after.items() if name in _FIELDS]
+    return [
+        (_FIELDS[name], _read(name, change.before.get(name)), _read(name, value))
+        for name, value in change.after.items()
+        if name in _FIELDS
+    ]
+
+
+def _read(name: str, value: object) -> object:
+    """A field's value as it is read: a rhythm and who has to act in words, everything else as it is."""
+    if name == "owner" and isinstance(value, str):
+        return OWNERS.get(value, value)
+    return every(value) if name == "repeats" and isinstance(value, str) and value else value
+
+
+def every(rule: str) -> str:
+    """How often a series comes.
+
+    >>> every("FREQ=WEEKLY;BYDAY=TU")
+    'every Tuesday'
+    """
+    return every_text(rule, "en")
 
 
 def in_words(name: str, table: dict[str, str]) -> str:

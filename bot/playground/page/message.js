@@ -81,7 +81,7 @@ function fileOf(line) {
   return box;
 }
 
-const hue = (id) => `c${Math.abs(id) % 6}`;
+const hue = (id) => `c${id < 0 ? 5 : id && 1 + id % 4}`; // the bot has c0, groups c5
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 
 function avatar(name, id) {

@@ -23,6 +23,8 @@ async function act(what, body) {
 function ended() {
   at("bot").textContent = "the playground has ended";
   at("bot").className = "pill failed";
+  at("trouble").hidden = false;
+  at("trouble").textContent = "The playground has ended. Start it again, and this page goes on by itself.";
 }
 
 // --- the conversation: nodes stay where they are, so that focus and what a screen reader has read stay too
@@ -81,7 +83,8 @@ function message(line, isGroup) {
 
 function show(state) {
   const isGroup = state.chats.some((one) => one.id === chat && one.group), log = at("log");
-  const whole = drawn !== `${chat} ${writer}`;
+  const whole = drawn !== `${chat} ${writer}`, was = document.activeElement, isHere = log.contains(was);
+  let instead = null; // takes the focus of a button whose message is drawn again
   if (whole) { log.setAttribute("aria-live", "off"); log.replaceChildren(); places.clear(); drawn = `${chat} ${writer}`; }
   const items = wanted(state, isGroup), left = new Set(items.map(([key]) => key));
   for (const [key, [node]] of places) if (!left.has(key)) { node.remove(); places.delete(key); }
@@ -92,11 +95,16 @@ function show(state) {
     while (place && place.classList.contains("note")) place = place.nextSibling; // ours stand where they came
     if (there && there[1] === print) { place = there[0].nextSibling; continue; }
     const node = draw();
+    if (isHere && there && there[0].contains(was)) {
+      const fresh = [...node.querySelectorAll(".keys button, .keys a")];
+      instead = fresh.find((one) => one.textContent === was.textContent) || fresh[0];
+    }
     if (there) there[0].replaceWith(node); else log.insertBefore(node, place);
     places.set(key, [node, print]);
     place = node.nextSibling;
   }
   if (!state.lines.length) log.prepend(empty(isGroup));
+  if (isHere && !was.isConnected) (instead || at("text")).focus({ preventScroll: true });
   if (whole) requestAnimationFrame(() => log.setAttribute("aria-live", "polite"));
   const draft = state.draft || (state.typing ? "typing …" : "");
   if (at("draft").textContent !== draft) at("draft").replaceChildren(...(draft ? [make("div", "line bot draft", draft)] : []));
@@ -171,7 +179,7 @@ function settle(state) {
   at("as").hidden = !(found && found.group);
   at("who").value = String(writer);
   const mate = state.people.find((one) => one.id === writer);
-  at("text").placeholder = found && found.group ? `Write as ${mate.name}` : writer === state.you ? "Write a message" : `Write as ${found.title}`;
+  at("text").placeholder = writer === state.you ? "Write a message" : `Write as ${mate.name}`;
   return was === [chat, writer].join();
 }
 
@@ -184,9 +192,15 @@ function tell(state) {
   at("trouble").hidden = bot.state !== "failed";
   if (at("trouble").textContent !== bot.note) at("trouble").textContent = bot.state === "failed" ? bot.note : "";
   const now = new Date(state.now_ms);
-  at("clock").textContent = now.toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) + (state.ahead_ms ? " (moved)" : "");
-  if (bot.state === "running" && lastState && lastState !== "running") at("console").contentWindow.location.reload();
+  at("clock").textContent = now.toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" }) + (state.ahead_ms ? " (moved)" : "");
+  const isBack = bot.state === "running" && lastState && lastState !== "running";
   lastState = bot.state;
+  if (isBack) at("console").contentWindow.location.reload(); else lookAgain();
+}
+
+function lookAgain() { // the console was not there yet
+  const shown = at("console").contentDocument;
+  if (lastState === "running" && shown?.readyState === "complete" && shown.querySelector(".empty a[href='']")) shown.location.reload();
 }
 
 async function follow() {
@@ -276,8 +290,13 @@ at("day").onclick = () => act("skip", { hours: 24 });
 at("kill").onclick = () => act("kill");
 at("reset").onclick = () => { if (confirm("Forget everything in this playground?")) act("reset"); };
 const narrow = matchMedia("(max-width: 60rem)");
-const tellSide = () => at("side").setAttribute("aria-pressed", String(narrow.matches ? document.body.classList.contains("both") : !document.body.classList.contains("alone")));
+const tellSide = () => {
+  const both = document.body.classList.contains("both");
+  at("side").setAttribute("aria-pressed", String(narrow.matches ? both : !document.body.classList.contains("alone")));
+  at("aside").role = narrow.matches && both ? "main" : "complementary"; // the console is there in the talk's place
+};
 at("side").onclick = () => { document.body.classList.toggle(narrow.matches ? "both" : "alone"); tellSide(); };
 narrow.onchange = tellSide;
+at("console").onload = () => setTimeout(lookAgain, 1000);
 tellSide();
 follow();

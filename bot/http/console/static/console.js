@@ -13,7 +13,7 @@ function silent() {
   line.className = "state bad";
   line.setAttribute("role", "alert");
   strong.textContent = "The bot isn't answering.";
-  line.append(strong, ` This page is from ${heardAt.toLocaleTimeString()}. Start it again; what was written meanwhile is answered then.`);
+  line.append(strong, ` This page is from ${heardAt.toLocaleTimeString([], { timeZoneName: "short" })}. Start it again; what was written meanwhile is answered then.`);
   head.replaceChildren(line);
 }
 
