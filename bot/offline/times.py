@@ -12,7 +12,7 @@ from dateutil.relativedelta import relativedelta
 
 from bot.matching import MAX_CHARS, Match, Pattern, every, find, whole
 from bot.offline.words import ClockWords, Unit, words_of
-from memory.ledger import series
+from memory.ledger import rules, series
 from memory.zones import zone_of
 
 USUAL_HOUR: Final = 9  # when something rings for which only a day was said
@@ -102,7 +102,7 @@ class _Reading:
         """The time that the text names."""
         later = self._span()
         if isinstance(later, datetime):
-            return self._made(f"{later:{series.LOCAL}}")
+            return self._made(f"{later:{rules.LOCAL}}")
         rule, hour = self._rule()
         self.series = bool(rule)
         day, day_hour = (later, None) if later else self._day()
@@ -119,7 +119,7 @@ class _Reading:
             if day is not None:
                 return None
             local += timedelta(days=1)
-        return self._made(f"{local:{series.LOCAL}}")
+        return self._made(f"{local:{rules.LOCAL}}")
 
     def _made(self, local: str, repeats: str = "") -> SaidTime:
         return SaidTime(local, repeats, tuple(sorted(self.spans)), self.day_by, self.names_hour)
@@ -300,9 +300,9 @@ class _Reading:
             first = datetime.combine(day or self.now.date(), datetime.min.time()) + timedelta(minutes=minute)
             soon = ";".join(part for part in rule.split(";") if not part.startswith("INTERVAL"))
             begins = soon if "BY" in soon else "FREQ=DAILY"
-            begin = series.first_local(begins, f"{first:{series.LOCAL}}", now_ms, zone)
-            first = datetime.strptime(begin, series.LOCAL) if begin else first  # noqa: DTZ007 - local, as the series
-        local = series.first_local(rule, f"{first:{series.LOCAL}}", now_ms, zone)
+            begin = series.first_local(begins, f"{first:{rules.LOCAL}}", now_ms, zone)
+            first = datetime.strptime(begin, rules.LOCAL) if begin else first  # noqa: DTZ007 - local, as the series
+        local = series.first_local(rule, f"{first:{rules.LOCAL}}", now_ms, zone)
         return self._made(local, rule) if local else None
 
 

@@ -34,8 +34,8 @@ from memory.context.tiers import shown_whole
 from memory.context.transcript import NOBODY, local_time, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.past import as_of
 from memory.ledger.types import Ledger
+from memory.ledger.undo import as_of
 from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter

@@ -12,8 +12,8 @@ from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment
-from memory.ledger.past import as_of
 from memory.ledger.types import Ledger, Note, NoteChange
+from memory.ledger.undo import as_of
 from memory.ledger.views import forgotten_words
 from memory.search.terms import split_words
 from memory.storage.store import SessionRow, Store

@@ -7,7 +7,8 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
-from memory.ledger.series import LOCAL, at_ms_of
+from memory.ledger.rules import LOCAL
+from memory.ledger.series import at_ms_of
 from memory.ledger.types import (
     ANYBODYS,
     LASTING,
@@ -136,7 +137,7 @@ def in_words(refusal: Refusal) -> str:
         "known": f"{number} says exactly this already",
         "past": f"the time of {number} is over",
         "rings": f"{number} and the other ring each at a time of their own: leave both",
-        "rule": f"{number} would repeat by no rule",
+        "rule": refusal.detail,
         "date": f"{number} repeats: what is done once goes on; how is dropped when the person wants it no more",
         "field": f"{number} cannot be changed so",
         "changed": f"{number} was changed meanwhile by the person or the assistant; theirs stands",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
+from memory.ledger.rules import is_by_days, rule_of
 from memory.ledger.types import (
     LASTING,
     TEXT_MAX_CHARS,
@@ -270,10 +271,8 @@ def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
         return Refusal("changed", note.number)
     dates = (operation.occurrence, series.skip_missed(note, operation.occurrence, by.at_ms))
     occurrences = note.occurrences
-    moved = {each.original_local: each.moved_to_ms for each in occurrences}
     for local in dates:
-        date = Occurrence(original_local=local, moved_to_ms=moved.get(local), state="rang")
-        occurrences = series.put(occurrences, date)
+        occurrences = series.put(occurrences, series.rang(note, local, by.at_ms))
     return written(ledger, note, {"occurrences": occurrences}, "ring", by)
 
 
@@ -295,19 +294,19 @@ def _dated(note: Note, occurrence: Occurrence) -> dict[str, Any]:
 
 
 def _faulty(note: Note) -> Refusal | None:
-    """Why a note cannot be as it would be: a rule that is none, a time that is none."""
+    """Why a note cannot be as it would be: a rule that is none or has no date, a time that is none."""
     first = note.rings_from
-    if not first and series.is_by_days(note.repeats) and note.due_at_ms is not None:
+    if not first and is_by_days(note.repeats) and note.due_at_ms is not None:
         first = series.local_of(note.due_at_ms, note.time_zone)
     if not first:
-        return Refusal("rule", note.number, note.repeats) if note.repeats else None
+        return Refusal("rule", note.number, f"{note.repeats!r} has no day to count from") if note.repeats else None
     try:
         series.at_ms_of(first, note.time_zone)
     except ValueError:
         return Refusal("date", note.number, first)
     try:
         if note.repeats:
-            series.rule_of(note.repeats, first)
+            rule_of(note.repeats, first)
     except ValueError as exc:
         return Refusal("rule", note.number, str(exc))
     return None

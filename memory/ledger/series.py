@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from dateutil.rrule import rrule, rrulestr
+from dateutil.rrule import rrule
 
+from memory.ledger.rules import LOCAL, is_end, parts_of, read_local, rule_of
 from memory.ledger.types import Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
-LOCAL: Final = "%Y-%m-%dT%H:%M"
 OVER: Final = frozenset({"rang", "snoozed", "done", "passed"})
 """States of a date whose time has come: the rule goes on behind it."""
 TO_COME: Final = frozenset({"moved", "snoozed"})
@@ -22,8 +21,8 @@ EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
 GOES_ON: Final = timedelta(hours=2)
 """So long after its hour a date of a series is still the one that is meant."""
-LOOKED_AHEAD: Final = timedelta(days=1_500)
-"""So far ahead the next date of a series that doesn't ring is looked for: more than the years to a 29 February."""
+LATE_MS: Final = 5 * 60_000
+"""A date that rings so much behind its time is known by when it did."""
 MOST_STEPS: Final = 1_000
 """Dates of a series that are looked through for the next one: every hour for six weeks."""
 
@@ -39,65 +38,21 @@ def at_ms_of(local: str, zone: str) -> int:
     One that does not exist when summer time begins is an hour later on that day; of one that exists twice the first is
     meant. Raises ValueError for what is no minute.
     """
-    return int(_read(local).replace(tzinfo=zone_of(zone)).timestamp() * 1000)
-
-
-def _read(local: str) -> datetime:
-    """A date of a series, reckoned in local time without a zone. Raises ValueError."""
-    return datetime.strptime(local, LOCAL)  # noqa: DTZ007 - whoever needs an instant gives it the note's zone
-
-
-@lru_cache(maxsize=512)
-def rule_of(repeats: str, rings_from: str) -> rrule:
-    """The series as dateutil knows it, in local time without a zone. Raises ValueError for what is no RRULE."""
-    first = _read(rings_from)
-    try:
-        found = rrulestr(";".join(part for part in _parts(repeats) if not _is_until(part)), dtstart=first)
-    except (ValueError, TypeError, KeyError, AttributeError) as exc:
-        raise ValueError(f"{repeats!r} is no RRULE") from exc
-    if not isinstance(found, rrule):
-        raise ValueError(f"{repeats!r} is more than one RRULE")  # noqa: TRY004 - what was given is no single rule
-    if found._interval < 1:  # noqa: SLF001 - dateutil goes round at one date for ever, and tells it nowhere else
-        raise ValueError(f"{repeats!r} never goes on")
-    until = _until(repeats)
-    return found.replace(until=until) if until else found
+    return int(read_local(local).replace(tzinfo=zone_of(zone)).timestamp() * 1000)
 
 
 def _rule(note: Note) -> rrule | None:
-    """The series of a note; None for none, and for a rule that is none, of which no further date comes."""
+    """The series of a note; None for none, and for a rule that is none or has no date."""
     try:
         return rule_of(note.repeats, note.rings_from) if note.repeats else None
     except ValueError:
         return None
 
 
-def _until(repeats: str) -> datetime | None:
-    """The last day of a rule; its zone is the note's, whatever the rule says (a `Z` would make dateutil refuse it)."""
-    value = next((part.partition("=")[2] for part in _parts(repeats) if _is_until(part)), "")
-    if not value:
-        return None
-    text = value.removesuffix("Z")
-    if "T" in text:
-        return datetime.strptime(text, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - local, as the series
-    return datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)  # noqa: DTZ007 - a day by nobody's clock
-
-
-def _parts(repeats: str) -> list[str]:
-    return repeats.removeprefix("RRULE:").split(";")
-
-
-def _is_end(part: str) -> bool:
-    return _is_until(part) or part.upper().startswith("COUNT=")
-
-
-def _is_until(part: str) -> bool:
-    return part.upper().startswith("UNTIL=")
-
-
 def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str | None:
     """The first date of a series from the wanted one on that is still to come; "today" counts when its hour is ahead.
 
-    None when there is none. Raises ValueError for what is no RRULE.
+    None when there is none. Raises ValueError for what is no RRULE, or has no date at all.
     """
     rule = rule_of(repeats, wanted_local)
     for n, at in enumerate(rule):
@@ -112,31 +67,14 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
 def hangs_on_its_day(note: Note) -> bool:
     """Whether a note rings for the day that it is due: on that day, or on the evening before."""
     local = local_of(note.rings_at_ms, note.time_zone) if note.rings_at_ms is not None else note.rings_from
-    ring = _read(local)
+    ring = read_local(local)
     days = (_local_due(note).date() - ring.date()).days
     return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
 
-def first_from(repeats: str, local: str) -> str | None:
-    """The first date of a series from this one on; None for none, and for what is no RRULE."""
-    try:
-        begins = _read(local)
-        at = _bounded(repeats, local, begins).after(begins, inc=True)
-    except ValueError:
-        return None
-    return f"{at:{LOCAL}}" if at else None
-
-
-def is_by_days(repeats: str) -> bool:
-    """Whether a rule is fit for what doesn't ring: it goes by days, and ends on one where it ends."""
-    parts = dict(part.upper().partition("=")[::2] for part in _parts(repeats))
-    return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
-
-
-def _bounded(repeats: str, first: str, edge: datetime) -> rrule:
-    """The rule as far as it is looked through: one without any date would be until the year 9999. Raises ValueError."""
-    last = edge + LOOKED_AHEAD
-    return rule_of(repeats, first).replace(until=min(_until(repeats) or last, last))
+def first_from(repeats: str, local: str) -> str:
+    """The first date of a series from this one on. Raises ValueError for what is no RRULE, or has no date."""
+    return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
 
 
 def ring_moved_along(note: Note, moved: Note) -> str:
@@ -145,7 +83,7 @@ def ring_moved_along(note: Note, moved: Note) -> str:
     A ring of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
     distance (`an hour before`). Raises ValueError for a time that is none.
     """
-    ring = _read(note.rings_from)
+    ring = read_local(note.rings_from)
     old, new = (_local_due(each) for each in (note, moved))
     keeps_hour = ring.date() != old.date() or not (note.due_exact and moved.due_exact)
     ring += timedelta(days=(new.date() - old.date()).days) if keeps_hour else new - old
@@ -153,7 +91,7 @@ def ring_moved_along(note: Note, moved: Note) -> str:
 
 
 def _local_due(note: Note) -> datetime:
-    return _read(local_of(note.due_at_ms or 0, note.time_zone))
+    return read_local(local_of(note.due_at_ms or 0, note.time_zone))
 
 
 def at_next_date(note: Note) -> Note:
@@ -164,11 +102,11 @@ def at_next_date(note: Note) -> Note:
     rule = _rule(note)
     if rule is None or note.due_at_ms is None or note.rings_at_ms is None:
         return note
-    first = _read(note.rings_from)
+    first = read_local(note.rings_from)
     second, due = rule.after(first), _local_due(note)
     if second is not None and due >= second:
         return note
-    at = _read(local_of(note.rings_at_ms, note.time_zone))
+    at = read_local(local_of(note.rings_at_ms, note.time_zone))
     day = datetime.combine(at.date() + (due.date() - first.date()), due.time())
     moved = at + (due - first) if note.due_exact else day
     return note.model_copy(update={"due_at_ms": at_ms_of(f"{moved:{LOCAL}}", note.time_zone)})
@@ -182,10 +120,10 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     if not note.repeats or note.rings_from or note.due_at_ms is None:
         return note
     first = local_of(note.due_at_ms, note.time_zone)
-    now = _read(local_of(now_ms, note.time_zone))
+    now = read_local(local_of(now_ms, note.time_zone))
     edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
     try:
-        rule = _bounded(note.repeats, first, edge)
+        rule = rule_of(note.repeats, first)
     except ValueError:
         return note
     at = rule.after(edge, inc=True) or rule.before(edge)
@@ -194,9 +132,9 @@ def at_its_date(note: Note, now_ms: int) -> Note:
 
 def until_its_last(note: Note) -> str:
     """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
-    kept = [part for part in _parts(note.repeats) if not _is_end(part)]
+    kept = [part for part in parts_of(note.repeats) if not is_end(part)]
     rule = _rule(note)
-    if rule is None or note.rings_at_ms is None or len(kept) == len(_parts(note.repeats)):
+    if rule is None or note.rings_at_ms is None or len(kept) == len(parts_of(note.repeats)):
         return note.repeats
     dates = list(islice(rule, MOST_STEPS))
     if len(dates) == MOST_STEPS:
@@ -233,7 +171,7 @@ def _next_regular(note: Note) -> str | None:
     rule = _rule(note)
     if rule is None:
         return None
-    start = _read(last or note.rings_from)
+    start = read_local(last or note.rings_from)
     for n, at in enumerate(rule.xafter(start, inc=not last)):
         local = f"{at:{LOCAL}}"
         if local not in gone:
@@ -248,7 +186,7 @@ def has_date(note: Note, local: str) -> bool:
     if not note.repeats:
         return local == note.rings_from
     try:
-        at = _read(local)
+        at = read_local(local)
         return bool(rule_of(note.repeats, note.rings_from).between(at, at, inc=True))
     except ValueError:
         return False
@@ -261,7 +199,7 @@ def date_on(note: Note, day: str) -> str | None:
         return known
     if not note.repeats:
         return note.rings_from if note.rings_from.startswith(day) else None
-    start = _read(f"{day}T00:00")
+    start = read_local(f"{day}T00:00")
     try:
         dates = rule_of(note.repeats, note.rings_from).between(start, start + timedelta(days=1), inc=True)
     except ValueError:
@@ -276,6 +214,14 @@ def put(occurrences: Sequence[Occurrence], new: Occurrence) -> tuple[Occurrence,
     over = [each for each in whole if each.state in OVER]
     edge = over[-1].original_local if over else ""
     return tuple(each for each in whole if each.state in TO_COME or each.original_local >= edge)
+
+
+def rang(note: Note, local: str, now_ms: int) -> Occurrence:
+    """The date as one that rings now; behind its time (after a night without power) with the moment that it is."""
+    moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == local), None)
+    date = Occurrence(original_local=local, moved_to_ms=moved, state="rang")
+    is_late = now_ms - moment_of(note, date) >= LATE_MS
+    return date.model_copy(update={"moved_to_ms": now_ms}) if is_late else date
 
 
 def date_to_end(note: Note, now_ms: int) -> str:
@@ -305,7 +251,7 @@ def taken_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, .
         return put(others, date.model_copy(update={"state": "rang"}))
     if date.state == "left_out" or any(each.state in OVER for each in others):
         return others
-    local = _read(date.original_local)
+    local = read_local(date.original_local)
     rule = _rule(note)
     before = rule.before(local) if rule else None
     return others if before is None else put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
@@ -341,7 +287,7 @@ def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
     if rule is None:
         return rang_local
     latest = rang_local
-    start = _read(rang_local)
+    start = read_local(rang_local)
     for n, at in enumerate(rule.xafter(start)):
         local = f"{at:{LOCAL}}"
         if at_ms_of(local, note.time_zone) > now_ms or n > MOST_STEPS:

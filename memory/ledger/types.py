@@ -46,6 +46,7 @@ class Occurrence(Contract):
     original_local: str
     """When the rule has it ring, by the note's clock: `2026-11-29T19:00`."""
     moved_to_ms: int | None = None
+    """When it rings instead; once it rang, when that was, where that differs."""
     state: OccurrenceState
 
 
@@ -244,8 +245,9 @@ RefusalCode = Literal[
     "unknown", "ended", "empty", "same", "known", "past", "rule", "rings", "date", "field", "changed", "number"
 ]
 """Why an operation has no place: no such number, ended already, no text, nothing new, noted already (`number`), a time
-that is over, no RRULE, two notes that ring each at a time of their own, no such date of the series, a field that cannot
-be changed, changed by a stronger hand since; or that it has: under another number than was told (`detail`).
+that is over, no RRULE that has a date (`detail` says why), two notes that ring each at a time of their own, no such
+date of the series, a field that cannot be changed, changed by a stronger hand since; or that it has: under another
+number than was told (`detail`).
 """
 
 

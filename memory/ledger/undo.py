@@ -1,8 +1,8 @@
-"""Changes of a ledger, done again, taken back, or carried onto a newer state. Pure."""
+"""Changes of a ledger, done again, taken off or back, or carried onto a newer state. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory.ledger import series
@@ -38,6 +38,27 @@ def rebuilt(conversation_id: str, changes: Sequence[NoteChange], next_number: in
         notes = {**ledger.notes, note.number: note}
         ledger = Ledger(conversation_id, change.version, max(ledger.next_number, note.number + 1), notes)
     return ledger
+
+
+def as_of(ledger: Ledger, since: Iterable[NoteChange]) -> Ledger:
+    """The ledger before these changes, which are its latest, in their order.
+
+    A note that was forgotten meanwhile is not in it: what is gone was never there.
+    """
+    notes = {number: note for number, note in ledger.notes.items() if not note.is_forgotten}
+    version = ledger.version
+    for change in sorted(since, key=lambda each: -each.version):
+        version = min(version, change.version - 1)
+        note = notes.get(change.number)
+        if note is None or note.note_id != change.note_id:
+            continue
+        if change.verb == "add":
+            del notes[change.number]
+            continue
+        before = Note.model_validate(note.model_dump(mode="json") | change.before, strict=False)
+        ring = series.next_ring(before)
+        notes[change.number] = before.model_copy(update={"rings_at_ms": ring[1] if ring else None})
+    return Ledger(ledger.conversation_id, version, ledger.next_number, notes, ledger.epoch)
 
 
 def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledger, list[Outcome]]:

@@ -339,7 +339,7 @@ async def test_a_date_of_a_series_is_ticked_the_day_after(api, bot_here):
     """[Done] under a ring of yesterday: that date is done on both lists, the series goes on, also at another hour."""
     bot = await bot_here()
     await reply(api, "/remind every Monday at 11:00 take the bins out")
-    await bot.passes(hours=1.1)
+    await bot.passes(hours=1)
     await bot.passes(hours=22)
     assert "I reminded you yesterday at 11:00" in (await reply(api, "/loops")).text
     await reply(api, "/repeat 1 every Monday at 12:00")

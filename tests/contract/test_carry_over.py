@@ -12,6 +12,7 @@ from memory.ledger import series, views
 from memory.ledger.carry_over import note_id_of, rrule_of
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
+from memory.ledger.rules import LOCAL, rule_of
 from memory.ledger.undo import rebuilt
 from memory.ports import Statement
 from memory.testing import START_MS, open_memory
@@ -180,7 +181,7 @@ def test_rules_become_rrules(rule, due, rrule):
 
     assert found == rrule
     if found:
-        assert f"{next(iter(series.rule_of(found, due))):{series.LOCAL}}" == due
+        assert f"{next(iter(rule_of(found, due))):{LOCAL}}" == due
 
 
 async def test_what_was_taken_off_the_preview_or_taken_back_does_not_return(memory, old):

@@ -1,17 +1,20 @@
 """The ledger: what an operation makes of it, what it refuses, what undo puts back, and that changes rebuild it."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from memory.ledger import series, views
 from memory.ledger.apply import apply, apply_all
+from memory.ledger.rules import rule_of
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
 from memory.ledger.undo import rebased, rebuilt, undo
 
 NOW = 1_800_000_000_000  # Fri 15 Jan 2027, 08:00 UTC
 BY = Actor("model", NOW, "t_1")
 BERLIN = {"time_zone": "Europe/Berlin"}
+LEAP_DAYS = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29"
 
 
 def added(ledger, kind, text, note_id="n_1", **fields):
@@ -237,13 +240,23 @@ def test_a_series_that_does_not_ring_counts_from_its_day():
         assert apply(Ledger("c"), Add(kind="event", text="x", note_id="n", fields=fields), BY).code == "rule"
 
 
-def test_a_rule_without_any_date_leaves_the_day_as_it_was_given():
-    """Nobody waits while all days until the year 9999 are looked through."""
-    never = {"due_at_ms": NOW, "repeats": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"}
-    [note] = views.best_first(added(Ledger("c"), "event", "Club", **never), NOW)
+@pytest.mark.parametrize("freq", ["YEARLY", "MONTHLY", "DAILY", "HOURLY", "DAILY;INTERVAL=7;BYDAY=SA"])
+def test_a_rule_without_any_date_is_refused_and_one_that_is_stored_is_no_series(freq):
+    """Nobody waits while all days until the year 9999 are looked through; a leap day is found in its year."""
+    rule = f"FREQ={freq};BYMONTH=2;BYMONTHDAY=30"
+    comes, rings = ({"due_at_ms": NOW, **BERLIN}, {"rings_from": "2027-01-15T18:00", **BERLIN})
+    for fields in (rings, comes):
+        new = Add(kind="event", text="Club", note_id="n", fields=fields | {"repeats": rule})
+        refused = apply(Ledger("c"), new, BY)
+        assert refused.code == "rule"
+        assert fields is comes or "has no date in the four years from 2027-01-15 on" in refused.detail
+        assert isinstance(apply(Ledger("c"), replace(new, fields=fields | {"repeats": LEAP_DAYS}), BY), Applied)
+        note = added(Ledger("c"), "event", "Club", **fields).notes[1].model_copy(update={"repeats": rule})
 
-    assert note.due_at_ms == NOW
-    assert series.first_from(never["repeats"], "2027-01-15T00:00") is None
+        assert series.at_next_date(series.at_its_date(note, NOW * 2)) == note
+        assert series.next_ring(note) is None
+        assert not series.has_date(note, "2027-02-01T18:00")
+    assert series.first_from(LEAP_DAYS, "2027-01-15T18:00") == "2028-02-29T18:00"
 
 
 @pytest.mark.parametrize("rule", ["FREQ=DAILY;INTERVAL=0", "INTERVAL=-1;FREQ=WEEKLY"])
@@ -260,12 +273,11 @@ def test_a_rule_that_never_goes_on_is_refused_and_one_that_is_stored_is_no_serie
         assert series.skip_missed(note, "2027-01-12T18:00", NOW * 2) == "2027-01-12T18:00"
     with pytest.raises(ValueError, match="never goes on"):
         series.first_local(rule, "2027-01-12T18:00", NOW, "Europe/Berlin")
-    assert series.first_from(rule, "2027-01-12T18:00") is None
 
 
 def test_a_rule_ends_on_its_last_day_wherever_that_stands_in_it():
     """What follows UNTIL in a rule counts as what stands before it does."""
-    rule = series.rule_of("FREQ=WEEKLY;UNTIL=20270126;BYDAY=TU", "2027-01-12T18:00")
+    rule = rule_of("FREQ=WEEKLY;UNTIL=20270126;BYDAY=TU", "2027-01-12T18:00")
 
     assert [f"{at:%m-%d}" for at in rule] == ["01-12", "01-19", "01-26"]
 

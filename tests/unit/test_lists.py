@@ -268,7 +268,7 @@ def test_reminders_stand_under_their_days_behind_what_rang():
     lines = page(listing).text.splitlines()
 
     assert lines[2:10] == [
-        "Already rang", "1. Tablets (I reminded you today at 08:00)",
+        "Already rang", "1. Tablets (I reminded you today at 22:13)",
         "", "Sun 19 Nov", "2. Call mum (⏰ every Sunday at 19:00)",
         "", "Mon 20 Nov", "3. Vet (⏰ 09:00)",
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from memory.ledger import series
+from memory.ledger import rules, series
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, Ledger, Ring
 
@@ -47,7 +47,7 @@ def test_a_daily_reminder_rings_once_a_day_over_a_change_of_the_clock(zone, loca
         rang.append((date, at_ms))
 
     first = datetime.fromisoformat(local)
-    assert [date for date, _ in rang] == [f"{first + timedelta(days=n):{series.LOCAL}}" for n in range(4)]
+    assert [date for date, _ in rang] == [f"{first + timedelta(days=n):{rules.LOCAL}}" for n in range(4)]
     gaps = [later - earlier for (_, earlier), (_, later) in pairwise(rang)]
     assert all(22 * HOUR_MS < gap < 26 * HOUR_MS for gap in gaps)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -15,6 +15,9 @@ from bot.answers.tools.which import candidates, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
 from memory.ledger.types import Applied, Note, Operation, Refusal
+
+HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
+"""How a rule is written."""
 
 
 class Refused(Exception):
@@ -114,7 +117,7 @@ class Desk:
             "same": f"It stands like that already: {line}",
             "known": f"It is noted already, nothing was added: {line}",
             "past": f"Not done: that is over. {self.now}",
-            "rule": f"Not done: {refusal.detail!r} is no RRULE. Write it like FREQ=WEEKLY;BYDAY=TU",
+            "rule": f"Not done: {refusal.detail}. {HOW}",
             "date": f"Not done: it has no date {refusal.detail}: {line}",
         }.get(refusal.code, f"Not done ({refusal.code} {refusal.detail}): {line}")
 
@@ -150,9 +153,10 @@ class Desk:
         if not rule and rule is not None:
             return {}
         begins = self.time(due) if due.strip() else LocalTime(series.local_of(self.ask.now_ms, self.zone)[:10])
-        first = series.first_from(rule, begins.local()) if rule else None
-        if first is None:
-            raise Refused(f"Not done: {repeats!r} is no RRULE with a date to come. Write it like FREQ=WEEKLY;BYDAY=TU.")
+        try:
+            first = series.first_from(rule or "", begins.local())
+        except ValueError as exc:
+            raise Refused(f"Not done: {exc if rule else f'{repeats!r} is no RRULE'}. {HOW}") from None
         return {"repeats": rule, "due_at_ms": series.at_ms_of(first, self.zone), "due_exact": bool(begins.hour)}
 
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Final
+from typing import Any
 
-from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.desk import HOW, Desk, Refused
 from bot.answers.tools.times import MORNING, read_rule
 from bot.dates import rhythm_in, tomorrow_in
 from bot.lines import reworded
 from memory.ledger import lines, series, views
 from memory.ledger.apply import folded
 from memory.ledger.types import USER, Add, Change, Kind, Move, Note
-
-NO_RULE: Final = "is no RRULE. Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     """When it rings first and again. Raises `Refused`."""
     rule = read_rule(wish.repeats)
     if rule is None:
-        raise Refused(f"Not set: {wish.repeats!r} {NO_RULE}")
+        raise Refused(f"Not set: {wish.repeats!r} is no RRULE. {HOW}")
     at = wish.at.strip() or (note.rings_from if note is not None and rule else "")
     if not at:
         raise Refused(f"Not set: say when it rings: at, as 2026-11-27T14:30. {desk.now}")
@@ -133,8 +131,8 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
     try:
         found = await asyncio.to_thread(series.first_local, rule, wanted, desk.ask.now_ms, desk.zone)
-    except ValueError:
-        raise Refused(f"Not set: {wish.repeats!r} {NO_RULE}") from None
+    except ValueError as exc:
+        raise Refused(f"Not set: {exc}. {HOW}") from None
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
     return RingTime(found, rule, _remark(desk, wish.text, rule, has_hour=has_hour))
@@ -175,9 +173,9 @@ def date_of(note: Note, day: str, zone: str) -> str | None:
         date.fromisoformat(day)
     except ValueError:
         return None
-    there = (
-        each.original_local
+    there = {
+        each.state in series.TO_COME: each.original_local
         for each in note.occurrences
         if each.moved_to_ms is not None and series.local_of(each.moved_to_ms, zone).startswith(day)
-    )
-    return next(there, None) or series.date_on(note, day)
+    }
+    return there.get(True) or series.date_on(note, day) or there.get(False)

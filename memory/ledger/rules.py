@@ -1,0 +1,104 @@
+"""RRULEs as the dates that they make, in local time without a zone; those that make none are refused. Pure."""
+
+from __future__ import annotations
+
+from calendar import isleap, weekday
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+from dateutil.rrule import rrule, rrulestr
+
+LOCAL: Final = "%Y-%m-%dT%H:%M"
+LOOKED_AHEAD: Final = timedelta(days=1_500)
+"""So far ahead the first date of a series is looked for: more than the years to a 29 February."""
+LAST_YEARS: Final = (9994, 9593, -1)
+"""Years that are followed by five more, the last first; calendars come again after 400 years, mostly after 28."""
+
+
+def read_local(local: str) -> datetime:
+    """A date of a series, reckoned in local time without a zone. Raises ValueError."""
+    return datetime.strptime(local, LOCAL)  # noqa: DTZ007 - whoever needs an instant gives it the note's zone
+
+
+def rule_of(repeats: str, rings_from: str) -> rrule:
+    """The series as dateutil knows it, in local time without a zone.
+
+    Raises ValueError, with the reason in plain words, for what is no RRULE, and for one without any date.
+    """
+    found = _found(repeats, rings_from)
+    if isinstance(found, str):
+        raise ValueError(found)  # noqa: TRY004 - what was given has the right type
+    return found
+
+
+def is_by_days(repeats: str) -> bool:
+    """Whether a rule is fit for what doesn't ring: it goes by days, and ends on one where it ends."""
+    parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
+    return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
+
+
+@lru_cache(maxsize=512)
+def _found(repeats: str, rings_from: str) -> rrule | str:
+    """The series, or why it is none: looking for the first date takes time, and a page asks more than once."""
+    try:
+        rule, first = _parsed(repeats, rings_from), read_local(rings_from)
+    except ValueError as exc:
+        return str(exc)
+    return rule if _comes(rule, first) else f"{repeats!r} has no date in the four years from {first:%Y-%m-%d} on"
+
+
+def _comes(rule: rrule, first: datetime) -> bool:
+    """Whether a rule has a date soon. One that has none is looked through until the year 9999, whatever its end.
+
+    So it is looked through in the last years before that, among those with the same calendar.
+    """
+    alike = next(year for year in range(*LAST_YEARS) if all(_alike(first.year + n, year + n) for n in range(6)))
+    start = first.replace(year=alike)
+    at = next(iter(rule.replace(dtstart=start, until=None)), None)
+    until = rule._until  # noqa: SLF001 - told nowhere else
+    return at is not None and at - start <= min(LOOKED_AHEAD, until - first if until else LOOKED_AHEAD)
+
+
+def _alike(one: int, other: int) -> bool:
+    """Whether two years have the same calendar."""
+    return (isleap(one), weekday(one, 1, 1)) == (isleap(other), weekday(other, 1, 1))
+
+
+def _parsed(repeats: str, rings_from: str) -> rrule:
+    first = read_local(rings_from)
+    try:
+        until = _until(repeats)
+        found = rrulestr(";".join(part for part in parts_of(repeats) if not _is_until(part)), dtstart=first)
+    except (ValueError, TypeError, KeyError, AttributeError) as exc:
+        raise ValueError(f"{repeats!r} is no RRULE") from exc
+    if not isinstance(found, rrule):
+        raise ValueError(f"{repeats!r} is more than one RRULE")  # noqa: TRY004 - what was given is no single rule
+    if found._interval < 1:  # noqa: SLF001 - dateutil goes round at one date for ever, and tells it nowhere else
+        raise ValueError(f"{repeats!r} never goes on")
+    return found.replace(until=until) if until else found
+
+
+def _until(repeats: str) -> datetime | None:
+    """The last day of a rule; its zone is the note's, whatever the rule says (a `Z` would make dateutil refuse it)."""
+    value = next((part.partition("=")[2] for part in parts_of(repeats) if _is_until(part)), "")
+    if not value:
+        return None
+    text = value.removesuffix("Z")
+    if "T" in text:
+        return datetime.strptime(text, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - local, as the series
+    return datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)  # noqa: DTZ007 - a day by nobody's clock
+
+
+def parts_of(repeats: str) -> list[str]:
+    """The parts of a rule: `FREQ=WEEKLY`, `BYDAY=SU`."""
+    return repeats.removeprefix("RRULE:").split(";")
+
+
+def is_end(part: str) -> bool:
+    """Whether a part says when a series ends."""
+    return _is_until(part) or part.upper().startswith("COUNT=")
+
+
+def _is_until(part: str) -> bool:
+    return part.upper().startswith("UNTIL=")
