@@ -43,17 +43,39 @@ _TOGETHER_MS = 60_000
 def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
-    Times are by the person's clock, `zone`. What stands over the line it doesn't repeat: the day of `under_ms`, the
-    name of a story.
+    Times are by the person's clock, `zone`; in a group by that of the note, named where theirs shows another hour. What
+    stands over the line it doesn't repeat: the day of `under_ms`, the name of a story.
     """
+    reader, zone = zone, clock_of(note, zone)
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     remarks = _remarks(note, now_ms, zone, under_ms)
+    if remarks and (note.due_exact or note.rings) and not _alike(now_ms, zone, reader):
+        remarks.append(zone)
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
         remarks.append(story)
     if note.doubtful:
         remarks.append(replies.say("lines.edited"))
     return with_remarks(note.text, remarks)
+
+
+def is_group(conversation_id: str) -> bool:
+    """Return whether several people may write in a conversation: chats that are no person's have negative ids."""
+    return conversation_id.split(":")[2:3] != [] and conversation_id.split(":")[2].startswith("-")
+
+
+def clock_of(note: Note, zone: str) -> str:
+    """The clock by which a note is told to whom `zone` is the own one: in a group one clock for all who read."""
+    return note.time_zone if is_group(note.conversation_id) else zone
+
+
+def _alike(at_ms: int, zone: str, other: str) -> bool:
+    return local(at_ms, zone).utcoffset() == local(at_ms, other).utcoffset()
+
+
+def say_in(conversation_id: str, key: str, **values: object) -> str:
+    """A sentence about what rings; in a group one that is said to all of them."""
+    return replies.say(f"in_group.{key.rpartition('.')[2]}" if is_group(conversation_id) else key, **values)
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
@@ -116,7 +138,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         found.insert(len(found) - leads, _rings(note, now_ms, zone, told, series_is_told=bool(comes)))
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
-        found.append(_rang(at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
+        found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
     if rings_at_ms is not None or series.last(note, "passed"):
         found += _last_date(note, now_ms, zone, told)
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
@@ -265,18 +287,18 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
     if date.state == "rang":
-        return [_rang(at_ms, now_ms, zone, told)] if waits_for_word(note) else []
+        return [_rang(note, at_ms, now_ms, zone, told)] if waits_for_word(note) else []
     if abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]
 
 
-def _rang(at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:
+def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:
     """That it rang, and when; the hour alone where its day is told."""
     language, is_told = replies.spoken(), exact and local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language, exact=exact)
-    return replies.say("lines.rang", when=when)
+    return say_in(note.conversation_id, "lines.rang", when=when)
 
 
 def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

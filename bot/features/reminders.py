@@ -17,7 +17,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.lists import Group, Listing, When, by_day, told_day
 from bot.features.shown import Made, View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import name_of, note_line
+from bot.lines import clock_of, name_of, note_line, say_in
 from bot.offline.times import SaidTime, moment_in
 from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone, group_of
 from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told
@@ -51,7 +51,7 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
     waiting = [note for note in found if note.rings_at_ms is None]
     days = by_day(found[len(waiting) :], now_ms, zone, RINGS)
     return Listing(
-        head=replies.say("reminders_head"),
+        head=say_in(ledger.conversation_id, "reminders_head"),
         groups=[Group(replies.say("reminders_rang"), waiting), *days],
         line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone, RINGS)),
         button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
@@ -64,11 +64,12 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
 def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
     """The sentence about a reminder that was set; with the clock that was taken when nobody chose it."""
     language, title = replies.spoken(), name_of(note)
-    when = when_text(note.rings_at_ms or now_ms, now_ms, zone.name, language)
+    when = when_text(note.rings_at_ms or now_ms, now_ms, clock_of(note, zone.name), language)
     if note.repeats:
-        text = replies.say("remind_series", every=every_text(note.repeats, language, now_ms), when=when, title=title)
+        every = every_text(note.repeats, language, now_ms)
+        text = say_in(note.conversation_id, "remind_series", every=every, when=when, title=title)
     else:
-        text = replies.say("remind_set", when=when, title=title)
+        text = say_in(note.conversation_id, "remind_set", when=when, title=title)
     return text if zone.chosen else f"{text}\n{replies.say('zone_hint', zone=zone.name)}"
 
 
@@ -245,7 +246,7 @@ class Reminders:
             await self._say(envelope, replies.say("remind_unclear", said=replies.shorten(envelope.arguments, 60)))
             return
         if outcome.note.rings_at_ms is None:
-            text = replies.say("reminder_off", title=name_of(note))
+            text = say_in(note.conversation_id, "reminder_off", title=name_of(note))
         else:
             text = set_text(outcome.note, now_ms, TimeZone(zone.name, chosen=True))
         undo = Button(replies.say("undo"), UNDO_NOTE, {"cause": by.cause})

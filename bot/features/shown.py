@@ -77,7 +77,7 @@ async def open_line(services: Services, tap: Tap, view: View) -> bool:
     if note is None:
         return True
     envelope, now_ms = tap.envelope, services.clock.now_ms()
-    zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+    zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
     listing = view.made(await services.memory.ledgers.read(envelope.conversation_id), zone)
     if isinstance(listing, OutgoingMessage):
         message = listing
@@ -99,7 +99,7 @@ async def change_listed(services: Services, tap: Tap, operation: Operation, view
         gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [gone], tap.use)
         return False
-    zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+    zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
     message, _ = view.message(outcome.ledger, zone, tap.payload.get("offset", 0))
     text = f"{said}\n\n{message.text}" if said else message.text
     undo = (Button(replies.say("undo"), UNDO_NOTE, {"cause": envelope.button_id}),)
@@ -133,7 +133,7 @@ async def find_note(services: Services, tap: Tap, view: View | None = None) -> N
         return note
     gone = OutgoingMessage(_ended(note))
     if view is not None:
-        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+        zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
         gone, _ = view.message(ledger, zone, tap.payload.get("offset", 0))
         gone = replace(gone, text=f"{replies.say('loop_gone_here')}\n\n{gone.text}")
     await services.committer.done([envelope], [replace(gone, edits_message_id=envelope.message_id)], tap.use)
@@ -191,7 +191,7 @@ async def _made(
     services: Services, envelope: Envelope, view: View, offset: int = 0
 ) -> tuple[OutgoingMessage, list[Note]]:
     ledger = await services.memory.ledgers.read(envelope.conversation_id)
-    zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+    zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
     return view.message(ledger, zone, offset)
 
 

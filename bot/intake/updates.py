@@ -104,11 +104,6 @@ def earlier_key(me: Me, chat_id: int) -> str | None:
     return conversation_key(me.bot_id, before, None) if before is not None else None
 
 
-def is_group(conversation_id: str) -> bool:
-    """Return whether several people may write in a conversation: chats that are no person's have negative ids."""
-    return conversation_id.split(":")[2:3] != [] and conversation_id.split(":")[2].startswith("-")
-
-
 def is_cut(piece: str) -> bool:
     """Return whether a message is so long that it is probably not the last piece of what was pasted."""
     return len(piece) >= LONG_PIECE_CHARS

@@ -14,9 +14,9 @@ from bot.features.continuity.scope import is_carried
 from bot.files.describing import pictures_of
 from bot.intake.access import Gate
 from bot.intake.inbox import Inbox
-from bot.intake.updates import is_group
 from bot.joining.choose import reading_model, summary_writer
 from bot.joining.process import Process
+from bot.lines import is_group
 from bot.meters.spent import Spent
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas

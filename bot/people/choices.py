@@ -81,6 +81,11 @@ class PersonalChoices:
         own = await self.time_zone(group) if group else None
         return own if own and own.chosen else await self.time_zone(user_id)
 
+    async def reader(self, conversation_id: str, user_id: int | None) -> TimeZone:
+        """Return the clock of somebody who reads a list, in a group their own where they have one. Never raises."""
+        own = await self.time_zone(user_id)
+        return own if own.chosen else await self.clock(conversation_id, user_id)
+
     def zone_in(self, choices: Mapping[str, Any]) -> TimeZone:
         """Return the time zone that was chosen, the bot's own when none was."""
         chosen = choices.get(TIME_ZONE)

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from bot import replies
 from bot.dates import day_text, days_from, local, tells_day, tells_hour, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
-from bot.lines import name_of, with_remarks
+from bot.lines import clock_of, name_of, say_in, with_remarks
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
@@ -202,10 +202,9 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
     """The answer to a tap: `Done: call Ana`, `That was done already: …`, `I'll remind you again at 09:00: call Ana`."""
-    language = replies.spoken()
-    title = name_of(note)
+    here, title, zone = note.conversation_id, name_of(note), clock_of(note, zone)
     if choice == "cancel":
-        return replies.say("reminder_off", title=title)
+        return say_in(here, "reminder_off", title=title)
     if choice == "skip":
         if after.rings_at_ms is None:
             return replies.say("reminder_skipped", title=title)
@@ -214,8 +213,8 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
         known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
         return replies.say("done_already" if known else "reminder_done_text", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
-    when = when_text(next(put_off, None) or now_ms, now_ms, zone, language)
-    return replies.say("reminder_snoozed_text", title=title, when=when)
+    when = when_text(next(put_off, None) or now_ms, now_ms, zone, replies.spoken())
+    return say_in(here, "reminder_snoozed_text", title=title, when=when)
 
 
 def _day(at_ms: int, now_ms: int, zone: str) -> str:

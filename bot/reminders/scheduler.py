@@ -18,7 +18,8 @@ from bot import replies
 from bot.delivery.chats import REMINDERS, AllChats, Chats
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
-from bot.intake.updates import Envelope, is_group
+from bot.intake.updates import Envelope
+from bot.lines import is_group
 from bot.people.choices import PersonalChoices
 from bot.reminders.ringing import Due, due_of, messages_for, target_of, whom
 from bot.tasks.starts import Step, TaskStarts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.intake.updates import is_group
+from bot.lines import is_group
 from bot.people.personas import Personas
 from memory.continuity.types import BootstrapOwner
 from memory.opening import ConversationMemory

@@ -18,7 +18,7 @@ from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target, render
 from bot.delivery.sender import Delivery
 from bot.files.hearing.errors import NotHeard
 from bot.intake.local import is_local
-from bot.intake.updates import is_group
+from bot.lines import is_group
 from bot.people.choices import VOICE
 from memory.context.transcript import clip
 from memory.errors import Conflict, StorageUnavailable

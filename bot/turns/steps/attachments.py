@@ -20,7 +20,7 @@ from bot.files.room import FileRoom
 from bot.files.rows import StoredFile
 from bot.files.shelf import Brought, FilePlace
 from bot.intake.media import named_files, own_words
-from bot.intake.updates import is_group
+from bot.lines import is_group
 from bot.people.choices import LANGUAGE
 from bot.turns.parked import try_again
 from bot.turns.services import Services
