@@ -18,7 +18,7 @@ from bot.turns.feature import Tap
 from bot.turns.listing import shown_now
 from bot.turns.services import Services
 from memory.errors import Conflict, StorageError
-from memory.keeper.job import NOTHING_UNREAD, Unread
+from memory.keeper.job import Unread
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Applied, Ledger, Note, Operation
 from memory.ports import Statement
@@ -155,11 +155,11 @@ async def unread_of(services: Services, conversation_id: str) -> Unread:
     """Turns that the keeper has not read yet; none when none keeps notes here. Never raises."""
     keeper = getattr(services.memory, "keeper", None)
     if keeper is None or not keeper.is_on:
-        return NOTHING_UNREAD
+        return Unread()
     try:
         return await services.memory.keeper.unread(conversation_id)
     except StorageError:
-        return NOTHING_UNREAD
+        return Unread()
 
 
 async def _read_and_show(services: Services, envelope: Envelope, view: View, part: Part) -> None:

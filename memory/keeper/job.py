@@ -19,7 +19,7 @@ from memory.keeper.edited import settled
 from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingQueue, WaitingReading
-from memory.keeper.request import CHUNK_TURNS, chunk, has_content, has_noted, is_shown, own_text
+from memory.keeper.request import CHUNK_TURNS, chunk, is_shown, untold
 from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines, without
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
@@ -31,7 +31,6 @@ from memory.process.shielded import Shielded
 from memory.process.turn_taking import TurnTaking
 from memory.sessions.measures import Measures
 from memory.storage.store import Store
-from memory.text import asks_at_the_end
 from memory.types import ConversationTurn
 
 LOOK_EVERY_S: Final = 5.0
@@ -55,9 +54,6 @@ class Unread(NamedTuple):
     turns: int = 0
     untold: int = 0
     """Those of them of which nothing is noted: without what the model noted as it answered, and without small talk."""
-
-
-NOTHING_UNREAD: Final = Unread()
 
 
 class Keeper:
@@ -150,10 +146,9 @@ class Keeper:
     async def unread(self, conversation_id: str) -> Unread:
         """The turns with something to note that nobody has read; no question is one. Raises `StorageUnavailable`."""
         if not self.is_on:
-            return NOTHING_UNREAD
+            return Unread()
         turns = [turn for each in await self.queue.here(conversation_id) for turn in await self._unread_of(each)]
-        untold = [turn for turn in turns if not (has_noted(turn) or asks_at_the_end(own_text(turn)))]
-        return Unread(len(turns), len(untold) if has_content(untold) else 0)
+        return Unread(len(turns), len(untold(turns)))
 
     async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
         turns = await self._store.turns_between(waiting.session_id, waiting.read_through_seq + 1, waiting.last_seq)
@@ -206,8 +201,8 @@ class Keeper:
         request = await self._maker.make(waiting, state, shown, silent)
         before = without(line, silent)
         request = replace(request, standing=": ".join(filter(None, (before.title, before.standing))))
-        if self.asking is None or not await self._is_affordable(waiting, request, is_asked=is_asked):
-            await self._store.db.write(queue.postpone(waiting.session_id, request.now_ms + RETRY_AFTER_MS))
+        if (put_off_ms := await self._put_off_ms(waiting, request, is_asked=is_asked)) or self.asking is None:
+            await self._store.db.write(queue.postpone(waiting.session_id, put_off_ms))
             return False
         if not await self._claimed(waiting, request, self.asking.limit_s):
             return False
@@ -230,6 +225,14 @@ class Keeper:
             statements = [put_session_line(moved)] if moved != line else []
             await self._store.db.write(*statements, queue.end_reading(line.session_id, seq))
         return has_more
+
+    async def _put_off_ms(self, waiting: WaitingReading, request: KeeperRequest, *, is_asked: bool) -> int:
+        """When these turns are read that are not read now: the model noted them, or it costs too much; 0 for now."""
+        if not (is_asked or untold(request.turns, request.seen)) and queue.may_wait(
+            waiting, request.turns, request.now_ms
+        ):
+            return request.turns[-1].created_at_ms + queue.CALM_MS
+        return 0 if await self._is_affordable(waiting, request, is_asked=is_asked) else request.now_ms + RETRY_AFTER_MS
 
     async def _is_affordable(self, waiting: WaitingReading, request: KeeperRequest, *, is_asked: bool) -> bool:
         """Whether reading stays under its share of what the talk of the last weeks cost, and in the budget.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -13,6 +13,11 @@ from memory.types import ConversationTurn
 
 QUIET_MS = 120_000
 """How long a session is silent before it is read."""
+CALM_MS = 3_600_000
+"""The same of a session whose new turns hold nothing but what the model noted as it answered, and questions.
+
+Of 18 readings in a trial 15 changed nothing: in 12 of them the model's tools had noted every turn.
+"""
 UNREAD_TURNS = 20
 """From this many unread turns on a session is read without waiting for quiet."""
 ATTEMPTS = 2
@@ -149,6 +154,18 @@ def put_refused(request: KeeperRequest, refused: RefusedProposal, place: int) ->
 def read_waiting(row: Row) -> WaitingReading:
     """The waiting reading in a row."""
     return WaitingReading(**row)
+
+
+def may_wait(waiting: WaitingReading, turns: Sequence[ConversationTurn], now_ms: int) -> bool:
+    """Whether these turns, all that are unread, are due for quiet alone: at a session's end they are due at once."""
+    last = turns[-1]
+    is_quiet = waiting.due_at_ms == last.created_at_ms + QUIET_MS
+    return (
+        is_quiet
+        and last.seq == waiting.last_seq
+        and len(turns) < UNREAD_TURNS
+        and now_ms < last.created_at_ms + CALM_MS
+    )
 
 
 # --- reads ------------------------------------------------------------------------------------------------------------

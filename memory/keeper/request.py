@@ -16,7 +16,7 @@ from memory.ledger.apply import folded
 from memory.ledger.lines import model_line, moment
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, best_first, standing, within
-from memory.text import sentence_ends
+from memory.text import asks_at_the_end, sentence_ends
 from memory.types import BY_CLOCK, ConversationTurn, ToolCall
 
 BEST_SHOWN: Final = 25
@@ -44,7 +44,7 @@ FENCED: Final = "<data-"
 """So begins what a tool brought from elsewhere: nobody's words here, and nothing to note by itself."""
 LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
-NOTES: Final = frozenset({"note", "change", "end", "remind", "forget"})
+NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", "forget"})
 """Tools with which the model notes at once what a message says."""
 NOTHING_SEEN: Final[Mapping[str, str]] = MappingProxyType({})
 TAPPED: Final = "[tapped a button of the assistant's]"
@@ -99,6 +99,12 @@ def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOT
 def has_noted(turn: ConversationTurn) -> bool:
     """Whether the model noted what a turn says as it answered."""
     return any(call.name in NOTES for call in turn.tool_calls)
+
+
+def untold(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOTHING_SEEN) -> list[ConversationTurn]:
+    """The turns of which nothing is noted, where they hold something: no question, and none that the model noted."""
+    found = [turn for turn in turns if not (has_noted(turn) or asks_at_the_end(own_text(turn)))]
+    return found if has_content(found, seen) else []
 
 
 def chunk(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:

@@ -10,7 +10,7 @@ from memory.keeper import queue
 from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
-from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
+from memory.keeper.queue import CALM_MS, QUIET_MS, UNREAD_TURNS
 from memory.keeper.request import EDITED, SAID_LATER, request_text
 from memory.keeper.session_lines import stored_lines
 from memory.keeper.surroundings import Surroundings
@@ -209,6 +209,25 @@ async def test_what_the_model_noted_itself_is_read_but_lacks_on_no_list(memory, 
     assert await memory.keeper.unread(HERE) == (2, 0)
     await say(PLUMBER, tool_calls=(ToolCall(call_id="2", name="search"),))
     assert await memory.keeper.unread(HERE) == (3, 2)
+
+
+@pytest.mark.parametrize("ends", ["", "by an hour", "by a new session"])
+async def test_what_the_model_noted_as_it_answered_is_read_at_the_sessions_end(memory, model, say, ends):
+    """Short turns whose notes stand, and questions, cost no reading each; asked for, they are read at once."""
+    noted = (ToolCall(call_id="1", name="note"),)
+    for text, calls in ((SURGERY, noted), ("What should I bring her at 8, flowers?", ()), ("Call her at 7.", noted)):
+        await say(text, tool_calls=calls)
+        memory.clock.advance(ms=QUIET_MS + 1)
+        await memory.keeper.read_due()
+    assert model.requests == []
+    assert (await memory.keeper.unread(HERE)).turns == 3
+
+    if ends == "by an hour":
+        memory.clock.advance(ms=CALM_MS)
+    if ends == "by a new session":
+        await memory.fresh(HERE, user_id=7)
+    await (memory.keeper.read_due() if ends else memory.keeper.read_now(HERE))
+    assert [len(request.turns) for request in model.requests] == [3]
 
 
 async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost(memory, model, say, answers):
