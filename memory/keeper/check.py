@@ -182,8 +182,8 @@ class ChangeCheck:
                 raise _Wrong("number", f"the number {written} was not said; write it as the person did or leave it out")
             sums = sums if found else set()
             also += found.turn_ids if found and found not in near else ()
-        calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
-        calendar |= calendar_words() if is_line else set()
+        calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B", "%a", "%b")}
+        calendar |= {each for word in calendar_words() for each in (word, word[:3])} if is_line else set()
         for name in [*capitalised(text), *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
             found = next((each for each in (*near, *far) if has_name(each.words, name)), None)
             if found is None and self._has_nouns:

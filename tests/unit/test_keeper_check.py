@@ -256,12 +256,13 @@ def test_a_title_that_names_somebody_unheard_of_is_dropped():
     assert "Gustav" in spoken_reasons(judged(answer, asked, BY), answer, asked)[0]
 
 
-def test_where_a_talk_stands_may_name_a_day_of_the_week_that_nobody_said():
+@pytest.mark.parametrize("day", ["am Samstag geht es weiter.", "the rest comes in late Sept or in Nov."])
+def test_where_a_talk_stands_may_name_a_day_of_the_week_that_nobody_said(day):
     """Who writes "am Samstag" for the fifth of December says nothing new; a note has its day in a field of its own."""
     from memory.keeper.judge import line_of
     from memory.keeper.session_lines import SessionLine
 
-    answer = KeeperAnswer(standing="The plumber is called, am Samstag geht es weiter.", standing_turns=[1])
+    answer = KeeperAnswer(standing=f"The plumber is called, {day}", standing_turns=[1])
 
     assert line_of(answer, request(SAID), SessionLine("s_1", "tg:1:1:0")).standing == answer.standing
 
