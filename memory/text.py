@@ -125,6 +125,16 @@ def whole_sentences(text: str) -> list[str]:
     return [piece for start, end in pairwise(ends) if (piece := text[start:end].strip())]
 
 
+def last_sentences(text: str, most: int) -> str:
+    """The last sentences of a text, in so many characters; of one that is longer its end."""
+    kept = ""
+    for each in reversed(whole_sentences(text)):
+        if kept and len(each) + 1 + len(kept) > most:
+            break
+        kept = f"{each} {kept}".rstrip()
+    return kept if len(kept) <= most else f"… {kept[-most:].split(maxsplit=1)[-1]}"
+
+
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a text without code, links and bullets: at most 40, of at most 320 characters each."""
     count = 0

@@ -17,7 +17,7 @@ from memory.ledger.undo import as_of
 from memory.ledger.views import forgotten_words
 from memory.search.terms import split_words
 from memory.storage.store import SessionRow, Store
-from memory.text import whole_sentences
+from memory.text import asks_at_the_end, last_sentences, whole_sentences
 from memory.types import BY_CLOCK, ConversationTurn, SessionState
 from memory.zones import zone_of
 
@@ -33,6 +33,8 @@ helped in another.
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
+ASKED_CHARS: Final = 400
+"""The last sentences of an answer that asks."""
 LEAST_WORDS: Final = 4
 LEAST_TELLING: Final = 2
 """Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
@@ -45,12 +47,12 @@ class EarlierSessions:
     def __init__(self, store: Store, ledgers: Ledgers) -> None:
         self._store = store
         self._ledgers = ledgers
-        self._began: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
+        self._turns: OrderedDict[tuple[str, int, str], ConversationTurn | None] = OrderedDict()
         self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory (P13)."""
-        self._began.clear()
+        self._turns.clear()
         self._standings.clear()
 
     async def answered_ms(self, state: SessionState) -> int:
@@ -75,12 +77,14 @@ class EarlierSessions:
 
         Nothing for a session `alone`. What of them the `ledger` contradicts is left out; a title alone helps nobody. Of
         the latest, one that nobody read is told by its main matter, else by how it began, unless a `silent` turn or
-        mere talk did; without a keeper and notes all are.
+        mere talk did; without a keeper and notes all are. Where the latest of all ended with a question, that is told
+        word for word: the next message may answer it.
         """
         if alone:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
+        latest = others[:1]
         told = [lines[row.session_id] for row in others if row.session_id in lines]
         standings = await self._standing([line for line in told if line.standing], ledger)
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
@@ -90,9 +94,15 @@ class EarlierSessions:
             texts[row] = _named(main_matter((note for note in ledger if note.is_real), row.session_id))
             texts[row] = texts[row] or await self._beginning(row, ledger.epoch, silent)
         others = [row for row in others if texts[row]][:most]
-        today, before = by_day(others, midnight_of(now_ms, time_zone))
-        said = {row: f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{texts[row]}" for row in others}
-        return [said[row] for row in today], [said[row] for row in before]
+        asked = [await self._asked(row, ledger, silent) for row in latest]
+        dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]
+        said = [
+            (row.last_turn_at_ms, f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}")
+            for row, text in dated
+            if text
+        ]
+        midnight_ms = midnight_of(now_ms, time_zone)
+        return [line for at, line in said if at >= midnight_ms], [line for at, line in said if at < midnight_ms]
 
     async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger) -> Mapping[str, str]:
         """Where sessions stand by the ledger, reckoned once as long as neither changes."""
@@ -108,18 +118,29 @@ class EarlierSessions:
         return self._standings[key]
 
     async def _beginning(self, row: SessionRow, epoch: str, silent: Collection[str]) -> str:
-        """Return the first words of a session where they tell something; "" for a `silent` turn's.
+        """Return the first words of a session where they tell something; "" for a `silent` turn's."""
+        turn = await self._turn(row, 1, epoch)
+        first = beginning([turn] if turn else [], silent)
+        return f": began with “{words}”" if first and (words := began_with(first)) else ""
 
-        They are read again when something was forgotten, in whatever process (P13).
-        """
-        key = (row.session_id, epoch)
-        if key not in self._began:
-            first = beginning(await self._store.turns_between(row.session_id, 1, 1), ())
-            self._began[key] = (first.turn_id, began_with(first)) if first else ("", "")
-            while len(self._began) > CACHED_SESSIONS:
-                self._began.popitem(last=False)
-        turn_id, words = self._began[key]
-        return f": began with “{words}”" if words and turn_id not in silent else ""
+    async def _asked(self, row: SessionRow, ledger: Ledger, silent: Collection[str]) -> str:
+        """Return the question that a session ended with; "" for none, and where it may tell what was forgotten."""
+        turn = await self._turn(row, row.last_seq, ledger.epoch)
+        if turn is None or turn.unfiled or turn.turn_id in silent or not asks_at_the_end(turn.assistant_text):
+            return ""
+        question = one_line(last_sentences(turn.assistant_text, ASKED_CHARS))
+        keys, forgotten = word_keys(question), forgotten_words(await self._ledgers.read(ledger.conversation_id))
+        is_told = any(speaks_of(keys, word_keys(words)) for words in forgotten)
+        return "" if is_told else f", your last words: “{question}”"
+
+    async def _turn(self, row: SessionRow, seq: int, epoch: str) -> ConversationTurn | None:
+        """The turn of a session, read once, and again when something was forgotten, in whatever process (P13)."""
+        key = (row.session_id, seq, epoch)
+        if key not in self._turns:
+            self._turns[key] = next(iter(await self._store.turns_between(row.session_id, seq, seq)), None)
+            while len(self._turns) > CACHED_SESSIONS:
+                self._turns.popitem(last=False)
+        return self._turns[key]
 
 
 def is_read(line: SessionLine | None) -> bool:
@@ -176,12 +197,6 @@ def title_of(line: SessionLine | None, first: ConversationTurn | None, zone: str
 def one_line(text: str) -> str:
     """The text without breaks."""
     return " ".join(text.split())
-
-
-def by_day(rows: Sequence[SessionRow], midnight_ms: int) -> tuple[list[SessionRow], list[SessionRow]]:
-    """The sessions with a turn since midnight and those before, each the latest first."""
-    today = [row for row in rows if row.last_turn_at_ms >= midnight_ms]
-    return today, [row for row in rows if row.last_turn_at_ms < midnight_ms]
 
 
 def midnight_of(now_ms: int, time_zone: str) -> int:

@@ -55,14 +55,14 @@ class Workspace:
     def __init__(self, store):
         self.store = store
 
-    async def session(self, session_id, texts, *, ended_at_ms, **state):
+    async def session(self, session_id, texts, *, ended_at_ms, answer="I see, thank you for telling me.", **state):
         turns = [
             make_turn(
                 turn_id=f"{session_id}_{seq}",
                 session_id=session_id,
                 seq=seq,
                 user_text=text,
-                assistant_text="I see, thank you for telling me.",
+                assistant_text=answer,
                 language="en",
                 created_at_ms=ended_at_ms - (len(texts) - seq) * 60_000,
             )
@@ -196,6 +196,33 @@ async def test_a_session_that_no_keeper_read_is_told_by_its_first_words(store, d
     )
     assert packet.rolling_session_summary == ""
     assert packet.today == ""
+
+
+OFFER = "I noted Friday. Shall I wake you the night before as well?"
+
+
+async def test_a_question_that_a_session_ended_with_is_there_in_the_next_one(store, desk):
+    """Word for word, for the whole of that session, so that "yes please" has something to answer; then no more."""
+    await desk.session("s_0", ["The oven comes on Friday."], ended_at_ms=NOW_MS - 9 * HOUR_MS, answer=OFFER)
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    gatherer = assembler(store)
+    first = await gatherer.packet(state, "yes please", now_ms=NOW_MS)
+    alone = await gatherer.packet(state.model_copy(update={"isolated": True}), "yes please", now_ms=NOW_MS)
+    await desk.session("s_1b", ["yes please"], ended_at_ms=NOW_MS - HOUR_MS)
+    then = await gatherer.packet(state, "hello", now_ms=NOW_MS)
+
+    assert first.today.splitlines()[-1] == f"- Wed 4 Mar 06:00, your last words: “{OFFER}”"
+    assert "last words" not in alone.today + then.today
+
+
+async def test_no_question_tells_again_what_was_forgotten(store, desk):
+    """Its turn may rest on no note; what it speaks of is not said any more (P13)."""
+    await desk.session("s_0", ["hm"], ended_at_ms=NOW_MS - HOUR_MS, answer="Shall I keep the code of the harbour gate?")
+    add = Add(kind="fact", text="Code of the harbour gate: 4711", note_id="n_1")
+    await note(store, add, Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped"))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+
+    assert (await assembler(store).packet(state, "hello", now_ms=NOW_MS)).today == ""
 
 
 async def test_a_session_that_no_keeper_read_is_told_by_its_main_matter(store, desk):
