@@ -19,6 +19,7 @@ from memory.context.budget import (
     TIERS,
     Budget,
 )
+from memory.context.earlier import ASKED_CHARS
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
@@ -29,6 +30,8 @@ from memory.ledger.types import Ledger
 from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, to_do, to_ring, within
 from memory.packets import ConversationContextPacket, JobProgress, RetrievedItem, Tier
 from memory.ports import TokenCounter
+from memory.sessions.summarizer import HEADER, without_lines
+from memory.text import last_sentences
 from memory.types import ConversationTurn, OpenLoop, PendingClarification, SessionState
 
 __all__ = [
@@ -52,7 +55,6 @@ MAX_FIELD_ITEMS: Final = 50
 _ROUNDS: Final = 4
 _LINE_TOKENS: Final = 16
 _LINE_CHARS: Final = 120
-_ASKED_CHARS: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     parts = {tier: TierPart(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
     _guarded(parts["history"], lambda part: fill_history(part, inputs.state, inputs.history, budget, counter))
     missing = _missing(inputs, parts["history"])
-    _guarded(parts["summary"], lambda part: _summary(part, inputs, missing, counter))
+    _guarded(parts["summary"], lambda part: _summary(part, inputs, parts["history"].values, missing, counter))
     _guarded(parts["memories"], lambda part: _memories(part, inputs, counter))
     waiting = (*inputs.block.open, inputs.block.more_line) if inputs.block.open else ()
     _guarded(parts["threads"], lambda part: part.offer_lines(waiting, counter))
@@ -181,13 +183,22 @@ def _missing(inputs: ContextInputs, history: TierPart) -> int:
     return max(0, max(inputs.state.last_seq, last_seq) - len(history.items) - len(inputs.taken_back))
 
 
-def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: TokenCounter) -> None:
-    """Take the compaction's summary with its subject, or the rolling one when turns are missing."""
+def _summary(
+    part: TierPart, inputs: ContextInputs, shown: Sequence[ConversationTurn], missing: int, counter: TokenCounter
+) -> None:
+    """Take the compaction's summary with its subject, or the rolling one when turns are missing.
+
+    Without the lines that notes tell, and of ours those whose sentence is `shown` word for word.
+    """
     compaction, notes = inputs.state.compaction, inputs.block.lines.values()
     summary = compaction.summary if compaction else inputs.state.rolling_summary if missing else ""
     task = compaction.current_task if compaction and not notes else ""
     part.offer_lines([f"At work on: {task}"] if task else (), counter)
-    part.offer_lines(NoteWords.of(notes).untold(summary.splitlines()), counter)
+    words = NoteWords.of(notes)
+    if summary.startswith(HEADER):
+        said = " ".join(" ".join(f"{turn.user_text} {turn.assistant_text}" for turn in shown).split())
+        summary = without_lines(summary, lambda line: line.removesuffix("…").strip() in said or words.tell(line))
+    part.offer_lines(words.untold(summary.splitlines()), counter)
 
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
@@ -314,7 +325,10 @@ def pending(turn: ConversationTurn | None) -> tuple[PendingClarification, ...]:
         return ()
     return (
         PendingClarification(
-            question=said[-_ASKED_CHARS:], turn_id=turn.turn_id, asked_seq=turn.seq, asked_at_ms=turn.created_at_ms
+            question=last_sentences(said, ASKED_CHARS),
+            turn_id=turn.turn_id,
+            asked_seq=turn.seq,
+            asked_at_ms=turn.created_at_ms,
         ),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.keeper.wording import numbers
 from memory.search.terms import little_words, split_words
 from memory.text import folded
 
@@ -25,25 +26,31 @@ class NoteWords:
     """The words of a prompt's notes, by how they begin, and their numbers."""
 
     keys: frozenset[str]
-    numbers: frozenset[str]
+    numbers: frozenset[float]
+    """By their values: 1850 is 1.850 and 1,850."""
 
     @classmethod
     def of(cls, notes: Iterable[str]) -> NoteWords:
         """Read the lines of notes, once for all that is compared with them."""
         text = "\n".join(notes)
-        return cls(word_keys(text), frozenset(_DIGITS.findall(text)))
+        return cls(word_keys(text), _values(text))
 
     def untold(self, lines: Sequence[str]) -> list[str]:
         """The lines that the notes do not tell: told is one whose numbers all stand in them, and most of its words.
 
         Words are compared by their beginning, so that their ending and accents do not matter.
         """
-        return [line for line in lines if not self._tell(_DATED.sub("", line))] if self.keys else list(lines)
+        return [line for line in lines if not self.tell(_DATED.sub("", line))]
 
-    def _tell(self, line: str) -> bool:
+    def tell(self, line: str) -> bool:
+        """Whether the notes tell a line, given without the day on which it was said."""
         keys = word_keys(line.split(":", 1)[-1])
         most = len(keys) >= LEAST_WORDS and len(keys & self.keys) >= TOLD_SHARE * len(keys)
-        return most and self.numbers.issuperset(_DIGITS.findall(line))
+        return most and self.numbers >= _values(line)
+
+
+def _values(text: str) -> frozenset[float]:
+    return frozenset(value for _, value in numbers(text))
 
 
 def speak_of(notes: Iterable[str], message: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -141,6 +141,12 @@ def read_lines(summary: str) -> list[Line]:
         text = _DAY.sub("", plain)
         lines.append(Line(text if text.startswith("- ") else f"- {text}", today))
     return lines
+
+
+def without_lines(summary: str, is_told: Callable[[str], bool]) -> str:
+    """A summary of ours without the lines of which this is so, given their sentence; each day stays with its first."""
+    kept = [line for line in read_lines(summary) if not is_told(line.text.partition(": ")[2] or line.text)]
+    return "\n".join([HEADER, *_told(kept)]) if kept else ""
 
 
 def _gist(said: Sequence[Spoken], count: int) -> list[Spoken]:

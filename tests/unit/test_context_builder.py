@@ -21,6 +21,7 @@ from memory.context.notes_block import Block, Since
 from memory.context.occasion import Reserved
 from memory.context.transcript import MEMBER_TITLE, turn_tokens
 from memory.packets import JobProgress, RetrievedItem
+from memory.sessions.summarizer import HEADER
 from memory.testing import START_MS, WordCounter, make_state, make_turn
 from memory.types import CompactionMark, Topic
 
@@ -197,6 +198,21 @@ def test_the_task_of_a_compacted_session_is_told_once():
     for block in (Block(), told):
         packet = build(inputs(state=state, history=turns(3), block=block), Budget(), COUNTER)
         assert reference_text(packet).count("Paint the boat") == 1
+
+
+def test_the_rolling_summary_repeats_no_message_and_no_note():
+    """What stands word for word below it, or in a note however its numbers are written, is not told once more."""
+    lines = [
+        "- Person: The oven is a Mono. (2026-11-26)",
+        "- Person: The bus costs 1850 euros.",
+        "- Person: Kev owes 200.",
+    ]
+    state = make_state(last_seq=3, rolling_summary="\n".join([HEADER, *lines]))
+    shown = [make_turn(seq=3, user_text="Right.\nThe  oven is a Mono. It broke.")]
+    block = Block(lines={1: "#1 task: Pay for the bus, it costs 1.850 euros"})
+    packet = build(inputs(state=state, history=shown, block=block), Budget(), COUNTER)
+
+    assert packet.rolling_session_summary == f"{HEADER}\n- Person: Kev owes 200. (2026-11-26)"
 
 
 def test_the_rolling_summary_stands_in_only_for_what_is_missing():
