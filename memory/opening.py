@@ -405,7 +405,7 @@ class ConversationMemory(Parts):
         changes = await self.ledgers.caused_by(here, turn_id)
         since = await self.ledgers.since(here, min(each.version for each in changes) - 1) if changes else []
         await self.ledgers.undo(here, undoable(changes, since), by, revoke(here))
-        await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id), by)
+        await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id, changes), by)
         with suppress(UnknownSession):
             await self.recorder.edit(
                 turn.session_id, lambda state: withdrawn_from(state, turn_id), unindex_turn(turn_id)

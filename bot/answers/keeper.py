@@ -65,7 +65,8 @@ that note's number and give its whole new text (and due). end with how done when
 dropped when it is not wanted any more; a part that is done ends nothing. "All done!" ends what it is about. What \
 ended is never opened again. merge two notes that say the same; delete only what was never true. \
 A note that is doubtful rests on a message that was edited: change it to what holds, or delete it; leave out what \
-still holds. One "said after the new turns" is newer than they: it stands, with all that it settles.
+still holds, but one that rings: its due always, and when it rings where it has none. One "said after the new turns" \
+is newer than they: it stands, with all that it settles.
 Every change cites turns, and said copies at most 12 words in a row from one of them, exactly as the person wrote \
 them (the assistant's words only for its own promises and for stories).
 

@@ -104,7 +104,7 @@ class Answering:
             turn_id = envelope.turn_id or self._services.ids.new("t")
             before = meant.get("replaces")
             if before:  # what was written first is not what the person says now
-                await withdraw(self._services, before)
+                await withdraw(self._services, envelope, before)
             said = AskedAgain(
                 meant["text"], third_party=meant.get("third_party", False), repeats=(before,) if before else ()
             )

@@ -8,6 +8,7 @@ from typing import Final
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.delivery.outbox import OutgoingMessage, Target
+from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -72,7 +73,19 @@ class Undoing:
         services.reminders.look()
 
 
-async def withdraw(services: Services, turn_id: str) -> None:
-    """Take back what a turn changed: its message reads otherwise now. `StorageUnavailable`."""
+async def withdraw(services: Services, tap: Envelope, turn_id: str) -> None:
+    """Take back what a turn changed, since its message reads otherwise now; say in the offer what rings otherwise.
+
+    Once more it changes nothing, and says the same. Raises `StorageUnavailable`.
+    """
     await services.memory.withdraw(turn_id)
     services.reminders.look()
+    ledgers, here, now_ms = services.memory.ledgers, tap.conversation_id, services.clock.now_ms()
+    changes, ledger = await ledgers.caused_by(here, f"edit:{turn_id}"), await ledgers.read(here)
+    zone = (await services.people.clock(here, tap.user_id)).name
+    moved = dict.fromkeys(change.number for change in changes if "rings_from" in change.after)
+    notes = [note for number in moved if (note := ledger.find(number)) and note.is_open]
+    lines = ["• " + replies.say("undone_was", text=note_line(note, now_ms, zone)) for note in notes[:LINES]]
+    if lines:
+        said = OutgoingMessage("\n".join([replies.say("undone"), *lines]), edits_message_id=tap.message_id)
+        await services.committer.write(Target.of(tap), [said])

@@ -92,11 +92,18 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[Forms], 
 
 
 def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) -> list[Operation]:
-    """Operations by which notes in doubt hold again, with the words as they are now, and `left` as they are."""
+    """Operations by which notes in doubt hold again, with the words as they are now, and `left` as they are.
+
+    What is still to ring holds again once somebody says when: silence may only mean that its hour was not thought of.
+    """
     return [
         Change(number=note.number, fields={"doubtful": False})
         for note in ledger
-        if note.is_open and note.doubtful and note.number in left and not set(turn_ids).isdisjoint(note.turn_ids)
+        if note.is_open
+        and note.doubtful
+        and note.number in left
+        and not set(turn_ids).isdisjoint(note.turn_ids)
+        and note.rings_at_ms is None
     ]
 
 
@@ -118,13 +125,20 @@ def undoable(changes: Sequence[NoteChange], since: Sequence[NoteChange]) -> list
     return [each for each in changes if each.number not in moved or TIMES.isdisjoint(each.after)]
 
 
-def withdrawn(ledger: Ledger, turn_id: str) -> list[Operation]:
-    """The operations once it is answered again: notes on it alone go, notes that others bear out hold again."""
+def withdrawn(ledger: Ledger, turn_id: str, changes: Sequence[NoteChange]) -> list[Operation]:
+    """The operations once it is answered again: notes on it alone go, notes that others bear out hold again.
+
+    One that still rings as the message before had it, by `changes` that could not be taken back, stays in doubt.
+    """
+    rang = {each.number: each.after["rings_from"] for each in changes if "rings_from" in each.after}
     found: list[Operation] = []
-    for note in _resting(ledger, turn_id):
+    changed = {each.number for each in changes}  # what was put back need not rest on it any more
+    for note in ledger:
+        if not note.is_open or (turn_id not in note.turn_ids and note.number not in changed):
+            continue
         if set(note.turn_ids) == {turn_id} and note.source in {"keeper", "offline", "model"}:
             found.append(End(number=note.number, how="dropped"))
-        elif note.doubtful:
+        elif note.doubtful and (note.rings_at_ms is None or rang.get(note.number) != note.rings_from):
             found.append(Change(number=note.number, fields={"doubtful": False}))
     return found
 

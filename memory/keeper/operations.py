@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
+from memory.ledger import series
 from memory.ledger.rules import LOCAL
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import (
@@ -48,8 +49,33 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
         return End(
             number=number, occurrence=rang[-1] if note and note.repeats else "", turn_ids=kept.turn_ids, said=said
         )
-    fields = _given(change) | _due(kept, request, note) | {"turn_ids": kept.turn_ids, "doubtful": False}
-    return Change(number=number, fields=fields, said=said)
+    when = _ring(kept, request, note) if note is not None and _only_rings(note) else _due(kept, request, note)
+    certain = {} if note is not None and rings_in_doubt(note) and not _tells_ring(kept, note) else {"doubtful": False}
+    return Change(number=number, fields=_given(change) | when | {"turn_ids": kept.turn_ids} | certain, said=said)
+
+
+def rings_in_doubt(note: Note) -> bool:
+    """Whether a note is still to ring at a time that an edited message may have changed."""
+    return note.doubtful and note.rings_at_ms is not None
+
+
+def _only_rings(note: Note) -> bool:
+    """Whether the day of a note in doubt is that of its ring, and nothing else."""
+    return rings_in_doubt(note) and note.due_at_ms is None and not note.repeats
+
+
+def _tells_ring(kept: Kept, note: Note) -> bool:
+    """Whether a change says when a note rings: by its own time, or by that of the day on which it hangs."""
+    return kept.due is not None and (_only_rings(note) or (not note.repeats and series.hangs_on_its_day(note)))
+
+
+def _ring(kept: Kept, request: KeeperRequest, note: Note) -> dict[str, Any]:
+    """When a note rings that has no other day; at its hour where only a day was said."""
+    if kept.due is None:
+        return {}
+    if not _is_exact(kept):
+        return {"rings_from": f"{kept.due:%Y-%m-%d}{note.rings_from[_DAY_CHARS:]}"}
+    return {"rings_from": series.local_of(at_ms_of(f"{kept.due:{LOCAL}}", request.zone), note.time_zone)}
 
 
 def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
@@ -118,12 +144,17 @@ def _due(kept: Kept, request: KeeperRequest, note: Note | None = None) -> dict[s
     at: datetime = kept.due
     rule = "" if note is not None and note.rings else kept.change.repeats.strip().upper().removeprefix("RRULE:")
     zone = note.time_zone if note is not None and note.rings else request.zone
-    exact = len(kept.change.due.partition("/")[0].strip()) > _DAY_CHARS
+    exact = _is_exact(kept)
     due_at_ms = at_ms_of(f"{at:{LOCAL}}", request.zone) if exact else at_ms_of(f"{at:%Y-%m-%d}T00:00", zone)
     lasts = kept.last is not None and kept.last.date() > at.date()
     ends_at_ms = at_ms_of(f"{kept.last:%Y-%m-%d}T00:00", zone) if lasts else None
     repeats = {"repeats": rule} if rule else {}
     return {"due_at_ms": due_at_ms, "due_exact": exact, "ends_at_ms": ends_at_ms, "time_zone": zone} | repeats
+
+
+def _is_exact(kept: Kept) -> bool:
+    """Whether an hour was said."""
+    return len(kept.change.due.partition("/")[0].strip()) > _DAY_CHARS
 
 
 def in_words(refusal: Refusal) -> str:

@@ -56,7 +56,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known = views.find(desk.notes.open(), wish.text)
-    if known is not None and known.rings:
+    if known is not None and known.rings and not known.doubtful:
         again = "To change it call with numbers. One rule rings twice a day: BYHOUR=8,20. Another one has other words."
         own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")

@@ -147,7 +147,7 @@ class Continuity:
                 return
             current = await services.memory.recorder.current(envelope.conversation_id)
             if current is None or current.turn_count or not current.isolated:
-                await withdraw(services, turn.turn_id)
+                await withdraw(services, envelope, turn.turn_id)
                 await services.committer.until_stored(
                     lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh")
                 )

@@ -19,6 +19,7 @@ from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.work import Made, TurnWork
 from memory.errors import Conflict, StorageError
 from memory.keeper.edited import says_the_same
+from memory.keeper.operations import rings_in_doubt
 from memory.ports import Row, Statement
 from memory.types import PRIVATE, ConversationTurn
 
@@ -167,30 +168,36 @@ class Edits:
                 return
             await services.memory.keeper.read_now(here)
             await services.delivery.flush(FLUSH_S)
-            if not (notes := await self._changed(edit, turn_id, before.version)):
+            if not (said := await self._became(edit, turn_id, before.version)):
                 return
             about = {"message_id": edit.message_id, "user_id": edit.user_id}
             for row in await services.db.read("offers_on_screen", conversation_id=here):
                 meant, keyboard = orjson.loads(row["payload_json"]), orjson.loads(row["markup_json"])
                 if about.items() <= meant.items() and not meant.get(TAKEN_UP):
-                    said = replies.say("edited_noted", notes=notes)
                     message = OutgoingMessage(said, edits_message_id=row["message_id"], keyboard=keyboard)
                     await services.committer.write(Target.of(edit), [message])
         except StorageError as exc:
             log.warning("an offer stays as it was before the keeper read", error=str(exc))
 
-    async def _changed(self, edit: Envelope, turn_id: str, version: int) -> str:
-        """The notes of a turn that the keeper changed since a version, line by line as they are now; "" for none."""
+    async def _became(self, edit: Envelope, turn_id: str, version: int) -> str:
+        """What became of the notes of a turn since a version: those that the keeper changed, and what rings as it did.
+
+        "" when that is nothing. Another note is named when its ring moved along.
+        """
         services, here = self._services, edit.conversation_id
         ledger, changes = await services.memory.ledgers.read(here), await services.memory.ledgers.since(here, version)
         zone, now_ms = (await services.people.clock(here, edit.user_id)).name, services.clock.now_ms()
-        numbers = dict.fromkeys(each.number for each in changes if each.hand == "keeper" and each.after.keys() - SILENT)
-        notes = [note for number in numbers if (note := ledger.find(number)) and turn_id in note.turn_ids]
+        own = {note.number for note in ledger if turn_id in note.turn_ids}
+        kept = [each for each in changes if each.hand == "keeper" and each.after.keys() - SILENT]
+        changed = dict.fromkeys(each.number for each in kept if each.number in own or "rings_from" in each.after)
+        ringing = (note.number for note in ledger if note.number in own and rings_in_doubt(note) and note.is_open)
+        notes = [note for number in (changed | dict.fromkeys(ringing)) if (note := ledger.find(number))]
         lines = (
             note_line(note, now_ms, zone) if note.is_open else replies.say("loop_dropped", title=name_of(note))
             for note in notes[:SHOWN_NOTES]
         )
-        return "\n".join(f"• {line}" for line in lines)
+        said = "\n".join(f"• {line}" for line in lines)
+        return replies.say("edited_noted" if changed else "edited_rings", notes=said) if said else ""
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
         """Return the words of a turn's person as they are now; of a turn of several messages one alone reads anew."""

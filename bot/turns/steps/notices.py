@@ -57,7 +57,10 @@ async def _taken_back(services: Services, ask: Ask) -> list[str]:
     if not before:
         return []
     causes = [await services.memory.ledgers.caused_by(ask.conversation_id, f"edit:{turn_id}") for turn_id in before]
-    numbers = sorted({change.number for changes in causes for change in changes})
+    doubtful = {
+        note.number for note in ask.ledger if note.is_open and note.doubtful and set(before) & set(note.turn_ids)
+    }
+    numbers = sorted(doubtful.union(change.number for changes in causes for change in changes))
     notes = [note for number in numbers if (note := ask.ledger.find(number)) and views.belongs(note, ask.scope)]
     how = f" How they stand now: {'; '.join(_line(note, ask) for note in notes)}" if notes else ""
     gone = "This message was edited after you had answered it. That answer is gone, and what you had noted for it was"
