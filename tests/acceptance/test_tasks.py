@@ -73,7 +73,10 @@ async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
 
     await bot.passes(hours=1)
     assert bot_texts(api)[-1] == "Here is what is due."
-    assert "The clock sent this message" in str(asked(model)[-1].messages)
+    newest = str(asked(model)[-1].messages[-1])
+    assert "The clock sent this message" in newest
+    assert "their task #1, due Mon" in newest
+    assert "[From" not in newest, "nobody wrote it"
     assert "schedule" not in str(asked(model)[-1].body.get("tools"))
     await bot.passes(hours=24)
     assert "Here is what is due." in str(asked(model)[-1].messages)

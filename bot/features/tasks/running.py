@@ -131,7 +131,7 @@ class TaskRunning:
         services, note, run = self._services, work.note, work.run
         zone = (await services.people.clock(work.task.conversation_id, work.task.user_id)).name
         clock = ByClock(
-            notices=brief(note, run, await self._last_result(work), services.clock.now_ms(), zone),
+            notices=brief(note, run, await self._last_result(work), zone),
             unanswered=partial(self._unanswered, work),
             task_said=await self._said(note),
             buttons=stop_row(note),

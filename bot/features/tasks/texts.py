@@ -121,11 +121,11 @@ def failed_text(note: Note, why: str, *, pauses: bool) -> OutgoingMessage:
     return OutgoingMessage(replies.say("task_paused", title=title, why=why), buttons=(row,))
 
 
-def brief(note: Note, run: TaskRun, before: str, now_ms: int, zone: str) -> tuple[str, ...]:
+def brief(note: Note, run: TaskRun, before: str, zone: str) -> tuple[str, ...]:
     """Lines for the model with a run: who asks, since when, and the result of the run before."""
     due = lines.moment(run.due_at_ms, zone)
     told = (
-        f"The clock sent this message, not the person: it is their task {lines.model_line(note, now_ms, zone)}, due "
+        f"The clock sent this message, not the person: it is their task #{note.number}, due "
         f"{due}. Do it now and answer with its result alone. Nobody is there to answer a question."
     )
     result = shorten(before, RESULT_CHARS)  # the block in which all of it stands is a fence: none inside it

@@ -64,14 +64,14 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         user_id=first.user_id,
         dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
         occasion=Occasion(
-            person=name,
+            person="" if clock else name,
             names=None if first.private else services.people.names,
             time_zone=zone.name,
             zone_known=zone.chosen,
             scope=scope,
             said_at_ms=sent_at_ms(batch[-1]),
             third_party=said.third_party,
-            searches=not said.by_tap,
+            searches=not (said.by_tap or clock),
         ),
         reserved=Reserved(
             tokens=count(responder.preface(persona)) + tools_tokens,
