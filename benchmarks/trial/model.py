@@ -81,7 +81,7 @@ async def _streamed(request: web.Request, message: dict[str, Any], usage: dict[s
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     calls = [{"index": n, **call} for n, call in enumerate(message.get("tool_calls", ()))]
-    deltas = [{"content": word + " "} for word in (message["content"] or "").split(" ") if word] if not calls else []
+    deltas = [{"content": word + " "} for word in (message["content"] or "").split(" ") if word]
     deltas += [{"tool_calls": calls}] if calls else []
     for delta in deltas:
         await _piece(response, {"choices": [{"index": 0, "delta": delta}]})

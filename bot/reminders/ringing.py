@@ -106,7 +106,8 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
 
     "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
     """
-    note, at_ms, language = due.note, due.note.due_at_ms, replies.spoken()
+    note, language = series.at_next_date(due.note), replies.spoken()
+    at_ms = note.due_at_ms
     if at_ms is None or not note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
         return []
     zone = note.time_zone

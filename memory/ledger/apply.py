@@ -200,10 +200,10 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
     if operation.occurrence and note.repeats:
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
-        date = Occurrence(original_local=operation.occurrence, state="done")
+        date = series.done(note, operation.occurrence)
         date = date if operation.how == "done" else series.left_out(note, operation.occurrence)
         ended = turn_ids | _dated(note, date)
-        goes_on = series.next_ring(note.model_copy(update=ended)) or (note.due_at_ms or 0) > by.at_ms
+        goes_on = series.goes_on(note.model_copy(update=ended), by.at_ms)
         ended |= {} if goes_on or date.state not in series.OVER else {"status": operation.how}
         return written(ledger, note, ended, "end", by, said=operation.said)
     return written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)

@@ -72,6 +72,13 @@ def hangs_on_its_day(note: Note) -> bool:
     return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
 
+def begins(note: Note) -> str:
+    """The first date of a note: when it rings, of a series that doesn't when it is due; "" for none."""
+    if note.rings_from or not note.repeats or note.due_at_ms is None:
+        return note.rings_from
+    return local_of(note.due_at_ms, note.time_zone)
+
+
 def first_from(repeats: str, local: str) -> str:
     """The first date of a series from this one on. Raises ValueError for what is no RRULE, or has no date."""
     return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
@@ -117,17 +124,40 @@ def at_its_date(note: Note, now_ms: int) -> Note:
 
     A date with an hour is its next until it has been going on for a while, one without until the day is over.
     """
+    found = _its_date(note, now_ms)
+    return note.model_copy(update={"due_at_ms": found[1]}) if found else note
+
+
+def _its_date(note: Note, now_ms: int) -> tuple[str, int] | None:
+    """The next date of a series that doesn't ring, else its last: as the rule has it, and the moment."""
     if not note.repeats or note.rings_from or note.due_at_ms is None:
-        return note
-    first = local_of(note.due_at_ms, note.time_zone)
+        return None
     now = read_local(local_of(now_ms, note.time_zone))
     edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
     try:
-        rule = rule_of(note.repeats, first)
+        rule = rule_of(note.repeats, begins(note))
     except ValueError:
-        return note
-    at = rule.after(edge, inc=True) or rule.before(edge)
-    return note if at is None else note.model_copy(update={"due_at_ms": at_ms_of(f"{at:{LOCAL}}", note.time_zone)})
+        return None
+    gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
+    moved = [(moment_of(note, each), each.original_local) for each in note.occurrences if each.state == "moved"]
+    coming = next((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), None)
+    before = rule.before(edge)
+    ahead = [date for date in moved if date[0] >= edge_ms]
+    ahead += [(at_ms_of(coming, note.time_zone), coming)] if coming else []
+    if ahead:
+        return min(ahead)[::-1]
+    return (f"{before:{LOCAL}}", at_ms_of(f"{before:{LOCAL}}", note.time_zone)) if before else None
+
+
+def next_date(note: Note, now_ms: int) -> tuple[str, int] | None:
+    """The date that comes next, as the rule has it, and the moment: when it rings, else when it is due."""
+    return next_ring(note) or _its_date(note, now_ms)
+
+
+def goes_on(note: Note, now_ms: int) -> bool:
+    """Whether a series has another date to come, or is due later."""
+    coming = _its_date(note, now_ms)
+    return bool(next_ring(note)) or (coming[1] if coming else note.due_at_ms or 0) > now_ms
 
 
 def until_its_last(note: Note) -> str:
@@ -182,12 +212,12 @@ def _next_regular(note: Note) -> str | None:
 
 
 def has_date(note: Note, local: str) -> bool:
-    """Whether the note rings on this date, by its rule."""
+    """Whether this is a date of the note, by its rule."""
     if not note.repeats:
         return local == note.rings_from
     try:
         at = read_local(local)
-        return bool(rule_of(note.repeats, note.rings_from).between(at, at, inc=True))
+        return bool(rule_of(note.repeats, begins(note)).between(at, at, inc=True))
     except ValueError:
         return False
 
@@ -195,13 +225,14 @@ def has_date(note: Note, local: str) -> bool:
 def date_on(note: Note, day: str) -> str | None:
     """The date of a note that falls on this day (`2026-11-29`), as the rule has it."""
     known = next((each.original_local for each in note.occurrences if each.original_local.startswith(day)), None)
-    if known or not note.rings_from:
+    first = begins(note)
+    if known or not first:
         return known
     if not note.repeats:
-        return note.rings_from if note.rings_from.startswith(day) else None
+        return first if first.startswith(day) else None
     start = read_local(f"{day}T00:00")
     try:
-        dates = rule_of(note.repeats, note.rings_from).between(start, start + timedelta(days=1), inc=True)
+        dates = rule_of(note.repeats, first).between(start, start + timedelta(days=1), inc=True)
     except ValueError:
         return None
     return next((f"{at:{LOCAL}}" for at in dates if f"{at:%Y-%m-%d}" == day), None)
@@ -229,7 +260,7 @@ def date_to_end(note: Note, now_ms: int) -> str:
     rang = [each.original_local for each in note.occurrences if each.state in {"rang", "snoozed"}]
     if rang:
         return rang[-1]
-    coming, today = next_ring(note), local_of(now_ms, note.time_zone)[:10]
+    coming, today = next_date(note, now_ms), local_of(now_ms, note.time_zone)[:10]
     return coming[0] if coming and local_of(coming[1], note.time_zone).startswith(today) else ""
 
 
@@ -273,6 +304,12 @@ def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     """The latest date of a note in this state; None for none."""
     return next((each for each in reversed(note.occurrences) if each.state == state), None)
+
+
+def done(note: Note, local: str) -> Occurrence:
+    """The date as one that is done: on the day that it was moved to, where it was."""
+    moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == local), None)
+    return Occurrence(original_local=local, moved_to_ms=moved, state="done")
 
 
 def left_out(note: Note, local: str) -> Occurrence:

@@ -269,8 +269,11 @@ def _dated(note: Note) -> tuple[bool, int]:
 
 def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes by how much they matter now: what a return, the prompt and the pages begin with."""
-    dated = [series.at_its_date(note, now_ms) for note in notes]
-    return sorted(dated, key=lambda note: (-worth(note, now_ms), -note.said_at_ms, note.number))
+
+    def order(note: Note) -> tuple[float, int, int]:
+        return (-worth(series.at_its_date(note, now_ms), now_ms), -note.said_at_ms, note.number)
+
+    return sorted(notes, key=order)
 
 
 def worth(note: Note, now_ms: int) -> float:

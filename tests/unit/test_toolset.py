@@ -22,7 +22,7 @@ from memory.errors import StorageUnavailable
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.series import at_ms_of
-from memory.ledger.types import Actor, Add, Change, End, Ledger, Ring
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Move, Ring
 from memory.ledger.views import Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
@@ -358,8 +358,35 @@ async def test_a_past_date_of_a_series_is_ticked_by_its_day():
     assert "The date 2026-11-23T18:00 is done" in await box.end([1], "done", "2026-11-23")
     assert "is done already" in await box.end([1], "done")
     assert "still ahead" in await box.end([1], "done", "2026-12-07")
-    assert "does not ring on 2026-11-22" in await box.end([1], "done", "2026-11-22")
+    assert "has no date on 2026-11-22" in await box.end([1], "done", "2026-11-22")
     assert (stored(box, ledger).notes[1].is_open, len(box.operations)) == (True, 1)
+
+
+async def test_one_date_of_a_series_that_does_not_ring_is_left_out_moved_or_done():
+    """Violin on Thursdays, of which nobody is reminded: the concert's Thursday is skipped, the next is on Friday."""
+    first = {"due_at_ms": local_ms("2026-11-19T18:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TH"}
+    ledger = ledger_of(("event", "Violin", first))
+    box = make_box(ledger=ledger)
+
+    assert "not on Thu 2026-11-26" in (said := await box.remind(numbers=[1], date="2026-11-26", skip=True))
+    assert "due Thu 2026-12-03 18:00" in said
+    assert "due Fri 2026-12-04 17:00" in await box.remind(numbers=[1], date="2026-12-03", at="2026-12-04T17:00")
+    assert "still ahead" in await box.end([1], "done", "2026-12-17")
+    assert "has no date on 2026-11-25" in await box.remind(numbers=[1], date="2026-11-25", skip=True)
+    said = await box.end([1], "done", "2026-11-19")
+    assert "The date 2026-11-19T18:00 is done" in said
+    assert "due Fri 2026-12-04 17:00, FREQ=WEEKLY;BYDAY=TH; not on Thu 2026-11-26" in said
+    assert stored(box, ledger).notes[1].is_open
+
+
+async def test_a_date_that_was_moved_is_done_on_its_new_day():
+    """Tuesday's order went out on Monday: nothing says that it was done on Tuesday."""
+    ledger = rang_on("2026-11-16")
+    moved = Move(number=1, occurrence="2026-11-23T18:00", to_ms=local_ms("2026-11-22T18:00"))
+    ledger = apply(ledger, moved, Actor("model", local_ms("2026-11-20T18:00"))).ledger
+    box = make_box(ledger=ledger)
+
+    assert "done for Sun 2026-11-22" in await box.end([1], "done", "2026-11-22")
 
 
 async def test_a_series_that_is_set_again_keeps_what_rang_and_what_was_left_out():
@@ -518,7 +545,7 @@ async def test_one_date_of_a_series_is_moved_or_left_out():
     assert "rings Sun 2026-11-29 10:00, FREQ=WEEKLY" in moved
     assert "rings Sun 2026-11-29 11:30" in await box.remind(numbers=[1], date="2026-11-29", at="11:30")
     assert "rings Sun 2026-12-06 19:00" in await box.remind(numbers=[1], date="2026-11-29", skip=True)
-    assert "does not ring on 2026-11-30" in await box.remind(numbers=[1], date="2026-11-30", skip=True)
+    assert "has no date on 2026-11-30" in await box.remind(numbers=[1], date="2026-11-30", skip=True)
     assert stored(box, ledger_of(*notes)).notes[1].repeats == "FREQ=WEEKLY;BYDAY=SU"
 
 

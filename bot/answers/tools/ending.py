@@ -40,8 +40,8 @@ def _ended(desk: Desk, note: Note, how: str, day: str) -> str:
         return desk.done("Ended", End(number=note.number, turn_ids=turn_ids))
     date = date_of(note, day, desk.zone) if day else series.date_to_end(note, desk.ask.now_ms)
     if date is None:
-        return f"Not done: it does not ring on {day}: {desk.line(note)}"
-    done, coming = series.last(note, "done"), series.next_ring(note)
+        return f"Not done: it has no date on {day}: {desk.line(note)}"
+    done, coming = series.last(note, "done"), series.next_date(note, desk.ask.now_ms)
     if done is not None and date in {"", done.original_local}:
         return f"The date {done.original_local} is done already, the series goes on: {desk.line(note)}"
     if not date or (coming and date > coming[0]):

@@ -151,7 +151,7 @@ def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
     """Move one date of a series, or leave it out. Raises `Refused`."""
     occurrence = date_of(note, wish.date.strip(), desk.zone)
     if occurrence is None:
-        raise Refused(f"Not done: it does not ring on {wish.date}: {desk.line(note)}")
+        raise Refused(f"Not done: it has no date on {wish.date}: {desk.line(note)}")
     if wish.skip:
         return desk.done(
             f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence)
