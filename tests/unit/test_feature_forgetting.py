@@ -109,6 +109,16 @@ def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
     assert text == f"Forgotten: 12 messages and their answers, 3 notes, 1 summary.\n{sentence}"
 
 
+def test_a_short_note_is_found_beside_the_message_that_says_it_in_more_words():
+    """“60 €” is noted for “60 euros”: the message alone would have taken the rest that it says along."""
+    noted = note(text="Bea te debe 60 € de la cena")
+    row = {"turn_id": "t_5", "user_text": "y bea me debe 60 euros d la cena, el bus son 1850", "assistant_text": ""}
+    others = [noted, note(2, text="Bea tiene tu libro")]
+
+    found = found_in(others, [row], "los 60 euros de Bea", START_MS, "UTC")
+    assert [list(each.payload) for each in found] == [["note_ids"], ["turn_ids"]]
+
+
 def test_notes_are_found_in_any_case_and_order():
     """Also beyond ASCII; all words count when none of the notes holds them in a row."""
     assert holding([note(text="Я живу в Москве")], "москве", START_MS, "UTC")

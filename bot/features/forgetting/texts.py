@@ -138,16 +138,16 @@ def found_list(
 def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: int, zone: str) -> list[ForgetMatch]:
     """Return the notes that hold the words, then the turns that do, each with one line around them.
 
-    All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. A turn
-    comes with those of the notes that rest on it: what else was noted of it stays.
+    All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. So do
+    notes, which are short, also where a turn holds them all. A turn comes with those of the notes that rest on it: what
+    else was noted of it stays.
     """
     asked = asked_words(words)
     in_notes = [len(held(asked, told(note, now_ms, zone))) for note in notes]
     in_turns = [len(held(asked, f"{row['user_text']}\n{row['assistant_text']}")) for row in turns]
-    most = max([0, *in_notes, *in_turns])
-    if most == 0 or most < len(asked) - (len(asked) >= MOST_FROM):
-        return []
-    holding = [note for note, count in zip(notes, in_notes, strict=True) if count == most]
+    least = max(1, len(asked) - (len(asked) >= MOST_FROM))
+    most = max([least, *in_notes, *in_turns])
+    holding = [note for note, count in zip(notes, in_notes, strict=True) if count == max([least, *in_notes])]
     lines = [note_line(note, now_ms, zone) for note in holding]
     ids = [note.note_id for note in holding]
     noted = [ForgetMatch({"note_ids": [each]}, line) for each, line in zip(ids, lines, strict=True)]
