@@ -269,11 +269,7 @@ def _dated(note: Note) -> tuple[bool, int]:
 
 def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes by how much they matter now: what a return, the prompt and the pages begin with."""
-
-    def order(note: Note) -> tuple[float, int, int]:
-        return (-worth(series.at_its_date(note, now_ms), now_ms), -note.said_at_ms, note.number)
-
-    return sorted(notes, key=order)
+    return sorted(notes, key=lambda n: (-worth(series.at_its_date(n, now_ms), now_ms), -n.said_at_ms, n.number))
 
 
 def worth(note: Note, now_ms: int) -> float:
