@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
-from memory.context.notes_block import Block, Since, newest_form
+from memory.context.notes_block import Block, Since
 from memory.context.repeats import NoteWords, speak_of
 from memory.context.restating import Known, Matter, Said, known_by
 from memory.keeper.request import found_by
@@ -235,7 +235,7 @@ def _by_turn(
         on = [turn_id for turn_id in note.turn_ids if turn_id in turn_ids]
         if not on:
             continue
-        newest = newest_form(note, ledger)
+        newest = ledger.newest(note)
         if not belongs(newest, scope):
             continue
         for turn_id in on:

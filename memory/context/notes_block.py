@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from memory.ledger.lines import brief_moment, model_line, moment
+from memory.ledger.lines import brief_moment, in_brief, model_line, moment
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange, Occurrence
 from memory.ledger.views import (
@@ -29,17 +29,17 @@ from memory.ports import TokenCounter
 from memory.text import shorten
 from memory.types import NotesMark, SessionState
 
-LASTING_TOKENS: Final = 300
+LASTING_TOKENS: Final = 200
 """Most tokens of the block for facts that last and matters that go on, where what is open takes all of its own."""
-LASTING_MORE_TOKENS: Final = 100
+LASTING_MORE_TOKENS: Final = 200
 """So many more where it does not."""
 SINCE_TOKENS: Final = 250
 """When the changes since take more, the block is taken anew: it would be told again with every message."""
-MAX_OPEN: Final = 14
-"""Open matters that are told in their words, as far as they fit; the rest are counted.
+MAX_OPEN: Final = 20
+"""Open matters that are told, the least urgent in brief where not all have room; the rest are counted.
 
-003 AC-3.4 says five: with five, the wedding cake of a baker's week stood in none of five prompts (a trial of six days);
-with ten as far as 300 tokens bear them, what somebody owed did not, and the model had to search (another trial).
+003 AC-3.4 says five: with five, the wedding cake of a baker's week stood in none of five prompts; with fourteen what
+rang soon was hidden behind facts of low worth (trials).
 """
 MORE_TOKENS: Final = 16
 """Tokens of the line that counts the rest."""
@@ -55,10 +55,7 @@ LASTS: Final = 0.1
 MAX_OUTDATED: Final = 3
 """When more lines of the block say what holds no longer, it is taken anew, wherever the news of them stands."""
 KNOWN_CHARS: Final = 60
-"""Characters of a note's text in the line of an event, or where the block tells it: its number tells the rest.
-
-The words of a task took 350 characters, with 14 messages of a trial.
-"""
+"""Characters of a note's text in the line of an event, or where the block tells it: its number tells the rest."""
 EVENT_DEEDS: Final = 2
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
@@ -146,9 +143,10 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
-    opened = _fitting(chosen, mark, threads_tokens - MORE_TOKENS, counter)
+    opened = _opened(chosen, mark, threads_tokens - MORE_TOKENS, counter)
     spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
-    lasting = _fitting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
+    lines = ((note.number, _line(note, mark)) for note in others)
+    lasting = _fitting(lines, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
     return Block(
         mark,
         tuple(lasting.values()),
@@ -159,21 +157,31 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
     )
 
 
-def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
-    """The lines that fit, in their order; after twenty in a row without room no more are tried."""
-    lines: dict[int, str] = {}
-    misses = 0
-    for note in notes:
-        if misses == MAX_MISSES:
-            break
-        line = model_line(note, mark.at_ms, mark.time_zone, brief=True)
-        cost = counter.count(line) + 1
-        misses += 1
-        if cost <= most:
-            most -= cost
+def _line(note: Note, mark: NotesMark) -> str:
+    return model_line(note, mark.at_ms, mark.time_zone, brief=True)
+
+
+def _opened(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
+    """The lines of open notes as far as they fit; where not all do, those from the last on are in brief."""
+    lines = {note.number: _line(note, mark) for note in notes}
+    over = sum(counter.count(line) + 1 for line in lines.values()) - most
+    for note in reversed(notes):
+        if over > 0:
+            over -= counter.count(lines[note.number]) - counter.count(line := _line(in_brief(note), mark))
             lines[note.number] = line
-            misses = 0
-    return lines
+    return _fitting(lines.items(), most, counter)
+
+
+def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter) -> dict[int, str]:
+    """The lines that fit, in their order; after twenty in a row without room no more are tried."""
+    found, misses = dict[int, str](), 0
+    for number, line in lines:
+        cost, misses = counter.count(line) + 1, misses + 1
+        if cost <= most:
+            most, misses, found[number] = most - cost, 0, line
+        elif misses == MAX_MISSES:
+            break
+    return found
 
 
 def _stickiness(note: Note, now_ms: int) -> tuple[bool, float, int, int]:
@@ -232,12 +240,13 @@ def since(
             continue
         line = _with_successor(note, ledger, now_ms, zone)
         in_block = number in block.lines
-        outdated += in_block and line != block.lines[number]
+        stood = _stood(block, number)
+        outdated += in_block and line != stood
         if done[-1].hand == "model" and done[-1].cause in told:
             numbers.add(number)
             continue
         was_told = in_block or (done[0].verb == "add" and done[0].cause in told)
-        if line == block.lines.get(number) or not (note.is_open or was_told):
+        if line == stood or not (note.is_open or was_told):
             continue
         if not in_block and done[-1].at_ms < answered_ms:
             continue
@@ -245,6 +254,12 @@ def since(
         says_all = number in came and (not note.is_open or {each.verb for each in done} == {"ring"})
         changed += [] if says_all else [_short(block, note, ledger, now_ms) + _moved_ring(note, done, now_ms, zone)]
     return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
+
+
+def _stood(block: Block, number: int) -> str:
+    """The whole line of a note that the block tells, perhaps in brief; "" for another."""
+    note = block.ledger.find(number) if block.ledger and number in block.lines else None
+    return _line(note, block.mark) if note and block.mark else block.lines.get(number, "")
 
 
 def since_taken(
@@ -325,18 +340,6 @@ def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
     line = model_line(note, now_ms, zone, brief=True)
     newest = ledger.by_id(note.replaced_by) if note.replaced_by else None
     return f"{line} -> #{newest.number}" if newest else line
-
-
-def newest_form(note: Note, ledger: Ledger) -> Note:
-    """The note that stands for this one now: itself, or the one in its place."""
-    seen = {note.note_id}
-    while note.status == "replaced" and note.replaced_by and note.replaced_by not in seen:
-        following = ledger.by_id(note.replaced_by)
-        if following is None:
-            return note
-        seen.add(following.note_id)
-        note = following
-    return note
 
 
 def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:

@@ -10,10 +10,12 @@ from typing import Final
 from memory.ledger import series
 from memory.ledger.types import TO_DO, USER, Note, Occurrence
 from memory.ledger.views import is_past, is_snoozed
+from memory.text import shorten
 from memory.zones import zone_of
 
 MOST_EXCEPTIONS: Final = 3
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
+BRIEF_CHARS: Final = 40
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
@@ -29,6 +31,17 @@ def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text:
     when = partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(_remarks(note, now_ms, zone, when))
     return f"#{note.number} {note.kind}" + (f": {note.text}" if text else "") + (f" ({remarks})" if remarks else "")
+
+
+def in_brief(note: Note) -> Note:
+    """The note for a line that has little room: the beginning of its text, one moment, dates to come that are not kept.
+
+    What it leaves out a search tells.
+    """
+    note = series.at_next_date(note)
+    kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
+    update = {"text": shorten(note.text, BRIEF_CHARS), "occurrences": kept}
+    return note.model_copy(update=update | ({} if note.due_at_ms is None else {"rings_at_ms": None}))
 
 
 def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:

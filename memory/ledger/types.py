@@ -284,6 +284,17 @@ class Ledger:
         """The note of this id."""
         return next((note for note in self if note.note_id == note_id), None)
 
+    def newest(self, note: Note) -> Note:
+        """The note that stands for this one now: itself, or the one in its place."""
+        seen = {note.note_id}
+        while note.status == "replaced" and note.replaced_by and note.replaced_by not in seen:
+            following = self.by_id(note.replaced_by)
+            if following is None:
+                return note
+            seen.add(following.note_id)
+            note = following
+        return note
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:

@@ -378,17 +378,18 @@ async def test_a_session_begins_with_the_events_that_its_notes_do_not_tell(store
 
 
 async def test_an_open_note_that_a_block_has_no_room_for_comes_with_the_message_that_speaks_of_it(store, desk):
-    """Fourteen of sixteen are told in words; of the others the one that the message is about, and no other."""
+    """Twenty of 22 are told; of the others the one that the message is about, and no other."""
     tasks = ["Call Ana", "Bins", "Tax form", "Paint the fence", "Cat food", "Piano tuner", "Shed roof", "Choir"]
     tasks += ["Roses", "Library", "Passport", "Boiler", "Gutters", "Dentist", "Bike"]
+    tasks += ["Skates", "Curtains", "Oven", "Lamp", "Scarf", "Globe"]
     for at, text in enumerate(tasks, 1):
         await note(store, Add(kind="task", text=text, note_id=f"n_{at}", fields={"weight": 0.9}))
-    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_16", fields={"weight": 0.1}))
+    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_22", fields={"weight": 0.1}))
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
     packet = await assembler(store).packet(state, "andres me ha dado 120", now_ms=NOW_MS)
 
     assert "Andrés" not in packet.notes_block + packet.threads
-    assert packet.notes_changed.splitlines() == ["#16 promise: Andrés owes 300 euros"]
+    assert packet.notes_changed.splitlines() == ["#22 promise: Andrés owes 300 euros"]
 
 
 async def test_what_a_search_returned_is_no_find_any_more(store, desk):
@@ -557,7 +558,7 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
 
 
 async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, desk):
-    """Fourteen open matters are told in words: first those that a message is likeliest to be about."""
+    """Twenty open matters are told: first those that a message is likeliest to be about."""
     later = [
         Add(
             kind="task",
@@ -565,7 +566,7 @@ async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, des
             note_id=f"n_{n}",
             fields={"weight": 0.9, "due_at_ms": NOW_MS + n * 50 * HOUR_MS},
         )
-        for n in range(1, 16)
+        for n in range(1, 22)
     ]
     today = Add(kind="task", text="Today", note_id="n_99", fields={"weight": 0.1, "due_at_ms": NOW_MS + HOUR_MS})
     await note(store, *later, today)

@@ -120,7 +120,7 @@ def test_each_note_stands_once_in_a_prompt(before, after, scope, answered):
 @SLOW
 @given(TALKS, st.lists(TALKS, max_size=3))
 def test_the_block_does_not_move_and_keeps_to_its_size(before, later):
-    """Whatever is noted afterwards; at most fourteen open matters are told in words, the others counted."""
+    """Whatever is noted afterwards; at most twenty open matters are told, the others counted."""
     ledger, _ = played(Ledger("c"), before, START_MS)
     mark = new_mark(make_state(), ledger, Scope(), "UTC", START_MS)
     block = take(ledger, Scope(), mark, Budget().threads_tokens, COUNTER)

@@ -4,7 +4,7 @@ from memory.context.budget import Budget
 from memory.context.notes_block import new_mark, since, take
 from memory.context.tokens import TiktokenCounter
 from memory.ledger.apply import apply_all
-from memory.ledger.types import Actor, Add, Change, End, Ledger
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence
 from memory.ledger.views import DAY_MS, EVERYTHING
 from memory.testing import START_MS, make_state
 
@@ -52,6 +52,39 @@ def test_what_has_no_day_is_told_before_what_has_a_far_one():
     assert 15 in block_of(ledger).lines
 
 
+RING = {"rings_from": "2023-11-16T09:00", "due_at_ms": START_MS + 2 * DAY_MS, "due_exact": True}
+
+
+def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
+    """What rings this week is not hidden behind facts of low worth; the date that is left out is told in brief, too."""
+    out = Occurrence(original_local="2023-11-17T08:00", state="left_out")
+    cat = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY", "occurrences": (out,), "weight": 0.1}
+    rings = [("task", f"Matter {n}: {LONG}", RING) for n in range(10)]
+    facts = [("fact", f"Somebody called Number {n} does the bins now", {"weight": 0.2}) for n in range(30)]
+    ledger = ledger_of(*facts, *[("task", f"Thing {n}", {}) for n in range(9)], *rings, ("task", f"Cat: {LONG}", cat))
+    block = block_of(ledger)
+
+    assert len(block.open) == 20
+    assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open)) <= 700
+    assert (
+        block.lines[50]
+        == "#50 task: Cat: Tell Maeve one true, interesting… (rings Wed 15 Nov 08:00, FREQ=DAILY; not on Fri 17 Nov)"
+    )
+    assert LONG in block.lines[40]
+
+
+def test_a_note_that_the_block_tells_in_brief_is_news_only_when_it_changed():
+    """Its whole line differs from the brief one; that alone is told to nobody."""
+    ledger = ledger_of(*[("task", f"Matter {n}: {LONG}", {}) for n in range(20)])
+    block = block_of(ledger)
+    back = [Change(number=20, fields={"weight": 0.4})]
+    [line] = told(block, ledger, [Change(number=20, fields={"text": f"{LONG} Never twice."})], "keeper")
+
+    assert "…" in block.lines[20]
+    assert told(block, ledger, back, "keeper") == []
+    assert line.endswith("Never twice.")
+
+
 def test_a_change_beside_the_block_is_told_once():
     """With the next message; one that stands in the block is told as long as the block says otherwise."""
     ledger = ledger_of(("task", "Call Ana", {}))
@@ -72,8 +105,7 @@ def test_of_a_long_text_that_the_block_holds_its_beginning_is_enough():
 
 def test_a_ring_that_a_keeper_moved_is_told():
     """The keeper talks to nobody: the assistant may have promised the time that was."""
-    ring = {"rings_from": "2023-11-16T09:00", "due_at_ms": START_MS + 2 * DAY_MS, "due_exact": True}
-    ledger = ledger_of(("task", "Call Ana", ring))
+    ledger = ledger_of(("task", "Call Ana", RING))
     later = [Change(number=1, fields={"due_at_ms": START_MS + 3 * DAY_MS})]
 
     assert told(block_of(ledger), ledger, later, "keeper")[0].endswith(

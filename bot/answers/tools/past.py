@@ -12,7 +12,7 @@ from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.fence import FENCE_CHARS, fence
 from memory.context.finds import SearchPort, near_enough, with_notes
-from memory.context.notes_block import NO_BLOCK, Since, newest_form
+from memory.context.notes_block import NO_BLOCK, Since
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
 from memory.ledger.types import Note
@@ -103,7 +103,7 @@ async def _with_notes(
         return found
     ledger, ask = desk.notes.ledger, desk.ask
     changed = await reworded(ask.conversation_id, min(item.at_ms for item in found))
-    newer = {newest_form(note, ledger).number for note in ledger if note.status == "replaced"}
+    newer = {ledger.newest(note).number for note in ledger if note.status == "replaced"}
     newer |= {note.number for note in ledger if note.note_id in changed}
     told = Since(numbers=frozenset(ledger.notes).difference(newer).union(note.number for note in shown))
     return with_notes(found, ledger, ask.scope, (NO_BLOCK, told), changed=changed, now_ms=ask.now_ms, zone=desk.zone)
