@@ -233,7 +233,8 @@ async def test_the_same_bytes_are_kept_once_and_go_with_the_last(api, model, bot
     assert len(list(folder.iterdir())) == 1
     for person, left in ((PERSON, 1), (friend, 0)):
         await reply(api, "/files", person, person)
-        await tap(api, replies.say("file_delete", number=1), chat_id=person, user=person)
+        await tap(api, replies.say("file_delete", number=1), "Should I delete", chat_id=person, user=person)
+        await tap(api, replies.say("file_delete_yes"), chat_id=person, user=person)
         await bot.settled()
         assert len(list(folder.iterdir())) == left
     assert rows(bot, "SELECT COUNT(*) FROM file_passages") == [(0,)]

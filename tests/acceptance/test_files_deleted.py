@@ -81,10 +81,27 @@ async def test_pictures_are_told_apart_by_what_they_show(api, bot):
     assert api.calls_of("sendPhoto")[-1].params["caption"].startswith("Slip of the school for the class trip")
 
 
+async def deleted(api, listed, number):
+    """Delete a file of the list and return what is said of it."""
+    question = await tap(api, replies.say("file_delete", number=number), "Should I delete", on=listed)
+    return await tap(api, replies.say("file_delete_yes"), "Deleted", on=question)
+
+
+async def test_a_file_is_deleted_only_when_it_is_asked_for_twice(api, bot):
+    """Nothing brings it back: the first tap names it, and [Never mind] shows the list again."""
+    listed = await reply(api, "/files")
+    question = await tap(api, replies.say("file_delete", number=1), "Should I delete", on=listed)
+    again = await tap(api, replies.say("never_mind"), "newest first", on=question)
+
+    assert question.text.startswith("Should I delete your picture “Slip of the school")
+    assert again.text == listed.text
+    assert rows(bot, "SELECT number FROM files ORDER BY number") == [(1,), (2,)]
+
+
 async def test_notes_that_were_asked_for_stay_and_are_named(api, model, bot):
     """The button under it forgets them, with the message that read the picture out; what is beside it stays."""
     listed = await reply(api, "/files")
-    said = await tap(api, replies.say("file_delete", number=1), "Deleted", on=listed)
+    said = await deleted(api, listed, 1)
 
     assert said.text.startswith("Deleted: your picture “Slip of the school")
     assert said.text.endswith(f"and so do your notes from it:\n• {PACK}")
@@ -102,7 +119,7 @@ async def test_notes_that_were_asked_for_stay_and_are_named(api, model, bot):
 async def test_no_note_is_made_of_a_file_alone(api, model, bot):
     """The model wanted one from a picture without a word, and was told to ask: nothing rests on that file."""
     listed = await reply(api, "/files")
-    said = await tap(api, replies.say("file_delete", number=2), "Deleted", on=listed)
+    said = await deleted(api, listed, 2)
 
     assert said.text.endswith("\nWhat we wrote about it stays in our conversation.")
     assert notes(bot) == [PACK, "Call Ana about Friday"]
@@ -113,7 +130,7 @@ async def test_the_model_hears_that_a_file_is_gone(api, model, bot):
     """As long as its messages still name it, and only then."""
     await reply(api, "any remarks on that?")
     assert "Deleted by the person" not in asked(model)[-1].text
-    await tap(api, replies.say("file_delete", number=1), "Deleted", on=await reply(api, "/files"))
+    await deleted(api, await reply(api, "/files"), 1)
     await reply(api, "any remarks on the slip?")
 
     assert "Deleted by the person: file #1." in asked(model)[-1].text

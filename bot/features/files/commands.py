@@ -1,4 +1,4 @@
-"""/files: what was sent here, what it takes, and a button that deletes each with all that was read from it."""
+"""/files: what was sent here, what it takes, and a button that deletes each with all that was read, once asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class FileCommands:
         self._services = services
         self.commands: dict[str, Command] = {"files": self.files}
         self.actions: dict[str, Action] = {
-            "file_delete": self._delete,
+            "file_delete": self._ask,
+            "file_delete_yes": self._delete,
+            "file_keep": self._keep,
             "file_send": self._send,
             "answer_file": self._answer,
         }
@@ -75,14 +77,41 @@ class FileCommands:
         await services.committer.done([envelope], sent, turn_id=tap.payload["turn_id"] if sent else None)
         return True
 
-    async def _delete(self, tap: Tap) -> bool:
-        """Delete one file, with its bytes when nobody else has sent the same; say what stays of it."""
+    async def _deletable(self, tap: Tap) -> StoredFile | None:
+        """The file behind a button, while it is there and theirs to delete; else the tap is done."""
         services, envelope = self._services, tap.envelope
         file = await services.files.shelf.find(envelope.conversation_id, tap.payload["number"])
         own = file is not None and (envelope.private or file.user_id == envelope.user_id)
         if file is None or not (own or await self._leads(envelope)):
             await services.committer.done([envelope], [], tap.use)
+            return None
+        return file
+
+    async def _ask(self, tap: Tap) -> bool:
+        """Ask in the place of the list, since nothing brings a file back."""
+        file = await self._deletable(tap)
+        if file is None:
             return False
+        yes = Button(replies.say("file_delete_yes"), "file_delete_yes", tap.payload)
+        no = Button(replies.say("never_mind"), "file_keep", {})
+        asks = replies.say("file_delete_ask", file=await name_of(self._services, file))
+        text = f"{asks} {replies.say('forget_final_notes')}"
+        message = OutgoingMessage(text, buttons=((yes, no),), edits_message_id=tap.envelope.message_id)
+        await self._services.committer.done([tap.envelope], [message], tap.use)
+        return True
+
+    async def _keep(self, tap: Tap) -> bool:
+        """Show the list again."""
+        message = replace(await self._list(tap.envelope), edits_message_id=tap.envelope.message_id)
+        await self._services.committer.done([tap.envelope], [message], tap.use)
+        return bool(message.buttons)
+
+    async def _delete(self, tap: Tap) -> bool:
+        """Delete one file, with its bytes when nobody else has sent the same; say what stays of it."""
+        file = await self._deletable(tap)
+        if file is None:
+            return False
+        services, envelope = self._services, tap.envelope
         message = replace(await deleted_message(services, file), edits_message_id=envelope.message_id)
         gone = services.files.shelf.gone(file)
         await services.committer.done([envelope], [message], tap.use, *gone)
