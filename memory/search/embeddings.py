@@ -28,12 +28,12 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Return which model it is; vectors of different models do not compare."""
+        """The name of the model; vectors of different models do not compare."""
         ...
 
     @property
     def languages(self) -> frozenset[str]:
-        """Return the codes of the languages that it understands."""
+        """The codes of the languages that it understands."""
         ...
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
@@ -67,12 +67,12 @@ class MiniLm:
     name = MODEL
     languages = frozenset({"en"})
 
-    def __init__(self, model: Path, tokenizer: Path, *, threads: int = 1) -> None:
-        """Load the files; one thread by default, so that work behind the turns leaves the other cores alone."""
+    def __init__(self, model: Path, tokenizer: Path) -> None:
+        """Load the files; one thread, so that work behind the turns leaves the other cores alone."""
         runtime = import_module("onnxruntime")
         self._np: Any = import_module("numpy")
         options = runtime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         self._session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self._inputs = {each.name for each in self._session.get_inputs()}

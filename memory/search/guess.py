@@ -28,14 +28,14 @@ from memory.process.mapped import mapped_file
 
 _PACKAGE = "py3langid"
 _LOCAL_HEADER = struct.Struct("<26xHH")
-"""Of a zip file's entry: how long its name and its extra field are."""
+"""The lengths of the name and of the extra field in a zip file's entry."""
 _HEADER_BYTES = 30
 _TYPES = {"<f4": "f", "<u4": "I", "<u2": "H", "<i4": "i"}
 CACHED_TEXTS = 256
 CACHED_FEATURES = 2048
-"""How many rows of weights are kept unpacked, 0.4 KB each: people's texts share most of their features."""
+"""Rows of weights that are kept unpacked, 0.4 KB each: people's texts share most of their features."""
 TEXTS_HELD = 16
-"""How many texts share the pages that they read, a few megabytes, before they are let go: each costs a fault."""
+"""Texts that share the pages they read, a few megabytes, before these are let go: each page costs a fault."""
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class LanguageModel:
         return array("f", self._row.unpack_from(self._weights, feature * self._row.size))
 
     def _counts(self, text: str) -> Counter[int]:
-        """Return how often each feature occurs in the bytes of the text."""
+        """Return the number of occurrences of each feature in the bytes of the text."""
         lowered = text.lower() if text.isupper() else text
         state, moves, rows, features = 0, self._next, self._rows, self._features
         found = []
@@ -123,7 +123,7 @@ def _unpack(file: BinaryIO) -> None:
 
 
 def _is_whole(file: mmap.mmap) -> bool:
-    """Say whether the directory at the file's end is there."""
+    """Return whether the directory at the file's end is there."""
     return zipfile.is_zipfile(cast("IO[bytes]", file))
 
 
@@ -139,18 +139,17 @@ def load() -> LanguageModel:
 class LanguageGuess:
     """The model, loaded at the first text or by `load`, whichever comes first."""
 
-    def __init__(self, load: Callable[[], LanguageModel] = load) -> None:
-        self._load = load
+    def __init__(self) -> None:
         self._loading = Lock()
         self._classify: Callable[[str], str] | None = None
         self._failed = False
 
     def load(self) -> None:
-        """Load it unless it is there; a second caller waits. Never raises: without a model nothing is guessed."""
+        """Load the model unless it is there; a second caller waits. Never raises: without one nothing is guessed."""
         with self._loading:
             if self._classify is None and not self._failed:
                 try:
-                    self._classify = lru_cache(CACHED_TEXTS)(self._load().classify)
+                    self._classify = lru_cache(CACHED_TEXTS)(load().classify)
                 except (OSError, ValueError) as exc:
                     self._failed = True
                     log.warning("languages are told by their frequent words alone: %s", exc)

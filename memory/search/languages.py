@@ -1,4 +1,4 @@
-"""Languages of the search: stemming, stop words, and a cheap guess which one a text is in."""
+"""Languages of the search: stemming, stop words, and a cheap guess at the language of a text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memory.text import words_of
 _DATA: Final = Path(__file__).with_name("languages.toml")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _VOTE_WORDS: Final = 60
-"""How many words of a text vote about its language."""
+"""The words of a text that vote about its language."""
 _VOTE_CHARS: Final = 600
 """Text behind this many characters has no vote."""
 _SHORT_WORDS: Final = 4
@@ -128,7 +128,7 @@ class Languages:
 
     @cached_property
     def _voices(self) -> dict[str, list[tuple[str, int]]]:
-        """For each word the languages that it speaks for, and how many votes it gives each."""
+        """Word → the languages that it votes for, and its votes for each."""
         voices: dict[str, list[tuple[str, int]]] = {}
         for language in self._by_code.values():
             for word in language.vote_words | language.stop_words:

@@ -19,7 +19,7 @@ HITS_OF_SIDE = 450
 HITS_OF_ANSWERS = 300
 """The same for the other terms, on the side alone that the question is about; answers are longer."""
 DATED = 60
-"""How many turns of a time that the question names are looked at, the newest ones."""
+"""Turns of a time named by the question that are looked at, the newest ones."""
 AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
@@ -27,7 +27,7 @@ AROUND_MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The words of something that was found: of a turn both sides, of a memory its text."""
+    """The words of a hit: both sides of a turn, or the text of a memory."""
 
     user_text: str
     assistant_text: str = ""
@@ -37,7 +37,7 @@ class Texts:
 def look_up(
     conversation_id: str, tokens: Mapping[str, int], question: Question, sessions: str | None
 ) -> Reads[tuple[TermHits, list[int], int]]:
-    """Return where the tokens stand, how many turns have each term of the question, and how many turns there are."""
+    """Return the places of the tokens, the number of turns with each term of the question, and of turns in all."""
     counts = [0] * len(question.terms)
     if not tokens:
         return TermHits((), {}), counts, 0
@@ -100,7 +100,7 @@ def documents(
 
 
 def texts_of(refs: Sequence[tuple[str, str]]) -> Reads[dict[tuple[str, str], Texts]]:
-    """Return the words of what was found, by source and ref."""
+    """Return the words of hits, by source and ref."""
     turns = [ref for source, ref in refs if source == "turn"]
     memories = [ref for source, ref in refs if source == "memory"]
     found: dict[tuple[str, str], Texts] = {}

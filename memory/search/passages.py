@@ -1,4 +1,4 @@
-"""Passages of long texts: where each begins, and the whole sentences that a passage is shown with. Pure."""
+"""Passages of long texts: their beginnings, and the whole sentences that a passage is shown with. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory.text import sentence_ends
 CHARS_PER_WORD = 8
 """The characters that an excerpt may have for each of its words: a passage of code or of links stays short too."""
 LEAD_CHARS = 160
-"""How far before a passage its first sentence may begin to be shown whole."""
+"""A first sentence that begins at most so far before its passage is shown whole."""
 LEAST_PART = 2
 """A cut at the end of a sentence leaves at least this part of the room; else it is made between two words."""
 LITTLE_MORE = 1.25
@@ -19,7 +19,7 @@ LITTLE_MORE = 1.25
 
 
 def passage_starts(text: str, code: str) -> list[int]:
-    """Return where in the text each passage of indexed terms begins; the first at 0, none behind what is indexed."""
+    """Return the place in the text where each passage of indexed terms begins: 0, then none behind the indexed part."""
     if most_words(text) <= PASSAGE_TERMS:
         return [0]
     stop = words_for(code).stop
@@ -38,7 +38,7 @@ def passage_starts(text: str, code: str) -> list[int]:
 def excerpt(text: str, code: Callable[[], str], passage: int, most_words: int) -> str:
     """Return the text, or of a long one the sentences of a passage, about `most_words`, marked where it was cut.
 
-    `code` is asked for the language in which a long text was indexed, on which it depends where its passages begin.
+    `code` is asked for the language in which a long text was indexed: the beginnings of its passages depend on it.
     """
     if len(text) <= most_words * CHARS_PER_WORD and len(text.split()) <= most_words * LITTLE_MORE:
         return text.strip()
@@ -58,7 +58,7 @@ def excerpt(text: str, code: Callable[[], str], passage: int, most_words: int) -
 
 
 def _sentence_begin(text: str, at: int) -> int:
-    """Return where the sentence begins in which the place stands, or the place itself when that is far before it."""
+    """Return the beginning of the sentence around a place, or the place itself when that is far before it."""
     ends = [*sentence_ends(text, max(0, at - LEAD_CHARS), at)]
     if ends:
         return at - len(text[ends[-1] : at].lstrip())

@@ -12,14 +12,14 @@ class Query:
 
     conversation_id: str
     text: str
-    """Of a very long one the beginning and the end are read."""
+    """The question; of a very long one the beginning and the end are read."""
     session_ids: Collection[str] | None = None
     """Only these sessions are searched (one that was started fresh); None: all of the conversation."""
     exclude_turn_ids: Collection[str] = ()
     """Turns that are shown anyway."""
     limit: int = 12
     now_ms: int = 0
-    """For what is recent and what "yesterday" is; 0: neither matters."""
+    """The time for "recent" and "yesterday"; 0: neither matters."""
     language: str | None = None
     """The code of the text's language, None to have it guessed."""
     names: Mapping[str, int | None] = field(default_factory=dict)

@@ -31,9 +31,9 @@ class DayOf:
         return DayOf(at.year, at.month, at.day)
 
     def span_ms(self) -> tuple[int, int] | None:
-        """Return from when (inclusive) to when (exclusive) it lasts, UTC; None when it names no month of a year.
+        """Return its beginning (inclusive) and end (exclusive), UTC; None when it names no month of a year.
 
-        A day lasts four: what happened on it may be told a little later.
+        A day gets four: an event may be told a little later.
         """
         if self.year is None or self.month is None:
             return None
@@ -45,7 +45,7 @@ class DayOf:
         return int(start.timestamp() * 1000), int((start + timedelta(days=days)).timestamp() * 1000)
 
     def match(self, other: DayOf) -> float:
-        """Return 0..1: how well a message of the day `other` fits; what is told today may have happened days ago."""
+        """Return 0..1: the fit of a message of the day `other`; an event may be told days later."""
         if self.year is not None and self.year != other.year:
             return 0.0
         if self.month is None:
@@ -64,7 +64,7 @@ class Question:
     terms: tuple[str, ...]
     words: tuple[str, ...] = ()
     framing: frozenset[int] = frozenset()
-    """Which of the terms say how something is asked for ("list", "mentioned"), not what."""
+    """The terms about the way of asking ("list", "mentioned"), not about the thing asked for."""
     role: str | None = None
     """Whose words are wanted in a chat with the assistant: "user", "assistant" or None."""
     user_ids: frozenset[int | None] = frozenset()
@@ -97,12 +97,12 @@ class SearchedMessage(NamedTuple):
 
 
 class TermHits(NamedTuple):
-    """Where terms of the question stand, and how many terms each message there has in all."""
+    """The places of the question's terms, and the number of terms of each message there."""
 
     places: Sequence[int]
     """Message, passage and term as one number (`place`); equal numbers are one term said several times."""
     lengths: Mapping[Key, int]
-    """Of the messages of this conversation: what another one has under the same hash stands in `places` alone."""
+    """Of this conversation's messages: those of another one under the same hash are in `places` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Weights:
     next_2: float = 0.2
     before_2: float = 0.5
     answer_lends: float = 0.3
-    """An assistant's long answers repeat what was asked: they lend the messages beside them less."""
+    """An assistant's long answers repeat the question: they lend the messages beside them less."""
     near_words: float = 60.0
     """A longer message needs less from its neighbours."""
     answers: float = 0.35

@@ -1,6 +1,6 @@
 """Rank older messages for a question: relevance, its surroundings, people, dates, open loops and recency, each visible.
 
-Pure: it is given where the question's terms stand and what is known of the messages there.
+Pure: it is given the places of the question's terms and the traits of the messages there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PASSAGE_TERMS = 40
 
 
 def place(message: Key, passage: int, term: int) -> int:
-    """Return the number of a place: hundreds of them are found, and a number costs less than a row."""
+    """Return the number of a place: there are hundreds, and a number costs less than a row."""
     return ((message << PASSAGE_BITS) + passage << TERM_BITS) + term
 
 
@@ -52,11 +52,11 @@ class Scored(NamedTuple):
     score: float
     parts: tuple[float, ...]
     passage: int
-    """The best passage of the message: what is shown of it."""
+    """The best passage of the message, which is shown."""
     beside: int | None
     """The best passage of the turn's other side, None where nothing of the question stands there."""
     share: float = 0.0
-    """How much of the question's words, by what they are worth, the message and its neighbours hold."""
+    """The share of the question's words, weighted, that the message and its neighbours hold."""
     reply: str = ""
     """The turn in which the person answered it at once; "" where it is the person's own, or nobody did."""
 
@@ -68,7 +68,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Hits weighed: per message its own score, its best passage and how much of each term that passage has."""
+    """Hits weighed: per message its own score, its best passage and that passage's share of each term."""
 
     idf: Sequence[float]
     total: float
@@ -88,7 +88,7 @@ def term_weights(
 
 
 def weigh(idf: Sequence[float], found: TermHits, weights: Weights = WEIGHTS) -> Matches:
-    """Return how much of the question the best passage of each message has."""
+    """Return the part of the question that the best passage of each message has."""
     total = sum(idf) or 1.0
     norms = _length_norms(weights)
     most, lengths = weights.saturation + 1, found.lengths
@@ -194,9 +194,9 @@ def rank(
 
 
 def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored]:
-    """Return both orders in turn: what a statement only hints at shares its meaning with it, not its words.
+    """Return both orders in turn: a message that a statement only hints at shares its meaning, not its words.
 
-    Whoever moves up gets what is missing as the part `hint`, so that scores still fall from first to last.
+    A message that moves up gets the difference as the part `hint`, so that scores still fall from first to last.
     """
     by_key = {scored.message.key: scored for scored in ranked}
     near = [by_key[key] for key in nearest if key in by_key]
@@ -224,9 +224,9 @@ def _session_scores(
 def _surroundings(  # noqa: C901 - one loop that hundreds of messages pass
     ordered: Sequence[SearchedMessage], matches: Matches, weights: Weights
 ) -> tuple[list[dict[int, float] | None], list[float]]:
-    """Return for each message its shares of the terms completed by its neighbours', and what it gets as an answer.
+    """Return for each message its shares of the terms completed by its neighbours', and its worth as an answer.
 
-    What is lent shrinks for a long message, which stands for itself. None where no neighbour has anything.
+    A long message, which stands for itself, is lent less. None where no neighbour has anything.
     """
     given = [matches.shares.get(message.key) for message in ordered]
     lends = [weights.answer_lends if message.key & 1 else 1.0 for message in ordered]
@@ -266,7 +266,7 @@ def _adjacent(message: SearchedMessage, other: SearchedMessage, distance: int) -
 
 
 def _person_signs(question: Question, weights: Weights) -> Callable[[int, int | None], float]:
-    """Return the function that tells, by its side and who wrote it, what speaks for or against a message."""
+    """Return the function from a message's side and author to its bonus or malus."""
     behind = -(weights.assistant if question.role else weights.open_question_assistant)
     asked = question.user_ids
     if asked and len(asked) < question.people:
@@ -277,7 +277,7 @@ def _person_signs(question: Question, weights: Weights) -> Callable[[int, int | 
 
 
 def _time_signs(question: Question, now_ms: int, weights: Weights) -> Callable[[int], tuple[float, float]]:
-    """The function that tells of a point in time how well it fits the days that are asked for, and how recent it is."""
+    """Return the function from a point in time to its fit to the days asked for, and its recency."""
 
     @lru_cache(maxsize=2)  # both sides of a turn were said at one time
     def signs(at_ms: int) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from memory.text import folded
 Forms = frozenset[tuple[str, str]]
 """A word's stem in each language, with the language's code; two words are the same when they share one."""
 JOINED_CHARS = 5
-"""So long a word is also found as a part of a longer one: `Schlüssel` in `Hausschlüssel`, but no `pin` in `ping`."""
+"""A word of this length is also found as a part of a longer one: `Schlüssel` in `Hausschlüssel`, no `pin` in `ping`."""
 
 
 @lru_cache(maxsize=20_000)

@@ -35,11 +35,11 @@ from memory.types import ConversationTurn
 
 SHORTLIST = 40
 SHORTLIST_LEAST = 18
-"""How many documents are looked at with their neighbours: the least with one more for each result wanted, at most."""
+"""Documents that are looked at with their neighbours: the least and one more for each result wanted, and the most."""
 QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
 """Characters read of a long query."""
 LOOKED_AT, LOOKED_AT_LEAST = 120, 56
-"""How many messages are looked at in all: the least with two more for each result wanted, at most; a turn has two."""
+"""Messages that are looked at in all: the most, and the least with two more for each result wanted; a turn has two."""
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
 BESIDE_WORDS = 60
@@ -47,10 +47,10 @@ BESIDE_WORDS = 60
 CONTEXT_WORDS = 30
 """Of the turn's other side where it has nothing of it."""
 REPLY_WORDS, REPLY_MS = 30, 600_000
-"""Of an answer what the person said to it within so long, in so many words, is shown too: it may put that right."""
+"""With an answer the person's reply is shown, if it came so soon and has so few words: it may put the answer right."""
 
 Choose = Callable[[Sequence[Scored]], list[Scored]]
-"""Returns those of the scored that are wanted, in their order."""
+"""Returns the wanted ones of the scored, in their order."""
 
 log = logging.getLogger(__name__)
 
@@ -87,9 +87,9 @@ def unindex_turn(turn_id: str) -> Statement:
     return Statement("unindex_document", {"ref": turn_id, "source": "turn"})
 
 
-def merge_index(pages: int = MERGE_PAGES) -> Statement:
-    """Return the statement that cleans the index after a deletion; it works on about `pages` pages at most."""
-    return Statement("merge_index", {"pages": pages})
+def merge_index() -> Statement:
+    """Return the statement that cleans the index after a deletion; it works on about `MERGE_PAGES` pages at most."""
+    return Statement("merge_index", {"pages": MERGE_PAGES})
 
 
 def _traits(text: str, words: Sequence[str], terms: str, code: str) -> Sequence[int] | None:
@@ -99,7 +99,7 @@ def _traits(text: str, words: Sequence[str], terms: str, code: str) -> Sequence[
 
 
 class Searcher:
-    """Finds what was said before. Reads only; the statements above keep the index in step with the turns."""
+    """Finds older turns and memories. Reads only; the statements above keep the index in step with the turns."""
 
     def __init__(
         self,
@@ -117,20 +117,20 @@ class Searcher:
         self._semantic = semantic
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
-        """Drop what is held in memory of these conversations."""
+        """Drop the vectors of these conversations that are held in memory."""
         if self._semantic is not None:
             self._semantic.evict(belongs)
 
     def clear_cache(self) -> None:
-        """Drop what is held in memory of the conversations; for `Forgetter(caches=…)`."""
+        """Drop all vectors held in memory; for `Forgetter(caches=…)`."""
         if self._semantic:
             self._semantic.clear_cache()
 
     async def search(self, query: Query, choose: Choose = list) -> list[RetrievedItem]:
         """Return older turns and memories that bear on the query, best first, each once, none that is excluded.
 
-        Of a long text the passage that matches is returned. A query without a word that means something finds
-        nothing. `choose` leaves out what is not wanted before its texts are read. Raises `StorageUnavailable`.
+        Of a long text the passage that matches is returned. A query without a meaningful word finds nothing. `choose`
+        leaves out unwanted hits before their texts are read. Raises `StorageUnavailable`.
         """
         reads = await self._reads(query)
         best, texts = await self._db.read_chain(_with_texts(reads, choose))
@@ -146,7 +146,7 @@ class Searcher:
         return await self._db.read_chain(await self._reads(query))
 
     async def _reads(self, query: Query) -> Reads[list[Scored]]:
-        """Return the reads that come to what `search` would show; what is asked of a model is asked here."""
+        """Return the reads whose result `search` shows; the model is asked here."""
         text = clip(query.text, QUERY_HEAD_CHARS, QUERY_TAIL_CHARS)
         speaks = self._languages.get(query.language) if query.language else self._languages.detect(text)
         question = read_question(text, speaks, now_ms=query.now_ms, names=query.names)
@@ -229,7 +229,7 @@ class Searcher:
         idf = term_weights(counts, turns, question.framing, self._weights)
         return weigh(idf, found, self._weights)
 
-    def _item(self, scored: Scored, texts: Texts, reply: Texts | None = None) -> RetrievedItem:
+    def _item(self, scored: Scored, texts: Texts, reply: Texts | None) -> RetrievedItem:
         message = scored.message
         text = texts.user_text if message.source == "memory" else self._shown(scored, texts)
         text += f"\nUser, to that: {reply.user_text}" if reply and reply.user_text else ""
@@ -243,12 +243,12 @@ class Searcher:
             at_ms=message.at_ms,
             score=round(scored.score, 4),
             share=round(scored.share, 4),
-            breakdown={name: round(value, 4) for name, value in scored.breakdown.items() if value},
+            breakdown={name: round(value, 4) for name, value in scored.breakdown.items()},
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )
 
     def _shown(self, scored: Scored, texts: Texts) -> str:
-        """Return the excerpt of a found turn: the passage that matches, and the other side's words that go with it."""
+        """Return the excerpt of a turn: the passage that matches, and words of the other side."""
         shown = []
         for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
             if not text:

@@ -18,14 +18,14 @@ from memory.search.embeddings import Embedder, load
 from memory.search.question import Key
 
 WINDOW = 64
-"""How many documents are looked at in one step; those that lack vectors get them and are stored together."""
+"""Documents that are looked at in one step; those that lack vectors get them and are stored together."""
 AT_ONCE = 16
-"""How many passages are turned into vectors at once: a process that is asked to stop waits for no more."""
+"""Passages that are turned into vectors at once: a process that is asked to stop waits for no more."""
 PASSAGE_WORDS = 120
 PASSAGES = 8
 """A long text has a vector for each of its first passages."""
 LEAST = 8
-"""With fewer texts to compare there is no telling what is unusually close."""
+"""Fewer texts to compare give no measure of "unusually close"."""
 NEAREST = 40
 ALIKE = 0.2
 """Texts with nothing in common are below this (the cosine); most talk has little to do with the past."""
@@ -51,10 +51,10 @@ def passages(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well each text of a conversation fits a question, in deviations from their mean."""
+    """The fit of each text of a conversation to a question, in deviations from their mean."""
 
     nearest: tuple[Key, ...]
-    """The best of those that were asked for, best first."""
+    """The closest texts that are neither excluded nor in other sessions, best first."""
     scores: Mapping[Key, float]
     """Of the nearest and of all others with a vector."""
 
@@ -81,7 +81,7 @@ class _Held:
 class Semantic:
     """Keeps a vector for every text (behind the turns) and tells which texts are close to a question.
 
-    Words alone find things while vectors are missing. What is forgotten takes its vectors along, by a trigger.
+    Words alone find things while vectors are missing. A forgotten text takes its vectors along, by a trigger.
     """
 
     def __init__(self, db: Database, load: Callable[[], Embedder | None] = load) -> None:
@@ -109,13 +109,13 @@ class Semantic:
         self._news.set()
 
     def clear_cache(self) -> None:
-        """Drop what is held in memory, after something was forgotten; row numbers may be given again now."""
+        """Drop all vectors held in memory, after something was forgotten; row numbers may be given again now."""
         self._held.clear()
         self._after = 0
         self._forgettings += 1
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
-        """Drop what is held of these conversations."""
+        """Drop the vectors held of these conversations."""
         for conversation_id in [each for each in self._held if belongs(each)]:
             del self._held[conversation_id]
 
@@ -136,9 +136,9 @@ class Semantic:
                 await self._news.wait()
 
     async def catch_up(self) -> int:
-        """Make the vectors that are missing and return of how many texts. A crash leaves out whole texts at most.
+        """Make the missing vectors and return the number of their texts. A crash leaves out whole texts at most.
 
-        Raises `StorageUnavailable`; what was stored before stays, and the next call goes on there.
+        Raises `StorageUnavailable`; vectors stored before stay, and the next call goes on there.
         """
         if self._embedder is None:
             return 0
@@ -202,9 +202,9 @@ class Semantic:
         session_ids: Collection[str] | None = None,
         exclude: Collection[str] = (),
     ) -> Fit | None:
-        """Return how well the conversation's texts fit the query; None when the model cannot say.
+        """Return the fit of the conversation's texts to the query; None when the model cannot say.
 
-        That is: another language, or too little to compare with. Raises `StorageUnavailable`.
+        That is: another language, or too few texts to compare. Raises `StorageUnavailable`.
         """
         embedder = self._embedder
         if embedder is None or language not in embedder.languages or not query.strip():

@@ -1,4 +1,4 @@
-"""Words as the search sees them: what is indexed of a message, and what a question asks for (words, people, dates)."""
+"""Words as the search sees them: the indexed terms of a message; the words, people and dates of a question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.search.languages import Language, Languages
-from memory.search.question import DayOf, Question
+from memory.search.question import DAY_MS, DayOf, Question
 
 _DATA = Path(__file__).with_name("terms.toml")
 _WORD = re.compile(r"[^\W_]+")
@@ -22,7 +22,6 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _DOTTED_DATE = re.compile(r"\b(\d{1,2})[./](\d{1,2})[./](\d{4})\b")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DAY_MS = 86_400_000
 _MONTH_LETTERS = 3
 _DAYS_IN_MONTH = 31
 _DAY_DIGITS = 2
@@ -106,10 +105,10 @@ def calendar_words() -> frozenset[str]:
 
 
 def words_at(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the lower-cased words of a text and where they stand: without clitics ('s, 'll), unspaced scripts as pairs.
+    """Yield the lower-cased words of a text and their places: without clitics ('s, 'll), unspaced scripts as pairs.
 
-    Never raises; NUL, punctuation and lone surrogates part words and are dropped. What is longer than a word can be
-    (a key, an encoded picture) is dropped too.
+    Never raises; NUL, punctuation and lone surrogates part words and are dropped. So is anything too long for a word
+    (a key, an encoded picture).
     """
     for match in _WORD.finditer(_without_clitics(text.lower())):
         word, at = match[0], match.start()
@@ -121,7 +120,7 @@ def words_at(text: str) -> Iterator[tuple[str, int]]:
 
 
 def most_words(text: str) -> int:
-    """Return how many words `words_at` finds at most, in a quarter of its time."""
+    """Return the most words that `words_at` may find, in a quarter of its time."""
     lowered = text.lower()
     return len(lowered) if _UNSPACED.search(lowered) else len(_WORD.findall(lowered))
 
@@ -185,7 +184,7 @@ def asks(text: str) -> bool:
 
 
 def time_words(words: Sequence[str], code: str) -> int:
-    """Return how many different words of time (or numbers) a message has, at most 2."""
+    """Return the number of different words of time (or numbers) in a message, at most 2."""
     different = set(words)
     return min(2, len(words_for(code).calendar & different) + sum(map(str.isdecimal, different)))
 
@@ -227,7 +226,7 @@ def read_question(
 
 
 def unnamed(text: str, names: Mapping[str, int | None]) -> str:
-    """Return the text without the names of the people who talk here: they say who is asked about, not what."""
+    """Return the text without the names of the people who talk here: they name a person, not a subject."""
     if not names:
         return text
     people = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -237,8 +236,8 @@ def unnamed(text: str, names: Mapping[str, int | None]) -> str:
 def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
     """Return the terms that a word is indexed under in other languages, and where its language is unknown.
 
-    So are a derived word's shorter forms ("rental", "rents") and both halves of what others write apart ("dead zone").
-    What holds a digit is spelled alike everywhere.
+    So are a derived word's shorter forms ("rental", "rents") and both halves of a compound that others write apart
+    ("dead zone"). A word with a digit is spelled alike everywhere.
     """
     if any(map(str.isdigit, word)):
         return {word} - {term}
@@ -249,7 +248,7 @@ def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
 
 
 def _named(word: str, people: Mapping[str, int | None]) -> tuple[int | None, ...]:
-    """Return who is named, also with the s of a genitive, which is no ending of a common word ("Annas Auto")."""
+    """Return the person named, also with the s of a genitive, which is no ending of a common word ("Annas Auto")."""
     for name in (word, word.removesuffix("s")):
         if name in people:
             return (people[name],)
@@ -257,7 +256,7 @@ def _named(word: str, people: Mapping[str, int | None]) -> tuple[int | None, ...
 
 
 def _role(words: Sequence[str], data: SearchWords) -> str | None:
-    """Return whose words are asked for: "you told me …" the assistant's, "my …" the user's, None when it is open."""
+    """Return the side that is asked about: "you told me …" the assistant, "my …" the user, None when it is open."""
     present = set(words)
     if any(a in data.other_words and b in data.told for a, b in pairwise(words)):
         return "assistant"
@@ -280,7 +279,7 @@ def _days(words: Sequence[str], lowered: str, language: Language, now_ms: int) -
             if day or word not in data.stop or (i and words[i - 1] in data.before_month):
                 found += [DayOf(year, month, day) for year in years or [None]]  # type: ignore[list-item]
         elif data.day_ago and word in data.day_ago:
-            found.append(DayOf.of(now_ms - data.day_ago[word] * _DAY_MS))
+            found.append(DayOf.of(now_ms - data.day_ago[word] * DAY_MS))
     return tuple(found) if found else tuple(DayOf(year, None, None) for year in years)
 
 

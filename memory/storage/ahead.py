@@ -1,6 +1,6 @@
-"""Rows that are sure to be asked for are read in one visit to the database, and handed to whoever asks first.
+"""Rows that are sure to be asked for: read in one visit to the database, and handed to the first reader.
 
-A visit costs more than most queries: two threads have to wake, or a server has to answer. Who asks does not notice:
+A visit costs more than most queries: two threads have to wake, or a server has to answer. Readers do not notice:
 `Database.read` looks here first.
 """
 
@@ -23,7 +23,7 @@ class Ahead:
 
     @contextmanager
     def at_hand(self) -> Iterator[None]:
-        """Hand the rows to reads of this task and of those that it starts; forget the rest behind it."""
+        """Hand the rows to reads of this task and of the tasks that it starts; forget the rest at the end."""
         token = _at_hand.set(self)
         try:
             yield
@@ -44,7 +44,7 @@ _at_hand: ContextVar[Ahead | None] = ContextVar("rows read ahead", default=None)
 
 
 async def read_ahead(db: Database, *statements: Statement) -> Ahead:
-    """Return the rows of these queries; none when they cannot be read just now: whoever asks will see. Never raises."""
+    """Return the rows of these queries; none when they cannot be read now: the read itself tells. Never raises."""
     try:
         found = await db.read_all(*statements)
     except StorageError:
@@ -66,7 +66,7 @@ def let_go() -> None:
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Write something of which nothing at hand tells: it stays there."""
+    """Write something that changes none of the rows at hand: they stay."""
     token = _at_hand.set(None)
     try:
         yield

@@ -56,7 +56,7 @@ def pack(snapshot: ConversationCheckpointSnapshot) -> bytes:
 def unpack(data: bytes, path: Path, *, verify: bool = True) -> ConversationCheckpointSnapshot:
     """Return the snapshot in a file's bytes. Raises `CheckpointDamaged` with both digests, the found and the expected.
 
-    `verify=False` leaves the digest out: only for tests that show what it is good for.
+    `verify=False` leaves the digest out: for the test that shows why there is one.
     """
     if not data:
         raise CheckpointDamaged(f"checkpoint '{path}' is empty; rebuild it from the turn log")
@@ -118,7 +118,7 @@ class CheckpointFiles:
         self._observers = observers
 
     def path(self, session_id: str) -> Path:
-        """Return where the session's checkpoint is or would be."""
+        """Return the path of the session's checkpoint, whether or not the file exists."""
         return self.folder / file_name(session_id)
 
     def save(self, snapshot: ConversationCheckpointSnapshot) -> None:
@@ -188,7 +188,7 @@ class CheckpointFiles:
         return aside
 
     def remove(self, session_id: str) -> None:
-        """Delete the session's checkpoint and everything that was moved aside of it (P13).
+        """Delete the session's checkpoint and its files that were moved aside (P13).
 
         Delete it before the rows: a checkpoint whose rows are gone brings its session back at the next start.
         """
@@ -197,7 +197,7 @@ class CheckpointFiles:
             _delete(folder, lambda each: each.name == name or each.name.startswith((f"{name}.corrupt-", f".{name}.")))
 
     def mentioning(self, session_ids: Collection[str], words: Collection[str]) -> set[str]:
-        """Return the sessions of these one of whose files, also those set aside, holds one of these words (P13).
+        """Return those of the sessions that have a file, perhaps one set aside, with one of these words (P13).
 
         Raises `StorageUnavailable` for a file that cannot be read.
         """
@@ -244,7 +244,7 @@ class CheckpointFiles:
 
 
 def _entries_of(folder: Path) -> list[os.DirEntry[str]]:
-    """Return the regular files of a folder; folders, pipes and links among them are not ours.
+    """Return the regular files of a folder, without folders, pipes and links, which are not ours.
 
     Raises `StorageUnavailable` when it is no folder or cannot be read.
     """

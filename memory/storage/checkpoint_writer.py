@@ -7,15 +7,13 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
-from memory.errors import (
-    ContinuityError,
-)
+from memory.errors import ContinuityError
 from memory.storage.checkpoint import CheckpointFiles
 from memory.types import ConversationCheckpointSnapshot
 
 log = logging.getLogger(__name__)
 HEAD_START_S = 0.02
-"""So much ahead of its checkpoint a reply is sent on its way: both want the same processor."""
+"""The start of a checkpoint waits so long for the reply to be sent: both want the same processor."""
 MakeSnapshot = Callable[[], Awaitable[ConversationCheckpointSnapshot]]
 
 

@@ -1,4 +1,4 @@
-"""The condition of a database: calls it refuses, damage that no waiting mends. Whoever confirms asks here first."""
+"""The condition of a database: calls it refuses, damage that no waiting mends. Asked before anything is confirmed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from memory.errors import Conflict, StorageDamaged, StorageError, Unstorable
 
 FRESH_S: Final = 30.0
-"""A refusal counts until the same call works, at most so long: whoever needs it has tried again by then."""
+"""A refusal counts until the same call works, at most so long: a caller in need has tried again by then."""
 
 
 class Condition:

@@ -19,7 +19,7 @@ from memory.storage.sqlite.digests import Digests
 
 BATCH: Final = 1000
 LEFT_OUT: Final = frozenset({"schema_migrations", "commit_marks", "workers", "leases", "copy_progress"})
-"""Tables that belong to a database itself, not to people's words."""
+"""Tables about a database itself, not about people's words."""
 PROGRESS: Final = "CREATE TABLE IF NOT EXISTS copy_progress (table_name TEXT PRIMARY KEY, after_json TEXT NOT NULL)"
 MARK: Final = "INSERT INTO schema_migrations (number, name, applied_at_ms) VALUES (:number, 'copying', 0)"
 UNMARK: Final = "DELETE FROM schema_migrations WHERE number = :number"
@@ -29,11 +29,11 @@ NOTE: Final = (
 )
 DIGEST_BYTES: Final = 16
 ROW_DIGEST: Final = "row_digest"
-"""A column that each database fills in its own way: a copied row gets it again."""
+"""A column that each database fills in its own way: it is made anew for a copied row."""
 
-Told = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 Last = Callable[[Schema], None]
-"""Brings what belongs to the rows but lies elsewhere, into the target's schema or beside it."""
+"""Brings data that the rows need and that is kept elsewhere, into the target's schema or beside it."""
 
 
 class CopyChanged(StorageError):
@@ -121,16 +121,16 @@ def copy(  # noqa: PLR0917 - both ends, their shape, and two that hear of it
     target: Path | str,
     folders: Sequence[Path],
     digests: Digests,
-    told: Told = unobserved,
+    told: Report = unobserved,
     last: Last | None = None,
 ) -> int:
     """Copy everything and return how many rows that is. Both ends have to be at rest: hold their locks.
 
-    A copy that was interrupted is gone on with. What a crash leaves behind: a target with a mark in its ledger, with
-    which no bot starts on it; each batch of rows is committed with how far it is. The mark goes when every table has
-    the same digest at both ends and `last` is done, which a crash makes begin anew. `told` hears how many of how many
-    rows are done: each is copied, then read at both ends. Raises `CopyChanged`, `SchemaMismatch`, and `StorageError`
-    when the target holds something else.
+    An interrupted copy is gone on with. A crash leaves behind a target with a mark in its ledger, with which no bot
+    starts on it; each batch of rows is committed with the place it ends at. The mark goes when every table has the same
+    digest at both ends and `last` is done, which a crash makes begin anew. `told` hears how many of how many rows are
+    done: each is copied, then read at both ends. Raises `CopyChanged`, `SchemaMismatch`, and `StorageError` when the
+    target holds something else.
     """
     found = migrate.status(source, folders)
     migrate.require_known(found, source)
@@ -147,7 +147,7 @@ def copy(  # noqa: PLR0917 - both ends, their shape, and two that hear of it
         return rows
 
 
-def _copy(here: _End, there: _End, target: Path | str, told: Told, *, begun: bool) -> int:
+def _copy(here: _End, there: _End, target: Path | str, told: Report, *, begun: bool) -> int:
     tables = _tables(here.schema)
     if not begun:
         if any(there.count(table) for table in tables):

@@ -1,4 +1,4 @@
-"""Which database an address means: SQLite in a file, or PostgreSQL on a server, whose driver is an extra."""
+"""The database of an address: SQLite in a file, or PostgreSQL on a server, whose driver is an extra."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class OpenDatabase(Database, Protocol):
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files on this machine in which it lies; () on a server."""
+        """Its files on this machine; () on a server."""
         ...
 
     @property
     def where(self) -> str:
-        """Where it is, for people: no password."""
+        """Its path or address for people, without the password."""
         ...
 
     async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:

@@ -27,7 +27,7 @@ Erase = Callable[[Database, Erasure], Awaitable[Sequence[Statement]]]
 """Return the statements that let go of the copies in one's own tables; committed with the rest. Reads only."""
 
 Count = Callable[[Database, Erasure], Awaitable[Mapping[str, int]]]
-"""Return how many things that people brought go with it, by name. Reads only."""
+"""Return the number of things people brought that go with it, by name. Reads only."""
 
 TurnsOfNotes = Callable[[Database, Collection[str]], Awaitable[Sequence[str]]]
 """Return the turns that came of these notes by themselves, and go with them. Reads only."""
@@ -35,7 +35,7 @@ TurnsOfNotes = Callable[[Database, Collection[str]], Awaitable[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """Tables and queries beside the memory's own, so that one transaction can hold a turn and what belongs to it."""
+    """Tables and queries beside the memory's own, so that one transaction can hold a turn and the rows about it."""
 
     queries: tuple[Path, ...] = ()
     """Files of named queries; no name may be one of the memory's."""
@@ -44,11 +44,11 @@ class Extension:
     erase: Erase | None = None
     """Asked whenever something is forgotten."""
     count: Count | None = None
-    """Asked with it: the counts that people are told."""
+    """Asked at the same time, for the counts that people are told."""
     turns_of_notes: TurnsOfNotes | None = None
-    """Asked before it, about the notes that go."""
+    """Asked before that, about the notes that go."""
     digests: Digests = field(default_factory=dict)
-    """Tables of it with a column `row_digest`, and which of their columns count in which rows."""
+    """Its tables with a column `row_digest`, and which of their columns count in which rows."""
 
 
 def digests_with(extensions: Sequence[Extension]) -> Digests:

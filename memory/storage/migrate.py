@@ -1,7 +1,7 @@
 """Bring a database to the schema of this program: numbered files, each applied and recorded in one transaction.
 
 Numbers 0001 … are the memory's. A program with tables of its own counts in another thousand (1001 …), so that both grow
-by themselves and one ledger tells what a database has.
+by themselves and one ledger lists the migrations of a database.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEMORY_ONLY = (FOLDER,)
 COPYING = 999
 """While a copy into a database is under way its ledger holds this number: no program knows it, so none works there."""
 SERIES = 1000
-"""How many numbers belong to one program."""
+"""The count of numbers for one program."""
 _FILE_NAME = re.compile(r"(?P<number>\d{4})_(?P<name>\w+?)(\.(?P<dialect>sqlite|postgres))?\.sql")
 _QUERIES = load_queries([Path(__file__).parent / "queries.sql"])
 
@@ -75,7 +75,7 @@ def _joined(number: int, files: Sequence[tuple[str, str, str]]) -> Migration:
 
 
 def compare(known: Sequence[Migration], applied: Collection[int]) -> SchemaStatus:
-    """Return where a database with these migrations stands; a series that nobody here knows is not our matter."""
+    """Return the status of a database with these migrations; a series that nobody here knows is not our matter."""
     newest = {step.number // SERIES: step.number for step in sorted(known, key=lambda step: step.number)}
     has = {number // SERIES: number for number in sorted(applied)}
     return SchemaStatus(
@@ -88,7 +88,7 @@ def compare(known: Sequence[Migration], applied: Collection[int]) -> SchemaStatu
 
 
 def status(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> SchemaStatus:
-    """Return where the database stands without changing it; a file that does not exist has everything pending.
+    """Return the database's status without changing it; a file that does not exist has everything pending.
 
     `folders` of migrations: the memory's, then those of its extensions. Raises `StorageUnavailable` when it cannot be
     read.
@@ -155,7 +155,7 @@ def migrate(
 
 
 def applied(path: Path, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[str, ...]:
-    """Return the scripts that made the schema of an SQLite file, in order, by what its ledger says. `StorageError`."""
+    """Return the scripts that made an SQLite file's schema, in order, as its ledger has them. Raises `StorageError`."""
     with open_schema(path, {}, read_only=True) as schema:
         numbers = {row[0] for row in schema.rows(_QUERIES["applied_migrations"])}
     ledger = f"{_QUERIES['create_schema_migrations']};"

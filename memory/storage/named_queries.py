@@ -7,8 +7,7 @@ from pathlib import Path
 
 from memory.errors import StorageError
 
-PACKAGE = Path(__file__).parents[1]
-QUERY_FILES = tuple(sorted(PACKAGE.glob("*/*.sql")))
+QUERY_FILES = tuple(sorted(Path(__file__).parents[1].glob("*/*.sql")))
 """The files of named queries of every package of `memory`."""
 
 NAME_MARK = "-- name: "

@@ -1,4 +1,4 @@
-"""Where a memory lies: its database, its checkpoints, and the lock of the one process that works there (P9)."""
+"""The place of a memory: its database, its checkpoints, and the lock of the one process that works there (P9)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memory.storage.folders import make_folder
 DATABASE: Final = "continuity.db"
 CHECKPOINTS: Final = "checkpoints"
 PATIENCE_S: Final = 0.2
-"""So long a taken lock is tried: somebody may only be looking whether it is held."""
+"""A taken lock is tried so long: somebody may only be looking whether it is held."""
 
 
 def is_server(where: str | os.PathLike[str]) -> bool:
@@ -27,7 +27,7 @@ def is_server(where: str | os.PathLike[str]) -> bool:
 
 
 def shown(where: str | os.PathLike[str]) -> str:
-    """Return where a database is, for people: an address without user, password and options."""
+    """Return the place of a database for people: a path, or an address without user, password and options."""
     if not is_server(where):
         return os.fspath(where)
     try:
@@ -92,8 +92,8 @@ _HELD: Final[set[tuple[int, int]]] = set()
 class FolderLock(FileLock):
     """The lock file of the one process that works on a database (P9).
 
-    Whoever removes the file, or its folder's other entries, lets nobody in: the database's own file is held, too, by a
-    lock of another kind than SQLite's.
+    Removing this file, or other entries of its folder, lets nobody in: the database's own file is held, too, by a lock
+    of another kind than SQLite's.
     """
 
     _database: tuple[int, tuple[int, int]] | None = None

@@ -84,7 +84,7 @@ ORDER BY last_turn_at_ms DESC, session_id LIMIT 1;
 
 -- name: all_sessions
 -- For the operator: every session, the latest first.
-SELECT * FROM conversation_sessions ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
+SELECT * FROM conversation_sessions ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;
 
 -- name: session_ids
 -- At start: which checkpoints have no session (a database that was emptied or replaced).

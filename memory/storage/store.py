@@ -1,4 +1,4 @@
-"""Rows <-> contracts: statements about sessions are built here, rows of sessions and turns asked for here."""
+"""Statements that write sessions, and reads of sessions and turns as contracts."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Store:
         return read_session_row(row) if row else None
 
     async def current_session_id(self, conversation_id: str) -> str | None:
-        """Return the session that the next message goes to, None before the first."""
+        """Return the session of the next message, None before the first."""
         row = await self.db.read_one("current_session", conversation_id=conversation_id)
         return row["current_session_id"] if row else None
 
@@ -186,9 +186,9 @@ class Store:
         rows = await self.db.read("list_sessions", conversation_id=conversation_id, limit=limit, offset=offset)
         return [read_session_row(row) for row in rows]
 
-    async def all_sessions(self, *, limit: int = 100, offset: int = 0) -> list[SessionRow]:
+    async def all_sessions(self, *, limit: int = 100) -> list[SessionRow]:
         """Return the sessions of all conversations, the latest first."""
-        rows = await self.db.read("all_sessions", limit=limit, offset=offset)
+        rows = await self.db.read("all_sessions", limit=limit)
         return [read_session_row(row) for row in rows]
 
     async def session_ids(self) -> set[str]:
@@ -243,7 +243,7 @@ class Store:
         return checked(row).turn if row else None
 
     async def count_turns(self, session_id: str) -> tuple[int, int]:
-        """Return how many turns the log holds for a session, and its last seq (0 for none)."""
+        """Return the number of a session's turns in the log, and its last seq (0 for none)."""
         row = await self.db.read_one("count_turns", session_id=session_id)
         return (row["turns"], row["last_seq"]) if row else (0, 0)
 

@@ -1,4 +1,4 @@
-"""Rows of turns: how each is written, digested and chained, and how it is read back and checked (P8). Pure."""
+"""Rows of turns: written, digested and chained, read back and checked (P8). Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LoggedTurn:
 def turn_digest(previous_digest: str, turn: ConversationTurn) -> str:
     """Return the chain digest of a turn: blake2b over the digest of the turn before it and this turn's fields (P8).
 
-    The fields are those of turn schema 1 in a fixed order; what was added later counts only where it is set, so that
+    The fields are those of turn schema 1 in a fixed order; a field added later counts only where it is set, so that
     older digests stay as they are.
     """
     calls = [(call.call_id, call.name, call.arguments, call.result) for call in turn.tool_calls]
@@ -106,7 +106,7 @@ def heal_turn(turn: ConversationTurn, digest: str) -> Statement:
 
 
 def rewrite_turn(logged: LoggedTurn) -> Statement:
-    """Write a turn's place, digest and words again: others before it went, or a part of it."""
+    """Write a turn's place, digest and words again: turns before it went, or a part of it."""
     params = turn_params(logged.turn, logged.digest)
     return Statement("rewrite_turn", {name: params[name] for name in REWRITTEN})
 
@@ -158,7 +158,7 @@ def read_turn_row(row: Row) -> LoggedTurn:
 def checked(row: Row) -> LoggedTurn:
     """Return the turn in a row that brings the digest of the turn before it; one that was altered is named in the log.
 
-    It is used as it is: what stands there is most of what was said. A turn whose predecessor is gone is not judged.
+    An altered turn is used as it is: it still has most of the words. A turn whose predecessor is gone is not judged.
     """
     logged = read_turn_row(row)
     before = "" if logged.turn.seq == 1 else row["digest_before"]

@@ -26,17 +26,17 @@ _Cursor = AsyncCursor[dict[str, Any]]
 class Transactions:
     """Writes over a pool: each is sent as one packet, and its COMMIT as another.
 
-    Each leaves its number in the connection's row of `commit_marks`: when the connection breaks while COMMIT is under
-    way, that row tells whether it was stored.
+    Each transaction leaves its number in the connection's row of `commit_marks`: when the connection breaks during
+    COMMIT, that row tells whether it was stored.
     """
 
     def __init__(self, pool: Pool, queries: Mapping[str, str], *, told: Callable[[float], None]) -> None:
-        """`told` learns the seconds of each COMMIT."""
+        """`told` is called with the seconds of each COMMIT."""
         self._pool = pool
         self._queries = queries
         self._told = told
         self.refused = False
-        """True when a fence has not held: others do the work of this process."""
+        """True once a fence has failed: others do the work of this process."""
 
     async def commit(self, name: str, fence: Statement | None, statements: Sequence[Statement]) -> list[Result]:
         """Run the statements as one transaction, behind a fence that has to find one row.

@@ -41,7 +41,7 @@ UNIQUE: Final = "23505"
 NOT_THERE: Final = ("42P01", "42703", "42883")
 DAMAGE: Final = "XX"
 OF_VALUES: Final = ("22", "23", "54")
-"""Classes of SQLSTATE that are about what was to be stored: a value, a constraint on it, a limit that it exceeds."""
+"""Classes of SQLSTATE about the thing to be stored: a value, a constraint on it, a limit that it exceeds."""
 
 _PARAMETER = re.compile(r"""'(?:[^']|'')*'|--[^\n]*|::|(?<![:\w]):([a-z_]\w*)|%""")
 
@@ -117,7 +117,7 @@ def place() -> str:
 
 
 def connect_string(address: str, *, name: str = "continuity") -> str:
-    """Return the address with the options of every connection of ours; `name` is what the server's operators read."""
+    """Return the address with the options of all our connections; the server's operators read `name`."""
     try:
         return make_conninfo(address, connect_timeout=CONNECT_TIMEOUT_S, application_name=name, keepalives_idle=5)
     except psycopg.ProgrammingError as exc:
@@ -134,7 +134,7 @@ def options(address: str, *, read_only: bool, waits_ms: int = 0) -> str:
 def look_at(address: str) -> dict[str, Any]:
     """Return the server's version and the settings that a commit's promise needs.
 
-    Raises `UnsafeSettings` when one of them lets the server forget what it has confirmed, `StorageUnavailable`.
+    Raises `UnsafeSettings` when one of them lets the server forget a confirmed commit, `StorageUnavailable`.
     """
     names = ("server_version", "fsync", "synchronous_commit", "full_page_writes", "max_connections", "data_checksums")
     try:

@@ -55,7 +55,7 @@ class PostgresDatabase:
             on_news=observers.news,
         )
         self.fence: Callable[[], Statement | None] = self._presence.fence
-        """What every write checks first, in its own transaction: it must find one row, else `Fenced` is raised."""
+        """The query that begins each write's transaction: unless it finds one row, `Fenced` is raised."""
 
     @classmethod
     async def open(
@@ -69,8 +69,8 @@ class PostgresDatabase:
     ) -> Self:
         """Open the database; the schema is `memory.storage.migrate`'s matter. No fsync is told of.
 
-        Raises `UnsafeSettings` when the server may forget what it has confirmed, `StorageUnavailable`, and
-        `ValueError` for a fault in the query files.
+        Raises `UnsafeSettings` when the server may forget a confirmed commit, `StorageUnavailable`, and `ValueError`
+        for a fault in the query files.
         """
         texts = {name: placeholders(text) for name, text in load_queries(queries, "postgres").items()}
         await asyncio.to_thread(look_at, address)
@@ -126,8 +126,8 @@ class PostgresDatabase:
         """Run the statements as one transaction; when this returns they survive a power cut.
 
         Raises `Conflict`, `Fenced` or `StorageUnavailable` with nothing stored. When the connection breaks in the
-        middle of COMMIT, it waits until the server answers and says what became of it. A caller that is cancelled
-        does not learn whether it was stored.
+        middle of COMMIT, the call waits until the server answers and tells whether it was done. A caller that is
+        cancelled does not learn whether it was stored.
         """
         let_go()
         if self._pool.closed or self._read_only:
@@ -156,8 +156,8 @@ class PostgresDatabase:
     async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:
         """Work on the database: from now on every write checks that nobody has declared this process dead.
 
-        Return whether no other process works on it. `lock` keeps out whoever wants it alone (or, with `alone`,
-        everybody); when its connection breaks it is taken again, if it is free. Raises `StorageUnavailable`.
+        Return whether no other process works on it. `lock` keeps out processes that want it alone (or, with `alone`,
+        all); when its connection breaks it is taken again, if it is free. Raises `StorageUnavailable`.
         """
         others = not alone and any(row["silent_ms"] < SILENT_S * 1000 for row in await self.workers())
         await self._presence.join(lock, boot_id=boot_id, alone=alone)
@@ -170,7 +170,7 @@ class PostgresDatabase:
     async def workers(self) -> list[Row]:
         """Return the processes that work on the database, and whether each is taken for dead. `StorageUnavailable`.
 
-        Who has just been cut off itself takes nobody for dead: the others may be about to come back.
+        A process that was just cut off takes nobody for dead: the others may be about to come back.
         """
         look = self._presence.look()
         return await self.read(look.name, **look.params)

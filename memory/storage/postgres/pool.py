@@ -32,10 +32,10 @@ MAX_CONNECTIONS: Final = 10
 """Of one process; with several, `max_connections` of the server has to hold them all."""
 WAIT_FOR_CONNECTION_S: Final = 5.0
 TRIES: Final = 5
-"""So often work is begun that ends by no fault of its own: a deadlock, a severed connection."""
+"""Work that ends by no fault of its own (a deadlock, a severed connection) is begun so often."""
 TRY_AGAIN_S: Final = 0.05
 LOOK_AGAIN_S: Final = 0.25
-"""How often a server that does not answer is asked again."""
+"""A server that does not answer is asked again after so long."""
 CANCEL_AGAIN_S: Final = 0.1
 SERVER: Final = "the server"
 """The name under which a server that does not answer is noted: one answer clears it."""
@@ -55,9 +55,9 @@ class Connection(AsyncConnection[dict[str, Any]]):
 
 
 class Pool:
-    """Connections to one server, and how it is just now.
+    """Connections to one server, and its condition.
 
-    The driver is never cancelled: it may lose that, and who asked for it would go on for ever.
+    The driver is never cancelled: it may lose the cancel, and its caller would wait for ever.
     """
 
     def __init__(self, address: str, *, worker: str, read_only: bool) -> None:
@@ -97,8 +97,8 @@ class Pool:
     async def done(self, name: str, work: Callable[[Connection], Awaitable[_T]]) -> _T:
         """Return the result of the work, begun again when the connection broke or others were in the way.
 
-        A caller that is cancelled leaves it to itself. Raises `StorageError`: what the work raises, and the driver's
-        errors as ours. A driver's error, or `Severed`, out of the work means that nothing was stored.
+        When the caller is cancelled the work goes on. Raises `StorageError`: the work's own, and the driver's errors as
+        ours. A driver's error, or `Severed`, out of the work means that nothing was stored.
         """
         return await self._working.run(self._retried(name, work))
 

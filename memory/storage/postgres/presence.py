@@ -20,11 +20,11 @@ from memory.storage.postgres.pool import Connection, Pool, ended
 
 RENEW_S: Final = 0.5
 CERTAIN_S: Final = 1.0
-"""So long after it renewed its row nobody can have declared a process dead: they wait for `GONE_S` at least."""
+"""Within this time after it renewed its row nobody can have declared a process dead: they wait `GONE_S` at least."""
 GONE_S: Final = 2.0
 """A process of which the server sees no connection is taken for dead after so long a silence."""
 SILENT_S: Final = 3.0
-"""Any process is, after so long a one."""
+"""Any process is taken for dead after so long a silence."""
 LISTEN_AGAIN_S: Final = 0.2
 LEAVE_S: Final = 2.0
 RENEW: Final = "worker_renew"
@@ -56,11 +56,11 @@ class Presence:
         """Its number; None as long as it has not joined."""
         self._tasks: list[asyncio.Task[None]] = []
         self._renewed_s = 0.0
-        """When the last transaction began that renewed its row, by the monotonic clock."""
+        """The start of the last transaction that renewed its row, by the monotonic clock."""
         self._renewing_s = 0.0
-        """When the last one began that was to do so."""
+        """The start of the last one that tried to."""
         self._steady_s = float("-inf")
-        """When it was last back after a time in which it could not renew its row."""
+        """The end of the last time in which it could not renew its row."""
 
     async def join(self, lock: Lock, *, boot_id: str, alone: bool) -> None:
         """Be there from now on; with `alone`, all others that are noted are processes that died."""

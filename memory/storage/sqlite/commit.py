@@ -23,7 +23,7 @@ from memory.storage.sqlite.digests import Digests
 GROUP_LIMIT = 512
 """At most this many calls share one commit, so that the first of them does not wait for ever."""
 CLOSE_PATIENCE_S = 2.0
-"""How long closing waits for work that another process's lock holds up."""
+"""Closing waits so long for work that another process's lock holds up."""
 
 _Work = Callable[[sqlite3.Connection], Any]
 

@@ -126,7 +126,7 @@ def secure(connection: sqlite3.Connection, path: Path) -> None:
 def connect_writer(path: Path, digests: Digests) -> sqlite3.Connection:
     """Open for writing with WAL and synchronous=FULL, both read back; creates the file 0600.
 
-    Rows of the tables that `digests` names get theirs with each change.
+    Each change of a row in a table that `digests` names renews the row's digest.
 
     Raises `UnsafeSettings` when the file system cannot do WAL, `StorageUnavailable` when it cannot be opened.
     """

@@ -25,7 +25,7 @@ from memory.storage.sqlite.digests import Digests
 from memory.storage.sqlite.rows import accept, look
 
 BACKUP_PAGES = 2_000
-"""A backup tells how far it is after this many pages (8 MB)."""
+"""A backup reports its progress after this many pages (8 MB)."""
 
 
 _T = TypeVar("_T")
@@ -73,12 +73,12 @@ class SqliteDatabase:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files in which it lies."""
+        """Its files."""
         return database_files(self.path)
 
     @property
     def where(self) -> str:
-        """Where it is, for people."""
+        """Its path, for people."""
         return str(self.path)
 
     @classmethod
@@ -316,7 +316,7 @@ def _altered_rows(path: Path, digests: Digests) -> tuple[str, ...]:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return which file has this name, None when there is none. Raises `OSError` when that cannot be told."""
+    """Return device and inode of the file of this name, None when there is none. Raises `OSError` in doubt."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -13,24 +13,24 @@ class Digested:
     """How the rows of one table with a column `row_digest` are guarded; by default every column of every row counts."""
 
     progress: frozenset[str] = frozenset()
-    """Columns that say how far the work on a row is, which changes with each step of it: they are left out."""
+    """Columns about the progress of the work on a row, which change with each step: they are left out."""
     still_read: str = "1"
     """SQL that is true for a row that still matters, `{row}` before each column.
 
-    What was sent or answered is bookkeeping, and there is much of it. Such a row has no digest once it changes: SQLite
-    takes `state = 'parked'` of a query for granted in all the rest of it, and may ask for the digest of a row that is
-    done before it sees that the row is not parked.
+    Rows about things sent or answered are bookkeeping, and many. Such a row has no digest once it changes: SQLite takes
+    `state = 'parked'` of a query for granted in all the rest of it, and may ask for the digest of a row that is done
+    before it sees that the row is not parked.
     """
     written_whole: tuple[str, ...] = ()
-    """Whoever writes these columns writes all that counts: the row is sound again, whatever it was before."""
+    """A write of these columns writes all that counts: the row is sound again, even if it was altered before."""
     made_again: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Column → SQL for its value in an altered row, which is shown as if it were not there yet: others know it, and it
-    is written again. An altered row of a table without such columns is left out.
+    """Column → SQL for its value in an altered row, which is shown as if it were not there yet: it can be made again
+    from other rows. An altered row of a table without such columns is left out.
     """
 
 
 Digests = Mapping[str, Digested]
-"""Name of a table → its declaration. A table that is not named has no digests, whichever columns it has."""
+"""Name of a table → its declaration. A table without a name here has no digests, even with such a column."""
 
 WHOLE: Final = Digested()
 
@@ -65,5 +65,5 @@ MEMORY_DIGESTS: Final[Digests] = MappingProxyType(
         ),
     }
 )
-"""The memory's own. A session is known to checkpoint and turns, what was read in it to the turns, a ledger and its
-notes to their changes."""
+"""The memory's own. A session can be made again from checkpoint and turns, its lines from the turns, a ledger and its
+notes from their changes."""

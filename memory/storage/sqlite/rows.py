@@ -116,13 +116,13 @@ def keep(connection: sqlite3.Connection, digests: Digests) -> None:
 
 
 def kept(connection: sqlite3.Connection) -> int:
-    """Return how many triggers keep digests; they go with a table that is dropped, also when it is made again."""
+    """Return the number of triggers that keep digests; they go with a dropped table, even if it is made again."""
     row = connection.execute("SELECT COUNT(*) AS triggers FROM sqlite_temp_master WHERE type = 'trigger'").fetchone()
     return int(_values(row)[0])
 
 
 def seal(connection: sqlite3.Connection, digests: Digests, before: list[Guarded]) -> None:
-    """Give digests to rows that have none or, after a migration, one of other columns. What was altered stays so."""
+    """Give digests to rows that have none or, after a migration, one of other columns. Altered rows stay altered."""
     shapes = {table.name: table for table in before}
     for table in guarded(connection, digests):
         old = shapes.get(table.name)

@@ -116,7 +116,7 @@ _COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPARE: Final = re.compile(r"[\s\"`\[\]]+")
 
 Objects = dict[tuple[str, str], str]
-"""Kind and name of what a schema has → how it was made, without blanks, quotes and comments."""
+"""Kind and name of a schema's object → the SQL that made it, without blanks, quotes and comments."""
 
 
 def objects_in(path: Path) -> Objects:
@@ -138,7 +138,7 @@ def objects_of(scripts: Sequence[str]) -> Objects:
 
 
 def drop_objects(path: Path, objects: Sequence[tuple[str, str]]) -> None:
-    """Take these, by kind and name, out of a file that nobody works on, all or none. Raises `StorageError`."""
+    """Drop objects, by kind and name, from a file that nobody works on, all or none. Raises `StorageError`."""
     try:
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA trusted_schema=OFF")
