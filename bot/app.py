@@ -87,14 +87,14 @@ class App:
         )
         self._joined: Joined | None = None
         self.loaded = asyncio.Event()
-        """Set when everything is loaded that a message may need, behind the start."""
+        """Set, behind the start, once everything is loaded that a message may need."""
         self._stop = asyncio.Event()
         self._fatal: str | None = None
         self._started = False
         self._ending = False
         self._background: set[asyncio.Task[None]] = set()
         self._opened = AsyncExitStack()
-        """How to close what is open, the last first."""
+        """Closes every open part, the last first."""
         self._http: HttpServer | None = None
         self._polling: asyncio.Task[None] | None = None
 
@@ -118,7 +118,7 @@ class App:
     # --- start ------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Lock, open, look for unfinished work, replay, poll; what was opened is closed again when that fails.
+        """Lock, open, look for unfinished work, replay, poll; on a failure everything opened is closed again.
 
         Raises StartError, `Locked` when another process works there, and `StorageError`.
         """
@@ -142,7 +142,7 @@ class App:
         self._behind(self._after_start(), "after-start")
 
     async def _recover(self) -> None:
-        """Find unfinished work and begin it; say what was found."""
+        """Find unfinished work, begin and log it."""
         joined, me = self.joined, self.services.me
         await self.services.files.shelf.open()
         self.report.sessions_resuming = joined.memory.found.resuming
@@ -168,7 +168,7 @@ class App:
             await self._http.start()
 
     async def _keep(self) -> None:
-        """Do the work that is done once over all processes: hear Telegram, deliver reminders, read what was said."""
+        """Do the work that is done once over all processes: hear Telegram, deliver reminders, read turns."""
         try:
             is_polled = await choose_way(self.settings, self.joined.bot, self._process.pauses)
         except StartError as exc:
@@ -212,7 +212,7 @@ class App:
         return await by_hand.take_local(self.joined, raw)
 
     async def reopen(self, turn_id: str) -> None:
-        """Put a parked turn back to work, since it was asked for again; once is enough. Raises `StorageUnavailable`."""
+        """Put a parked turn back to work, as somebody asked; one call is enough. Raises `StorageUnavailable`."""
         await by_hand.reopen(self.joined, turn_id)
 
     async def replay(self, update_id: int) -> None:
@@ -248,7 +248,7 @@ class App:
         return self._http.url if self._http else None
 
     def time_was_moved(self) -> None:
-        """Look at what is due: the clock that it was given has jumped. A start looks by itself."""
+        """Look for due reminders after a jump of the clock. A start looks by itself."""
         if self._joined is not None:
             self.services.reminders.look()
 
@@ -269,7 +269,7 @@ class App:
         await self._opened.aclose()
 
     async def _finish_work(self) -> None:
-        """Take nothing more in, let running turns end or park them, send what waits, bring sessions to rest."""
+        """Take nothing more in, let running turns end or park them, send waiting parts, bring sessions to rest."""
         joined, services = self.joined, self.services
         await services.reminders.stop()
         await self._stop_receiving()
@@ -297,7 +297,7 @@ class App:
             await self.joined.poller.confirm()
 
     async def _rest(self) -> list[str]:
-        """Bring sessions to rest; a disk that is slow to refuse does not keep the process from ending."""
+        """Return the sessions brought to rest; a disk that is slow to refuse does not keep the process from ending."""
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * STOP_SESSIONS_S):
                 return await self.joined.memory.rest(STOP_SESSIONS_S)

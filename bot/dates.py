@@ -12,7 +12,7 @@ from bot.sentences import DEFAULT, LANGUAGES, sentences
 from memory.zones import zone_of
 
 MORNING_HOUR: Final = 9
-"""When a day begins for what was put off until it."""
+"""Hour at which a day begins for a note put off until it."""
 _DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WORKING: Final = frozenset(_DAYS[:5])
 _WEEKEND: Final = frozenset(_DAYS[5:])
@@ -38,7 +38,7 @@ def tomorrow_ms(now_ms: int, zone: str) -> int:
 
 
 def days_from(at_ms: int, now_ms: int, zone: str) -> int:
-    """How many local days a moment lies ahead: 0 today, -1 yesterday."""
+    """Local days until a moment: 0 today, -1 yesterday."""
     return (local(at_ms, zone).date() - local(now_ms, zone).date()).days
 
 
@@ -103,7 +103,7 @@ def tells_hour(text: str, at_ms: int, zone: str) -> bool:
 
 @cache
 def _hour_words() -> tuple[str, str]:
-    """What stands before an hour and behind it in any language, as patterns: `at`, `um`; `o'clock`, `Uhr`."""
+    """Patterns of the words before and behind an hour in any language: `at`, `um`; `o'clock`, `Uhr`."""
     before = {_say(code, "dates.at", time="").strip().casefold() for code in LANGUAGES}
     behind = {word for code in LANGUAGES for word in _say(code, "dates.o_clock").casefold().split()}
     return _pattern(before), _pattern(behind)
@@ -180,7 +180,7 @@ def tomorrow_in(text: str) -> str:
 
 
 def _first_in(text: str, words: Iterable[str]) -> str:
-    """The first of these that stand in a text as words of their own."""
+    """The first of these that stands in a text as a word of its own; "" for none."""
     plain = text.casefold()
     return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
 
@@ -245,7 +245,7 @@ def _in_month(days: Sequence[str], month_days: str, step: int, language: str) ->
 
 
 def _nth_weekday(day: str, language: str) -> str:
-    """`1st Mon`, `last Fri`; "" for what is no such day."""
+    """`1st Mon`, `last Fri`; "" for a part that names no such day."""
     number, name = day[:-2], day[-2:]
     if name not in _DAYS or not (number == "-1" or number.isdigit()):
         return ""

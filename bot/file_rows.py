@@ -1,4 +1,4 @@
-"""Rows of files that go when something is forgotten, and how much that is (P13)."""
+"""Rows of files that go with forgotten turns and sessions, and their number (P13)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from memory.storage.extension import Erasure
 
 
 def place_of(conversation_id: str) -> str:
-    """Where the passages of a conversation's files are searched: apart from what was said there."""
+    """The place where the passages of a conversation's files are searched, apart from its turns."""
     return f"files of {conversation_id}"
 
 
 def text_gone(file_id: str, conversation_id: str) -> list[Statement]:
-    """Return the statements that let go of everything that was read from a file."""
+    """Return the statements that delete everything read from a file."""
     return [
         Statement("file_passages_drop", {"file_id": file_id}),
         Statement("file_terms_drop", {"conversation_id": place_of(conversation_id), "file_id": file_id}),
@@ -22,7 +22,7 @@ def text_gone(file_id: str, conversation_id: str) -> list[Statement]:
 
 
 async def erase_files(db: Database, going: Erasure) -> list[Statement]:
-    """The statements that let go of the files that came with what is forgotten; their bytes go with the next sweep."""
+    """The statements that delete the files of forgotten turns; their bytes go with the next sweep."""
     statements: list[Statement] = []
     for row in await _going(db, going):
         statements.append(Statement("erase_file", {"file_id": row["file_id"]}))

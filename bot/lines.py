@@ -1,4 +1,4 @@
-"""A note as a person reads it: the sentence that a friend would have written down, and in brackets what helps. Pure."""
+"""A note as a person reads it: the sentence that a friend would have written down, and remarks in brackets. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memory.text import shorten
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
 TO = "\u2013"
-"""Between the first and the last of several days; before what helps, where brackets would be the second."""
+"""Between the first and the last of several days; before remarks, where brackets would be the second."""
 TITLE_END = ": "
 """Between the title of work and the work."""
 TITLE_CHARS = 60
@@ -43,8 +43,8 @@ _TOGETHER_MS = 60_000
 def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
-    Times are by the person's clock, `zone`; in a group by that of the note, named where theirs shows another hour. What
-    stands over the line it doesn't repeat: the day of `under_ms`, the name of a story.
+    Times are by the person's clock, `zone`; in a group by that of the note, named where theirs shows another hour. The
+    heading over the line is not repeated: the day of `under_ms`, the name of a story.
     """
     reader, zone = zone, clock_of(note, zone)
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
@@ -65,7 +65,7 @@ def is_group(conversation_id: str) -> bool:
 
 
 def clock_of(note: Note, zone: str) -> str:
-    """The clock by which a note is told to whom `zone` is the own one: in a group one clock for all who read."""
+    """The clock by which a note is told to a person of `zone`: in a group one clock for all who read."""
     return note.time_zone if is_group(note.conversation_id) else zone
 
 
@@ -74,12 +74,12 @@ def _alike(at_ms: int, zone: str, other: str) -> bool:
 
 
 def say_in(conversation_id: str, key: str, **values: object) -> str:
-    """A sentence about what rings; in a group one that is said to all of them."""
+    """A sentence about a reminder; in a group the one that speaks to all of them."""
     return replies.say(f"in_group.{key.rpartition('.')[2]}" if is_group(conversation_id) else key, **values)
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with what helps in brackets; behind a dash where it has brackets of its own."""
+    """The text with remarks in brackets; behind a dash where it has brackets of its own."""
     said = ", ".join(remarks)
     return f"{text} {TO} {said}" if said and "(" in text else f"{text} ({said})" if said else text
 
@@ -116,7 +116,7 @@ def _title_in(text: str) -> str:
 
 
 def is_work(note: Note) -> bool:
-    """Whether a note that rings is the bot's own to do: a title and what is put to the model at its time."""
+    """Whether a note that rings is the bot's own to do: a title and the words put to the model at its time."""
     return note.rings and note.owner == ASSISTANT
 
 
@@ -156,7 +156,7 @@ def _owner(note: Note) -> str:
 
 
 def _is_one(note: Note) -> bool:
-    """Whether what is due and what rings are one time: the minute, or for what has no hour the day."""
+    """Whether a note is due when it rings: in the same minute, or on the same day without an hour."""
     if note.due_at_ms is None or note.rings_at_ms is None:
         return False
     if note.due_exact:

@@ -50,10 +50,10 @@ def whole(pattern: Pattern, text: str) -> Match | None:
     return _bounded(pattern, lambda timed: timed.fullmatch(text[:MAX_CHARS], timeout=TIMEOUT_S))
 
 
-def every(pattern: Pattern, text: str, most: int = 50) -> Iterator[Match]:
-    """The places where a pattern fits, in their order, without overlap."""
+def every(pattern: Pattern, text: str) -> Iterator[Match]:
+    """The first 50 places where a pattern fits, in their order, without overlap."""
     at = 0
-    for _ in range(most):
+    for _ in range(50):
         found = find(pattern, text, at)
         if found is None:
             return

@@ -1,4 +1,4 @@
-"""How long is waited before what failed is tried again: one place, so that tests of other things can wait less."""
+"""Pauses before a failed call is tried again: in one place, so that tests of other things can wait less."""
 
 from __future__ import annotations
 

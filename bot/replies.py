@@ -1,4 +1,4 @@
-"""Sentences for people, in the language of whoever is spoken to; the sentences are `languages/*.toml`."""
+"""Sentences for people, in the language of the person spoken to; the sentences are `languages/*.toml`."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ MEANT_COMMANDS: Final = {
 
 @contextmanager
 def speaking(code: str | None) -> Iterator[None]:
-    """Let everything that is said inside be in this language; in English for one that the bot does not speak.
+    """Say everything inside in this language; in English for one that the bot does not speak.
 
-    It holds for this task and for those that are begun in it; people who are answered at the same time keep theirs.
+    The language holds for this task and those begun in it; people answered at the same time keep theirs.
     """
     before = _SPOKEN.set(code if code in LANGUAGES else DEFAULT)
     try:
@@ -75,7 +75,7 @@ def spoken() -> str:
 def say(key: str, **values: object) -> str:
     """Return a sentence with its values filled in; one full stop where a value ends with its own ("12. Dez.").
 
-    Raises `KeyError` for a sentence that English lacks; what another language lacks is said in English.
+    Raises `KeyError` for a sentence that English lacks; one that another language lacks is said in English.
     """
     sentence = sentences(spoken())[key]
     said = sentence.format(**values)

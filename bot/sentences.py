@@ -1,4 +1,4 @@
-"""The bot's sentences, a data file per language: sentences by key, and the forms of what is counted."""
+"""The bot's sentences, a data file per language: sentences by key, and the forms of counted words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bot's own tables in the memory's database: their schema, their queries, and what forgetting means for them."""
+"""The bot's own tables in the memory's database: their schema, their queries, and the rows that forgetting erases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOT_QUERY_FILES = (
 OF_A_TURN = ("erase_turn_texts", "erase_tool_calls", "erase_speech", "erase_reactions", "erase_polls")
 BOT_MIGRATIONS = _HERE / "migrations"
 QUERY_FILES = (*MEMORY_QUERY_FILES, *BOT_QUERY_FILES)
-"""Every file of named queries, for whoever opens a database that is no memory (a backup)."""
+"""Every file of named queries, to open a database that is no memory (a backup)."""
 MIGRATIONS = (MEMORY_MIGRATIONS, BOT_MIGRATIONS)
 """Every folder of migrations that makes a bot's database."""
 BOT_DIGESTS = {
@@ -51,7 +51,7 @@ DIGESTS = {**MEMORY_DIGESTS, **BOT_DIGESTS}
 
 
 async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
-    """The statements that let go of prompts, tools' results, and texts sent, put aside or on buttons (P13)."""
+    """The statements that delete prompts, tools' results, and texts sent, put aside or on buttons (P13)."""
     here = {"conversation_id": going.conversation_id}
     statements = [
         Statement("erase_prompts", here),
@@ -75,7 +75,7 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
 
 
 async def erase_name(db: Database, going: Erasure) -> list[Statement]:
-    """The statements that let go of a wholly forgotten chat's name, until it writes to a later process."""
+    """The statements that delete a wholly forgotten chat's name, until the chat writes to a later process."""
     whose = next(iter(going.conversation_id.split(":")[2:3]), "")
     known = going.everything and whose.removeprefix("-").isdecimal()
     row = await db.read_one("person_choices", user_id=int(whose)) if known else None
@@ -87,7 +87,7 @@ async def erase_name(db: Database, going: Erasure) -> list[Statement]:
 
 
 async def erase(db: Database, going: Erasure) -> list[Statement]:
-    """The statements that let go of messages, a name, files with what was read from them, tasks without notes (P13)."""
+    """The statements that delete messages, a name, files with the text read from them, tasks without notes (P13)."""
     here = {"conversation_id": going.conversation_id}
     tasks = [Statement(name, here) for name in ("erase_task_calls", "erase_tasks", "erase_task_runs")]
     others = [*await erase_name(db, going), *await erase_files(db, going), *tasks]

@@ -39,12 +39,12 @@ class Distress:
     answer: str
 
 
-def care(text: str, language: str | None = None) -> Answer | None:
+def care(text: str) -> Answer | None:
     """Return the answer to words of distress, with where help is to be had; None for any other message.
 
     The turn is stored as said and filed nowhere (`ConversationTurn.unfiled`). Never raises.
     """
-    code = distress_in(text, language or "en")
+    code = distress_in(text)
     return own_words(caring_answer(code), CARE) if code else None
 
 

@@ -39,7 +39,7 @@ def main(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Do what the command says."""
+    """Run one command."""
 
 
 for commands in (start, look, repair, keep):

@@ -1,4 +1,4 @@
-"""What the commands share: settings, data opened for reading or for work, how a command answers and how it ends."""
+"""Parts of every command: settings, data opened for reading or for work, answers and exit codes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-"""We have none; to look for them pydantic reads what every installed package says of itself, 0.1 s of each command."""
+"""We have none; to look for them pydantic reads the metadata of every installed package, 0.1 s of each command."""
 
 console = Console(markup=False)  # what is shown comes from people, files and arguments: `[/x]` is text
 errors = Console(stderr=True, markup=False)
@@ -73,7 +73,7 @@ OfSession = Annotated[
 
 
 class Commands(TyperGroup):
-    """The commands; what is asked wrongly is JSON too when JSON was asked for."""
+    """The commands; errors of usage are JSON too when JSON was asked for."""
 
     def main(self, *words: Any, **extra: Any) -> Any:
         """Run the command that the arguments name, and end the process with its exit code."""
@@ -92,7 +92,7 @@ class Commands(TyperGroup):
 
 
 def tell(values: Callable[[], Any], show: Callable[[], None]) -> None:
-    """Answer: for people with what `show` prints, for programs with `values()` as the one document."""
+    """Answer: for people by `show`, which prints, for programs with `values()` as the one document."""
     if for_programs.get():
         print_json(values())
     else:
@@ -107,7 +107,7 @@ def print_json(value: Any) -> None:
 
 
 def stop_with(message: str, code: int = 1, **more: Any) -> typer.Exit:
-    """Say why it ends: a sentence on standard error, or the document `{"error": …}`; return the exit to raise."""
+    """Say why the command ends: a sentence on standard error, or `{"error": …}`; return the exit to raise."""
     if for_programs.get():
         print_json({"error": {"message": message, "exit_code": code, **more}})
     else:
@@ -117,7 +117,7 @@ def stop_with(message: str, code: int = 1, **more: Any) -> typer.Exit:
 
 @contextmanager
 def progress(what: str) -> Iterator[Told]:
-    """Yield what hears how far a long work is: a bar on a terminal, nothing elsewhere and with --json."""
+    """Yield the function that hears the progress of long work: a bar on a terminal; none elsewhere and with --json."""
     if for_programs.get() or not errors.is_terminal:
         yield lambda _, __: None
         return
@@ -129,11 +129,11 @@ def progress(what: str) -> Iterator[Told]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-# --- what a command works with --------------------------------------------------------------------------------------
+# --- the data of a command -----------------------------------------------------------------------------------------
 
 
 def load_settings() -> Settings:
-    """Return the settings, or say what is wrong with them and exit with 2."""
+    """Return the settings, or say their faults and exit with 2."""
     from bot.settings import SettingsError, read_settings
 
     try:
@@ -148,7 +148,7 @@ def wrong_settings(exc: SettingsError) -> typer.Exit:
 
 
 def finished(work: Coroutine[Any, Any, _T]) -> _T:
-    """Return what a command's work returns; what it cannot do is said in one sentence, exit 1."""
+    """Run a command's work and return its result; a failure is said in one sentence, exit 1."""
     import asyncio
 
     from bot.ops.workspace import OpsError
@@ -164,7 +164,7 @@ def finished(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]], *, older: bool = False) -> _T:
-    """Return what was asked of the data, opened for reading: safe while the bot runs; `older` = of any older schema."""
+    """Return the answer of `ask` to data opened for reading: safe while the bot runs; `older` = of any older schema."""
     from bot.ops.workspace import open_read_only
 
     async def asked() -> _T:
@@ -175,7 +175,7 @@ def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]], *, ol
 
 
 def working(settings: Settings, do: Callable[[Workspace], Awaitable[_T]]) -> _T:
-    """Return what was done to the data, with the bot's lock held: refused while the bot runs."""
+    """Return the result of `do` on the data, with the bot's lock held: refused while the bot runs."""
     from bot.ops.workspace import work
 
     async def done() -> _T:

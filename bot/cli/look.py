@@ -17,7 +17,7 @@ app = typer.Typer()
 
 @app.command()
 def status(*, as_json: AsJson = False) -> None:
-    """Show whether the bot is running, what its last start found, and what is unfinished."""
+    """Show whether the bot is running, the findings of its last start, and unfinished work."""
     settings = load_settings()
     from dataclasses import asdict
 
@@ -34,7 +34,7 @@ def starts(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List the last starts: what each found and took up, and whether it ended in order."""
+    """List the last starts: work found and taken up, and whether each ended in order."""
     settings = load_settings()
     from bot.ops.runs.history import list_starts, start_as_json
     from bot.ops.screens.history import show_starts
@@ -89,7 +89,7 @@ def show(
     message: Annotated[str, typer.Option(help="With --packet: what the person would write.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show one session: state, turns as people wrote them, what the model was given, how it would hydrate."""
+    """Show one session: state, turns as people wrote them, prompts, how it would hydrate."""
     settings = load_settings()
     from bot.ops.records.sessions import Shown, show_session, shown_as_json
     from bot.ops.screens import session as screen_session
@@ -109,7 +109,7 @@ def found(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a search for a turn's words finds now, with the parts of each score."""
+    """Show the hits of a search for a turn's words now, with the parts of each score."""
     settings = load_settings()
     from bot.ops.records.sessions import Found, found_for
     from bot.ops.screens.session import show_found
@@ -134,7 +134,7 @@ def prompt(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show exactly what the model was given for an answer, and whether that is proven."""
+    """Show the exact prompt of an answer, and whether it is proven."""
     settings = load_settings()
     from bot.ops.records.prompts import SeenPrompt, read_prompt
     from bot.ops.records.sessions import one_turn
@@ -167,7 +167,6 @@ def doctor(
     with progress("looking at sessions") as told:
         checks = finished(examine(os.environ, deep=deep, told=told))
     if live:
-        from bot.cli.common import load_settings
         from bot.ops.checks.live import try_out
 
         checks += finished(try_out(load_settings()))

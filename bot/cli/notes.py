@@ -1,4 +1,4 @@
-"""The commands that show what is noted in the conversation of a session, and change it by hand."""
+"""The commands that show the notes of a session's conversation, and change them by hand."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Do = Callable[["Workspace", str], Awaitable[_T]]
 
 
 def _look(session: str, ask: Do[_T]) -> _T:
-    """Return what was asked of the conversation of a session, opened for reading."""
+    """Return the answer of `ask` to the conversation of a session, opened for reading."""
     return looking(load_settings(), _in_conversation(session, ask))
 
 
 def _change(session: str, do: Do[_T]) -> _T:
-    """Return what was done to the conversation of a session, with the bot's lock held."""
+    """Return the result of `do` on the conversation of a session, with the bot's lock held."""
     return working(load_settings(), _in_conversation(session, do))
 
 
@@ -60,7 +60,7 @@ def notes_list(
     ended: Annotated[bool, typer.Option("--ended", help="Also what is done, dropped or replaced.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List what is noted, each with the number that the other commands take, and what was refused."""
+    """List the notes, each with the number that the other commands take, and the refused ones."""
     from bot.ops.records import notes
     from bot.ops.screens.notes import notes_as_json, show_notes
 
@@ -70,7 +70,7 @@ def notes_list(
 
 @app.command("history")
 def notes_history(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
-    """Show what was done to a note, by whom, and the words that bear it out."""
+    """Show the changes of a note, by whom, and the words that bear them out."""
     from bot.ops.records import notes
     from bot.ops.screens.notes import show_history
 
@@ -89,7 +89,7 @@ def notes_correct(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Reword a note; what people said stays as they said it."""
+    """Reword a note; people's messages stay as they wrote them."""
     from bot.ops.records import notes
 
     _tell("It reads now", _change(session, lambda place, key: notes.correct(place, key, note, text)))

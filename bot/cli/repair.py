@@ -1,4 +1,4 @@
-"""The commands that mend what is stored: checkpoints, schema, quarantine, what is carried forward."""
+"""The commands that mend stored data: checkpoints, schema, quarantine, bootstraps."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def hydrate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rebuild sessions as a restart would, and repair what log and checkpoint disagree on."""
+    """Rebuild sessions as a restart would, and repair differences of log and checkpoint."""
     named = one_or_all(session, every=every or (dry_run and session is None))
     if dry_run and accept:
         raise stop_with("--accept changes the log, --dry-run changes nothing: name one of them", 2)
@@ -78,7 +78,7 @@ def hydrate(
 
 
 def reports_as_json(reports: Sequence[HydrationReport], *, dry_run: bool = False) -> dict[str, Any]:
-    """Return what hydrations used and did as JSON values."""
+    """Return the sources and the work of hydrations as JSON values."""
     from dataclasses import asdict
 
     return {"dry_run": dry_run, "sessions": [asdict(report) for report in reports]}
@@ -258,7 +258,7 @@ def bootstrap_run(
     session: OfSession,
     as_json: AsJson = False,
 ) -> None:
-    """Print every stage of what would be carried forward for a session's user; stores nothing."""
+    """Print every stage of the bootstrap for a session's user; stores nothing."""
     settings = load_settings()
     from bot.ops.records import bootstrap as ops
     from bot.ops.screens import bootstrap as screen_bootstrap
@@ -276,7 +276,7 @@ def bootstrap_refresh(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Prepare again what would be carried forward for a session's user, and store it."""
+    """Prepare the bootstrap for a session's user again, and store it."""
     settings = load_settings()
     from bot.ops.records import bootstrap as ops
     from bot.ops.screens import bootstrap as screen_bootstrap
@@ -312,7 +312,7 @@ def bootstrap_prefer(
 
 @bootstrap.command("clear")
 def bootstrap_clear(session: MaybeSession = None, *, every: All = False, as_json: AsJson = False) -> None:
-    """Remove what was prepared to be carried forward (of a session's user, or of all); preferences stay."""
+    """Remove prepared bootstraps (of a session's user, or of all); preferences stay."""
     named = one_or_all(session, every=every)
     settings = load_settings()
     from bot.ops.records import bootstrap as ops

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from bot.cli.common import console, errors, load_settings, stop_with, wrong_settings
+from bot.cli.common import console, errors, finished, load_settings, stop_with, wrong_settings
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -130,7 +130,7 @@ def ask(question: str, wrong: Callable[[str], str], *, default: str = "", hidden
 def init() -> None:
     """Ask for token, model, time zone and who may use the bot, write them into .env, and try them.
 
-    What is there already stays.
+    Settings that are there already stay.
     """
     from bot.ops.checks import first_run
     from bot.ops.checks.doctor import of_model
@@ -163,8 +163,7 @@ def init() -> None:
 
 
 def _try_out() -> None:
-    """Try what is set for real; exit 1 when something does not work."""
-    from bot.cli.common import finished
+    """Try the settings for real; exit 1 when something does not work."""
     from bot.ops.checks.live import failed, try_out
     from bot.ops.screens.lines import show_checks
 
@@ -181,7 +180,7 @@ def gives_lines(stdin: TextIO | None) -> bool:
 
 @app.command(hidden=True)
 def start() -> None:
-    """Do what `make run` promises: the Telegram bot with a token; without one the browser, or lines from a pipe.
+    """Start as `make run` promises: the Telegram bot with a token; without one the browser, or lines from a pipe.
 
     With no input at all, as of a service or `< /dev/null`, it is the browser too.
     """

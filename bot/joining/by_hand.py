@@ -1,4 +1,4 @@
-"""Work that comes by hand: a message over HTTP, a turn that is asked for again, an update that was put back."""
+"""Work that comes by hand: a message over HTTP, a turn asked for again, an update put back into the inbox."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def take_local(joined: Joined, raw: dict[str, Any]) -> Envelope:
 
 
 async def reopen(joined: Joined, turn_id: str) -> None:
-    """Put a parked turn back to work, since it was asked for again; once is enough. Raises `StorageUnavailable`."""
+    """Put a parked turn back to work, as somebody asked; one call is enough. Raises `StorageUnavailable`."""
     with suppress(Conflict):  # somebody else was first
         await joined.services.db.write(await decided(joined.services, turn_id, "inbox_reopen"))
     await resume(joined.services, joined.sharing.submit, turn_id)

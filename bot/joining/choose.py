@@ -1,4 +1,4 @@
-"""Which model answers and which one writes summaries, by the settings; libraries are imported when they are needed."""
+"""Models, tools and voices by the settings; libraries are imported when they are needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.files.speech.child import SpeakingChild
 from bot.files.speech.server import SpeakingServer
 from bot.files.speech.speaker import Speaker, Voice, WayOut
 from bot.meters.meters import Meters
-from bot.meters.spent import Spend, Spent, nobody_asks
+from bot.meters.spent import Spend, Spent
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.spending import ReadingPurse
@@ -56,7 +56,7 @@ def make_responder(
     meters: Meters,
     pauses: Pauses,
 ) -> Responder:
-    """Return who answers: the concierge without a model, or the model of the settings."""
+    """Return the responder: the concierge without a model, or the model of the settings."""
     if not settings.by_model:
         from bot.offline.responder import OfflineResponder
 
@@ -96,8 +96,9 @@ def make_shelf(
         return Shelf((), choices, results)
     from bot.answers.tools.scheduling import offered as of_tasks
     from bot.answers.tools.sending import offered as of_sending
+    from bot.tools.own import load
 
-    own, servers = own_tools(settings), mcp_servers(settings, calls, behind, may_reach)
+    own, servers = load(settings.continuity_tools), mcp_servers(settings, calls, behind, may_reach)
     web = web_tools(settings, calls, may_reach)
 
     async def of_operator(_: Place) -> Sequence[Tool]:
@@ -137,7 +138,7 @@ def mcp_servers(settings: Settings, calls: Calls, behind: Callable[..., object],
 
 
 def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
-    """Return what reads pages and searches; nothing where the web is off."""
+    """Return the tools that read pages and search; none where the web is off."""
     if settings.continuity_web == OFF:
         return []
     from bot.files.reader import read_pdf
@@ -150,14 +151,7 @@ def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
     return [*WebPages(calls.db, WebFetcher(may_reach), read_pdf).tools(), *searching]
 
 
-def own_tools(settings: Settings) -> list[Tool]:
-    """Return the operator's own tools. Raises `ToolsError`."""
-    from bot.tools.own import load
-
-    return load(settings.continuity_tools)
-
-
-def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingModel | None:
+def reading_model(settings: Settings, spend: Spend) -> KeepingModel | None:
     """Return the model that keeps the notes behind the replies; None for nobody (`off`, or no model that answers)."""
     name = settings.models.id_of(settings.continuity_memory_model or settings.continuity_model)
     if name in {OFF, OFFLINE} or not settings.by_model:
@@ -177,7 +171,7 @@ def make_describer(
     pauses: Pauses,
     behind: Callable[..., object],
 ) -> Describer:
-    """Return who describes pictures; its import waits for the first one."""
+    """Return the describer of pictures; its import waits for the first one."""
     model, longest_s = settings.models.default.model, settings.continuity_model_timeout_s
 
     async def ask(data: bytes, language: str) -> tuple[str, Spent]:
@@ -200,7 +194,7 @@ def make_describer(
 
 
 def make_speaker(settings: Settings, spoken: WayOut, *, pauses: Pauses, behind: Callable[..., object]) -> Speaker:
-    """Return who says answers aloud."""
+    """Return the speaker, which says answers aloud."""
     model, silent_s = read_sound_model(settings.continuity_speech), settings.continuity_model_timeout_s
     voice: Voice | None = None
     if model is not None and model.is_local:
@@ -212,11 +206,11 @@ def make_speaker(settings: Settings, spoken: WayOut, *, pauses: Pauses, behind: 
 
 
 Payer = Callable[[], tuple[ReadingPurse, Database]]
-"""Returns who books uses to people, and where; called once the database is open."""
+"""Returns the purse and the database that uses are booked with; called once the database is open."""
 
 
 def summary_writer(settings: Settings, spend: Spend, payer: Payer) -> SummaryWriter | None:
-    """Return who writes summaries when a model is set for it; its import waits for the first summary.
+    """Return the writer of summaries when a model is set for it; its import waits for the first summary.
 
     The person who spoke last pays for it. Raises `ModelError` when they have nothing left for today.
     """

@@ -1,4 +1,4 @@
-"""Every feature of the bot, in the order of its commands."""
+"""The features of the bot."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bot.turns.turn import Turns
 def build_features(
     line: TelegramLink, services: Services, continuity_gate: ContinuityGate, turns: Turns, lanes: Lanes
 ) -> list[Feature]:
-    """Return what a person can do."""
+    """Return every feature, in the order of its commands."""
     sessions, memories = Sessions(services), Memories(services)
     return [
         Basics(services),

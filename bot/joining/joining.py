@@ -1,4 +1,4 @@
-"""Joins what works on updates: services, features, lanes, who shares the work, what takes updates in."""
+"""The parts that work on updates, joined: services, features, lanes, sharing of the work, intake."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class Joined:
     intake: Intake
     poller: Poller
     deliver: Callable[[Envelope], None]
-    """Hands on what was written down."""
+    """Hands on a stored update."""
 
 
 async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
-    """Build what works on updates and join it; nothing is taken in yet. Raises `StorageError`."""
+    """Build and join the parts that work on updates; nothing is taken in yet. Raises `StorageError`."""
     settings, memory, bot = process.settings, stored.memory, line.bot
     pace = RateLimiter(process.limits)
 
@@ -140,13 +140,13 @@ def _intake(
     deliver: Callable[[Envelope], None],
     refuse: Refuse,
 ) -> Intake:
-    """Return what takes updates in: for people who are let in `deliver`, for others a greeting behind it."""
+    """Return the intake: for people who are let in `deliver`, for others a greeting."""
 
     def stranger(envelope: Envelope) -> None:
         process.behind(strangers.greet(envelope), "stranger")
 
     def trouble() -> str | None:
-        """Return why no update may be confirmed; whether the inbox itself is refused shows when it is tried."""
+        """Return why no update may be confirmed; a refused inbox shows when it is tried."""
         return stored.memory.db.trouble(besides=("inbox_insert",))
 
     return Intake(
@@ -171,12 +171,12 @@ def _sharing(
     pace: RateLimiter,
     recover: Callable[[], Awaitable[None]],
 ) -> Sharing:
-    """Return what hands updates to lanes: of this process, or of the one that holds their chat."""
+    """Return the sharing, which hands updates to lanes: of this process, or of the one that holds their chat."""
     memory, recovery = stored.memory, Recovery(services, stored.outbox, lanes)
     db = shared_database(memory.db)
 
     async def recover_all() -> None:
-        """Take up what timers were for, and ask about what tools were in the midst of."""
+        """Take up the work of timers, and ask about unfinished calls of tools."""
         alive = [row["boot_id"] for row in await db.workers() if not row["is_dead"]] if db is not None else ()
         await services.calls.settle({process.boot_id, *alive})
         if services.shelf.servers is not None:
@@ -189,7 +189,7 @@ def _sharing(
         return OneProcess(lanes, recovery, keep=process.keep, recover=recover_all)
 
     async def met() -> None:
-        """Learn of people and chats that others have met."""
+        """Learn of people and chats that other processes have met."""
         for user_id in await read_paired(db):
             stored.gate.pair(user_id)
         await line.moves.open(line.me.bot_id)

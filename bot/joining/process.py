@@ -1,4 +1,4 @@
-"""One start of the bot: what it was given, and what tells it from the starts before."""
+"""One start of the bot: its options, and its difference from the starts before."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory.ports import Clock, Ids
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One start of the bot: its options, and its difference from the starts before."""
+    """The options and the identity of one start."""
 
     settings: Settings
     clock: Clock
@@ -26,19 +26,19 @@ class Process:
     limits: RateLimits
     pauses: Pauses
     responder: Responder | None
-    """Who answers; None for the one that the settings name."""
+    """Answers people; None for the one that the settings name."""
     announce: Callable[[str], None]
-    """Prints for whoever reads the console."""
+    """Prints on the console."""
     fail: Callable[[str], None]
     """Ends the process: going on can never work."""
     behind: Callable[..., object]
     """Runs work that nobody waits for, by its name; it ends with the bot."""
     keep: Callable[[], Awaitable[None]]
-    """Begins what has to be done once over all processes that share the work."""
+    """Begins the work that is done once over all processes that share it."""
     may_reach: Reach = is_public
-    """Which addresses a page may be read from."""
+    """Whether a page may be read from an address."""
 
 
 def announce_now(text: str) -> None:
-    """Print for whoever reads the console, also when it is a pipe that would hold it back."""
+    """Print on the console, also through a pipe that would hold the text back."""
     print(text, flush=True)  # noqa: T201 - the pairing code is for the console, not for the log

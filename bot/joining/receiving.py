@@ -1,4 +1,4 @@
-"""How updates come: by webhook or by polling; and the commands that Telegram shows."""
+"""The way of updates, webhook or polling, and the commands that Telegram shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.settings import Settings
 
 
 async def introduce(bot: Bot) -> None:
-    """Tell Telegram the commands, in each language. What fails is tried with the next start."""
+    """Tell Telegram the commands, in each language. A failed call is tried again with the next start."""
     with suppress(TelegramError):
         for code in LANGUAGES:
             menu = [BotCommand(name, what) for name, what in replies.command_menu(code).items()]

@@ -34,7 +34,7 @@ from bot.tools.tool import Source
 from bot.turns.services import Services
 
 TOOL_SHARE = 0.45
-"""Of the time that a model may be silent, a tool may take so much for its start, and as much for a call."""
+"""The part of a model's silent time that a tool may take for its start, and again for a call."""
 
 
 async def build_services(

@@ -1,4 +1,4 @@
-"""Parts on the database, opened and joined: the memory, people, inbox, outbox, who is let in."""
+"""Parts on the database, opened and joined: memory, people, inbox, outbox, gate."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from memory.storage.engine import OpenDatabase, shared_database
 from memory.types import SessionState
 
 NOTE_STOP_S = 1.0
-"""How long the stop may take to be written down."""
+"""Time limit for storing the stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The parts that live on the database."""
+    """The parts on the database."""
 
     memory: ConversationMemory
     people: PersonalChoices
@@ -49,7 +49,7 @@ class Stored:
     outbox: Outbox
     gate: Gate
     chats: Chats
-    """Which chats are this process's."""
+    """The chats of this process."""
     news: News
     """News of other processes."""
 
@@ -60,7 +60,7 @@ class Stored:
 
 
 async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
-    """Open the database with its schema, and everything that lives on it; `opened` closes it again.
+    """Open the database with its schema, and every part on it; `opened` closes them again.
 
     Raises `Locked` when another process works there, and `StorageError`.
     """
@@ -156,7 +156,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
 
 
 async def read_paired(db: Database) -> set[int]:
-    """Return who was let in with the code. Raises `StorageUnavailable`."""
+    """Return the ids of people let in with the code. Raises `StorageUnavailable`."""
     return {row["user_id"] for row in await db.read("people_all") if row["allowed"]}
 
 

@@ -29,7 +29,7 @@ PURGE_EVERY_S = 24 * 3600.0
 
 
 async def purge_daily(services: Services) -> None:
-    """Let go of rows that are too old, now and then once a day."""
+    """Delete too old rows, now and then once a day."""
     while True:
         with suppress(StorageUnavailable):
             await purge(services)
@@ -37,7 +37,7 @@ async def purge_daily(services: Services) -> None:
 
 
 async def purge(services: Services) -> None:
-    """Let go of rows that are too old. Raises `StorageUnavailable`."""
+    """Delete too old rows. Raises `StorageUnavailable`."""
     now_ms = services.clock.now_ms()
     before = {"before_ms": now_ms - PURGE_DONE_MS}
     prompts_before_ms = now_ms - services.settings.continuity_prompts_days * DAY_MS
@@ -54,7 +54,7 @@ async def purge(services: Services) -> None:
 
 
 async def watch_storage(db: OpenDatabase, pauses: Pauses, fail: Callable[[str], None]) -> None:
-    """End the process when the database is damaged or gone: nothing is confirmed from then on, and no try helps."""
+    """End the process when the database is damaged or gone: no update is confirmed from then on, and no try helps."""
     while True:
         db.trouble()
         reason = db.condition.beyond_repair

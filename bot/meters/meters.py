@@ -19,7 +19,7 @@ from memory.packets import ConversationContextPacket
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LAG_EVERY_S = 1.0
 LAG_RECENT_S = 30.0
-"""How long a standstill of the event loop is told of by `/health`."""
+"""Age up to which `/health` tells of a standstill of the event loop."""
 _SHORT_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _TOKENS = (100, 200, 350, 600, 1_000, 1_500, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 12_000, 20_000, 40_000, 80_000)
 _LONG_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -33,7 +33,7 @@ class Stopwatch:
 
     @property
     def ms(self) -> int:
-        """The same in milliseconds."""
+        """The time in milliseconds."""
         return round(self.seconds * 1000)
 
 
@@ -109,7 +109,7 @@ class Meters:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[Stopwatch]:
-        """Time a stage of a turn; what is yielded knows the seconds afterwards."""
+        """Time a stage of a turn; the stopwatch has the seconds afterwards."""
         watch, began_s = Stopwatch(), time.perf_counter()
         with self.tracer.span(stage):
             try:
@@ -127,7 +127,7 @@ class Meters:
         self.took("delivery", seconds)
 
     def gave(self, packet: ConversationContextPacket) -> None:
-        """Note what a model was given for an answer."""
+        """Note the tokens of the prompt for an answer."""
         used = {receipt.tier: receipt.used_tokens for receipt in packet.receipts}
         self._context.labels("prompt").observe(packet.prompt_tokens)
         self._context.labels("notes").observe(used.get("memories", 0) + used.get("threads", 0))
@@ -139,7 +139,7 @@ class Meters:
         self.fsync.labels(what).observe(seconds)
 
     def failed(self, kind: str, then: str) -> None:
-        """Count a call to Telegram that failed, and what was done about it."""
+        """Count a failed call to Telegram by its kind and the action taken."""
         self._telegram.labels(kind, then).inc()
 
     def tried_again(self) -> None:
@@ -151,7 +151,7 @@ class Meters:
         self._model_failures.labels(model, kind).inc()
 
     def spend(self, spent: Spent) -> None:
-        """Count what a use of a model took."""
+        """Count the tokens and the cost of a use of a model."""
         fresh = max(0, spent.input_tokens - spent.cached_tokens)
         for kind, tokens in (("input", fresh), ("cached", spent.cached_tokens), ("output", spent.output_tokens)):
             self._tokens.labels(spent.model, spent.purpose, kind).inc(tokens)
@@ -160,7 +160,7 @@ class Meters:
         self._cost.labels(spent.model, spent.purpose).inc((spent.cost_nanodollars or 0) / NANODOLLARS)
 
     def read(self, reader: str, kept: int, dropped: Mapping[str, int], *, failed: bool = False) -> None:
-        """Count a reading and what became of its items."""
+        """Count a reading and its items, kept or dropped."""
         self._readings.labels(reader, "failed" if failed else "done").inc()
         self._items.labels(reader, "kept").inc(kept)
         for reason, count in dropped.items():
@@ -188,7 +188,7 @@ class Meters:
         return max(self.overdue_s(), *(late_s for at_s, late_s in self._late if at_s >= since_s), 0.0)
 
     def gauge(self, name: str, what: str, values: Mapping[str, float], label: str = "") -> None:
-        """Set a figure that is read at the moment of asking, one value per label value; old labels go."""
+        """Set a figure that is read when `/metrics` is asked for, one value per label value; old labels go."""
         gauge = self._gauges.get(name)
         if gauge is None:
             gauge = self._gauges[name] = Gauge(name, what, [label] if label else [], registry=self.registry)

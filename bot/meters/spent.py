@@ -1,4 +1,4 @@
-"""Tokens and cost of one use of a model, and who hears of it."""
+"""Tokens and cost of one use of a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Spent:
     input_tokens: int
     output_tokens: int
     cached_tokens: int = 0
-    """Of the input, what the provider had in its cache."""
+    """The part of the input that the provider had in its cache."""
     cost_nanodollars: int | None = None
     """None when nobody knows the price."""
 

@@ -1,6 +1,6 @@
 """Spans of a turn for OpenTelemetry, when the extra `otel` is installed and a collector is named; else nothing at all.
 
-The one file that imports OpenTelemetry. What people write, their names and the texts of errors are in no attribute.
+The one file that imports OpenTelemetry. People's messages and names and the texts of errors are in no attribute.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Span(Protocol):
     """A stretch of work that is being measured."""
 
     def set(self, **attributes: Attribute | None) -> None:
-        """Add what is known by now; None is left out. Names are written with `__` for a dot."""
+        """Add attributes, None left out. Names are written with `__` for a dot: `continuity__turn_id`."""
         ...
 
 
@@ -34,7 +34,7 @@ class Tracer(Protocol):
     """Makes spans; one inside another is its child."""
 
     def span(self, name: str, **attributes: Attribute | None) -> AbstractContextManager[Span]:
-        """Measure what is done inside."""
+        """Measure the work inside."""
         ...
 
 
@@ -63,14 +63,14 @@ class _OtelSpan:
 
 
 class OpenTelemetryTracer:
-    """Spans of OpenTelemetry. An error is told by its kind: its text may repeat what somebody wrote."""
+    """Spans of OpenTelemetry. An error is told by its kind: its text may repeat a person's message."""
 
     def __init__(self, tracer: OtelTracer) -> None:
         self._tracer = tracer
 
     @contextmanager
     def span(self, name: str, **attributes: Attribute | None) -> Iterator[Span]:
-        """Measure what is done inside, also when it raises."""
+        """Measure the work inside, also when it raises."""
         from opentelemetry.trace import Status, StatusCode
 
         with self._tracer.start_as_current_span(
@@ -99,7 +99,7 @@ def is_wanted() -> bool:
 
 
 def open_tracer() -> tuple[Tracer, Callable[[], None]]:
-    """Return the tracer, and what sends the last spans and ends it. What is imported costs nothing when not wanted."""
+    """Return the tracer, and the function that sends the last spans and ends it. Imports nothing when not wanted."""
     if not is_wanted():
         return NoTracer(), lambda: None
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

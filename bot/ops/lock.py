@@ -22,8 +22,8 @@ class Holder:
 def holder(file: Path) -> Holder | None:
     """Return the process that works on this file, None when its lock is free or was never taken. Never raises.
 
-    The lock itself tells whether it is held: what a process that died left in the file is not believed. To see that,
-    a shared lock is tried and let go at once; `take_lock` has the patience for it.
+    The lock itself tells whether it is held: the id that a dead process left in the file is not believed. To see
+    that, a shared lock is tried and let go at once; `take_lock` has the patience for it.
     """
     lock = lock_path(file)
     if not _taken(lock):

@@ -21,7 +21,7 @@ from memory.storage.place import lock_path, shown
 _T = TypeVar("_T")
 
 Told = Callable[[int, int], None]
-"""Hears how far a long work is: what is done, and of how much."""
+"""Hears the progress of long work: the number done, and the number of all."""
 
 
 def untold(_: int, __: int) -> None:
@@ -29,7 +29,7 @@ def untold(_: int, __: int) -> None:
 
 
 async def one_by_one(names: Sequence[str], work: Callable[[str], Awaitable[_T]], told: Told) -> list[_T]:
-    """Return the result of the work for each, one after another; `told` hears how far it is."""
+    """Return the result of the work for each, one after another; `told` hears the progress."""
     found: list[_T] = []
     for number, name in enumerate(names):
         told(number, len(names))
@@ -39,7 +39,7 @@ async def one_by_one(names: Sequence[str], work: Callable[[str], Awaitable[_T]],
 
 
 class OpsError(Exception):
-    """The command cannot do what it was asked to; the message says why and what to do."""
+    """A command that cannot be done; the message says why, and the remedy."""
 
 
 class NoDatabaseYet(OpsError):
@@ -114,7 +114,7 @@ def open_exclusive(settings: Settings) -> Iterator[None]:
 async def open_read_only(settings: Settings, *, older: bool = False) -> AsyncIterator[Workspace]:
     """Open for reading; safe beside a running bot. Raises OpsError and `StorageError`.
 
-    `older` takes a database of an older schema too: to copy it, and for what asks only for tables that it has.
+    `older` takes a database of an older schema too: to copy it, and for queries of tables that it has.
     """
     require_database(settings)
     _require_schema(settings, older=older)

@@ -1,4 +1,4 @@
-"""People's own choices: time zone and whatever else `people.settings_json` holds."""
+"""People's own choices: time zone, language, name, model and the rest of `people.settings_json`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODEL = "model"
 VOICE = "voice"
 """True for who wants answers in private said aloud, too."""
 OPEN = "asked_in_private"
-"""True for a group whose admins let its members ask in private what was said there."""
+"""True for a group whose admins let its members ask in private about its messages."""
 FOLLOW_UPS = "follow_ups"
 """True for who wants to be asked once how it went."""
 NAME_CHARS = 40
@@ -35,7 +35,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w .'\u2019-]+")
 
 @dataclass(frozen=True, slots=True)
 class TimeZone:
-    """By which clock somebody lives; not `chosen` when it is only the bot's own."""
+    """Somebody's clock; not `chosen` when it is only the bot's own."""
 
     name: str
     chosen: bool
@@ -49,7 +49,7 @@ class PersonalChoices:
         self._clock = clock
         self._default_time_zone = default_time_zone
         self._names: dict[int, str] = {}
-        """By which names this process has noted people and groups."""
+        """The names that this process has stored for people and groups."""
 
     @staticmethod
     def reads_of_turn(conversation_id: str, user_id: int | None) -> list[Statement]:
@@ -76,7 +76,7 @@ class PersonalChoices:
             return self.zone_in({})
 
     async def clock(self, conversation_id: str, user_id: int | None) -> TimeZone:
-        """Return the clock of a conversation: of a group its own, until it has one that of who asks. Never raises."""
+        """Return the clock of a conversation: a group's own or, until it has one, that of who asks. Never raises."""
         group = group_of(conversation_id)
         own = await self.time_zone(group) if group else None
         return own if own and own.chosen else await self.time_zone(user_id)
@@ -112,9 +112,8 @@ class PersonalChoices:
     ) -> str | None:
         """Return the language that somebody chose, else the one that they write in here; None for neither.
 
-        A group is spoken to in the one that its members write: what one of them chose for themselves is not theirs.
-        That is the one of most of their last messages, of several the latest: one letter that was drafted changes
-        nothing.
+        They write in the language of most of their last messages, of several the latest: one drafted letter changes
+        nothing. In a group all members' messages count, and no choice of one member.
         """
         try:
             read = _language_read(conversation_id, user_id)
@@ -144,9 +143,9 @@ class PersonalChoices:
     async def seen(
         self, conversation_id: str, user_id: int | None, name: str, *, title: str, zone: str
     ) -> list[Statement]:
-        """Return what notes the name that somebody bears, and of a group its title and, while it has none, a clock.
+        """Return the statements that store a person's name, and of a group its title and, while it has none, a clock.
 
-        `zone` is the time zone that this person chose, "" for none. Nothing when it is known. `StorageUnavailable`.
+        `zone` is the time zone of this person, "" for none. No statement when all is known. `StorageUnavailable`.
         """
         group = group_of(conversation_id)
         found = [] if user_id is None or not name else await self._named(user_id, {NAME: name})
@@ -157,7 +156,7 @@ class PersonalChoices:
         return found
 
     async def _named(self, whose: int, fresh: Mapping[str, str]) -> list[Statement]:
-        """Return what adds this to somebody's choices; a name that this process has noted before is not looked up."""
+        """Return the statements that add this to somebody's choices; a name stored by this process is not looked up."""
         if not fresh or (fresh.get(NAME) == self._names.get(whose) and TIME_ZONE not in fresh):
             return []
         self._names[whose] = fresh.get(NAME, "")
@@ -186,7 +185,7 @@ def _language_read(conversation_id: str, user_id: int | None) -> Statement:
 def group_of(conversation_id: str) -> int | None:
     """Return the number under which the choices of a group are kept, None where one person writes.
 
-    It is the one in the conversation's key: the same when the group becomes a supergroup.
+    The number in the conversation's key stays when the group becomes a supergroup.
     """
     chat = conversation_id.split(":")[2:3]
     return int(chat[0]) if chat and chat[0].startswith("-") else None

@@ -10,7 +10,7 @@ from memory.ports import Database
 
 
 async def about_person(db: Database, user_id: int) -> dict[str, Any]:
-    """Return a person's settings, what they chose to carry forward, and their tokens per day, as JSON values."""
+    """Return a person's settings, return modes, tools, logins and tokens per day, as JSON values."""
     person = await db.read_one("exported_person", user_id=user_id)
     preferences = await db.read("exported_preferences", prefix=f"{user_id}|")
     return {
@@ -31,7 +31,7 @@ async def tool_calls(db: Database, conversation_id: str) -> list[dict[str, Any]]
 
 
 async def tasks(db: Database, conversation_id: str) -> list[dict[str, Any]]:
-    """Return the tasks of a conversation, each with what became of its dates, as JSON values."""
+    """Return the tasks of a conversation, each with its runs, as JSON values."""
     runs = [dict(row) for row in await db.read("exported_task_runs", conversation_id=conversation_id)]
     found = []
     for row in await db.read("exported_tasks", conversation_id=conversation_id):

@@ -1,4 +1,4 @@
-"""Names of people and groups, for whoever looks at their chats from outside."""
+"""Names of people and groups, for the console and the operator's commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ChatName:
     colour: int
     """0 to 7, always the same for a chat."""
     place: str
-    """Its ids, for whoever has to look them up elsewhere: `Telegram chat 4711`."""
+    """Its ids, to look it up elsewhere: `Telegram chat 4711`."""
 
 
 class Names:

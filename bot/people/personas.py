@@ -15,7 +15,7 @@ from memory.errors import reason
 
 FOLDER = Path(__file__).parent / "personas"
 PERSONA = "persona"
-"""The key of what somebody chose in `people.settings_json`."""
+"""The key of somebody's persona in `people.settings_json`."""
 OWN = "own"
 """The name of the persona that somebody described in their own words."""
 PERSONA_WORDS = "persona_words"
@@ -26,7 +26,7 @@ STORYTELLER = "roleplay"
 
 
 class PersonaError(Exception):
-    """The persona cannot be used; the message names the file, what is wrong with it and what to write instead."""
+    """The persona cannot be used; the message names the file, its fault and the remedy."""
 
 
 def persona_names() -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def load_persona(name_or_path: str) -> Persona:
 
 
 def load_personas(default: str) -> dict[str, Persona]:
-    """Return everything that `/persona` can offer by name, the default first. Raises `PersonaError`."""
+    """Return the personas that `/persona` offers, by name, the default first. Raises `PersonaError`."""
     chosen = load_persona(default)
     others = (load_persona(name) for name in persona_names() if name != chosen.name)
     return {persona.name: persona for persona in (chosen, *others)}
@@ -63,14 +63,14 @@ def instructions_of(persona: Persona) -> str:
 
 
 def own_persona(storyteller: Persona, words: str) -> Persona:
-    """Return who somebody described: played by the storyteller, within its boundaries."""
+    """Return the persona that somebody described: played by the storyteller, within its boundaries."""
     text = " ".join(words.split())[:WORDS_CHARS]
     told = f"{storyteller.instructions.strip()}\nThe user chose in their own words whom you play: “{text}”. Be that."
     return storyteller.model_copy(update={"name": OWN, "instructions": told})
 
 
 class Personas:
-    """Who the assistant is for whom: the default, or what somebody chose with /persona."""
+    """The persona of each person: the default, or the one chosen with /persona."""
 
     def __init__(self, people: PersonalChoices, default: str) -> None:
         """Read the files. Raises `PersonaError`."""

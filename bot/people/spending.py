@@ -21,7 +21,7 @@ MINUTE_MS = 60_000
 NEAR = 0.8
 """At this share of a day's limit the person is told."""
 NOTICE = "notice"
-"""The purpose under which it is noted that they were."""
+"""The purpose of the row which says that they were told."""
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +34,7 @@ def day_of(now_ms: int, zone: str) -> str:
 def booked(user_id: int | None, day: str, uses: Sequence[Spent]) -> list[Statement]:
     """Return the statements of a transaction, by purpose; none for uses that cost nothing or are nobody's.
 
-    What has no known price counts as tokens only.
+    A use without a known price counts as tokens only.
     """
     purposes = dict.fromkeys(use.purpose for use in uses if use.tokens) if user_id is not None else {}
     return [_added(user_id, day, purpose, [use for use in uses if use.purpose == purpose]) for purpose in purposes]
@@ -56,18 +56,18 @@ class DayBudget:
 
     @property
     def is_unlimited(self) -> bool:
-        """Say whether nothing has to be looked up."""
+        """Whether nothing has to be looked up."""
         return self.tokens is None and self.nanodollars is None
 
     def less(self, tokens: int, nanodollars: int) -> DayBudget:
-        """Return the rest of it, at least one of each: whoever has nothing left isn't asked for."""
+        """Return the rest of the budget, at least one of each: a person with nothing left isn't asked about."""
         return DayBudget(
             None if self.tokens is None else max(1, self.tokens - tokens),
             None if self.nanodollars is None else max(1, self.nanodollars - nanodollars),
         )
 
     def share(self, tokens: int, nanodollars: int) -> float:
-        """Return how much of it this is, 1 for all of it; of tokens and money the one that is nearer to its end."""
+        """Return the used part of the budget, 1 for all; of tokens and money the one nearer to its end."""
         of_tokens = tokens / self.tokens if self.tokens else 0.0
         return max(of_tokens, nanodollars / self.nanodollars if self.nanodollars else 0.0)
 
@@ -122,7 +122,7 @@ class TurnRate:
 
 
 class ReadingPurse:
-    """Books what reading behind the replies costs to the person who spoke (`memory.keeper.surroundings.Purse`)."""
+    """Books the cost of reading behind the replies to the person who spoke (`memory.keeper.surroundings.Purse`)."""
 
     def __init__(self, spending: Spending, clock: Clock, zone_of: Callable[[int | None], Awaitable[str]]) -> None:
         self._spending = spending
@@ -171,15 +171,15 @@ class Spending:
         return [UsedThatDay(**dict(row)) for row in rows if row["purpose"] != NOTICE]
 
     async def near(self, user_id: int | None, day: str, uses: Sequence[Spent]) -> list[Statement]:
-        """Return what notes that the person is told of a limit that is near; nothing when it is not, or they were.
+        """Return the statement which stores that the person is told of a near limit; none when it is far, or they were.
 
-        `uses` are those that are booked together with it. Raises `StorageUnavailable`.
+        `uses` are booked together with it. Raises `StorageUnavailable`.
         """
         share = await self._share(user_id, day, uses)
         return [_added(user_id, day, NOTICE)] if NEAR <= share < 1 else []
 
     async def _share(self, user_id: int | None, day: str, uses: Sequence[Spent] = ()) -> float:
-        """Return how much of a day's budget is used; 0 for who has none, and with uses for who was told already."""
+        """Return the used part of a day's budget; 0 for who has none, and with uses for who was told already."""
         if self.budget.is_unlimited or user_id is None:
             return 0.0
         rows = await self._on(user_id, day)
@@ -195,7 +195,7 @@ class Spending:
 
 
 class UseLog:
-    """Writes down what models take behind the replies, for charts and `status`; no words and nobody's name."""
+    """Stores uses of models behind the replies, for charts and `status`; no words and nobody's name."""
 
     def __init__(self, db: Database, spend: Spend, clock: Clock, ids: Ids) -> None:
         self._db = db
@@ -205,7 +205,7 @@ class UseLog:
         self._writing: set[asyncio.Task[None]] = set()
 
     def __call__(self, spent: Spent) -> None:
-        """Count a use and write it down behind whoever used it; a disk that refuses costs the figure alone."""
+        """Count a use and store it in a task of its own; a disk that refuses costs the figure alone."""
         self._spend(spent)
         task = asyncio.create_task(self._write(spent), name="model use")
         self._writing.add(task)

@@ -1,1 +1,1 @@
-"""The process around a bot: its threads, the watch over its event loop, the word to systemd."""
+"""The process around a bot: its threads, the watch over its event loop, the messages to systemd."""

@@ -1,4 +1,4 @@
-"""Child processes that run Python of ours: each knows nothing of our environment, and dies with what it started."""
+"""Child processes that run Python of ours: each without our environment, killed together with its own children."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROOT: Final = str(Path(bot.__file__).parent.parent)
 
 
 async def start(*arguments: str, env: Mapping[str, str], limit: int, stdin: int = DEVNULL) -> Process:
-    """Start Python with these arguments, and with `env` on top of what it needs; a line holds at most `limit` bytes."""
+    """Start Python with these arguments and `env` on top of its own variables; a line holds at most `limit` bytes."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *arguments,

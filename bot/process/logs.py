@@ -38,7 +38,7 @@ LEFT_OUT = "(left out: it may repeat what somebody wrote; DEBUG shows it)"
 
 
 class _Secrets:
-    """Secrets that must stand in no line, whatever wrote it: by value, since a library may log it in any form."""
+    """Secrets that must stand in no line: masked by value, since a library may log them in any form."""
 
     def __init__(self) -> None:
         self._values: re.Pattern[str] | None = None
@@ -49,7 +49,7 @@ class _Secrets:
         self._values = re.compile("|".join(map(re.escape, found))) if found else None
 
     def masked(self, text: str) -> str:
-        """Return the text without them."""
+        """Return the text with each of them as `<secret>`."""
         return self._values.sub("<secret>", text) if self._values else text
 
 
@@ -96,7 +96,7 @@ def _message(error: BaseException, *, whole: bool) -> str:
 
 
 def _log_retry(details: RetryDetails) -> None:
-    """Log a try that failed by its kind: what a provider answered may be a person's words."""
+    """Log the kind of a failed try: a provider's answer may hold a person's words."""
     error = details.caused_by
     cause = f"{type(error).__name__}: {_message(error, whole=False)}"
     log = structlog.get_logger("retry")

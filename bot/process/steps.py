@@ -1,4 +1,4 @@
-"""Whose work is being done this very moment, one place per thread, in a file that outlives any death of the process.
+"""The names of the work under way, one place per thread, in a file that outlives any death of the process.
 
 When the event loop stands still for too long (`bot.process.watch`), nothing of Python runs any more that could say
 whose work hangs. So it is said before each step, by one write that is never synced: a microsecond. The signal that
@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class Steps:
-    """The places of this process, and what those of the one before told."""
+    """The places of this process, and the names that the process before left in its own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -40,7 +40,7 @@ class Steps:
         """The names of the work in whose midst the process before stood still until it died."""
 
     def open(self) -> None:
-        """Read what the process before left, which stays until `forget`. Never raises."""
+        """Read the names that the process before left, which stay until `forget`. Never raises."""
         with contextlib.suppress(OSError):
             path = self._take()
             if os.fstat(self._held).st_size > LENGTH:
@@ -73,7 +73,7 @@ class Steps:
         raise OSError("too many processes in one folder")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._trace is not None:
             faulthandler.unregister(signal.SIGALRM)
         files, self._file, self._trace = (self._file, self._trace), None, None
@@ -82,13 +82,13 @@ class Steps:
                 os.close(each)
 
     def forget(self) -> None:
-        """Forget what is told: its blame is stored, or the standstill has passed. Never raises."""
+        """Empty the places: the blame is stored, or the standstill has passed. Never raises."""
         with contextlib.suppress(OSError):
             os.ftruncate(self._held, LENGTH)
             os.pwrite(self._held, bytes(LENGTH), 0)
 
     def mark(self, name: str) -> StepOf:
-        """Return the context of a step of this work, in whichever thread."""
+        """Return the context of a step of this work, for any thread."""
         return StepOf(self, name.encode()[:WIDTH].ljust(WIDTH, b"\0"))
 
     def put(self, text: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A word to systemd, which starts again what does not speak any more; nothing where nobody listens."""
+"""Messages to systemd, which starts a silent service again; nothing is sent without its socket."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ READY, ALIVE, STOPPING = "READY=1", "WATCHDOG=1", "STOPPING=1"
 
 
 def tell(state: str) -> None:
-    """Send one word over the socket that systemd names. Never raises."""
+    """Send a state over the socket that systemd names. Never raises."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return

@@ -1,4 +1,4 @@
-"""Threads for slow work, for which no end of the process waits, and the mark of whose work each of them does."""
+"""Threads for slow work, for which no end of the process waits; each carries the mark of its work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 END_S = 1.0
-"""How long the end waits for what still runs."""
+"""How long the end waits for running work."""
 
 Mark = AbstractContextManager[object]
 
@@ -53,7 +53,7 @@ class Threads(ThreadPoolExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as inherited
-        """Let each thread end with what it does; what takes longer than a second is left behind."""
+        """Let each thread finish its work; one that takes longer than a second is left behind."""
         with self._guard:
             if not self._ended:
                 self._ended = True

@@ -1,9 +1,9 @@
-"""The watch over the event loop: one that stands still for too long ends the process, whatever holds it.
+"""The watch over the event loop: one that stands still for too long ends the process.
 
 A regular expression that backtracks, or any other call into C, keeps all of Python from running: no thread of ours can
 see it. So the two clocks here are C's own. `faulthandler` writes where every thread stands to standard error (files,
-lines and names of functions, never a value) and ends the process with 1; a little before, a SIGALRM lets whoever has
-registered for it leave a trace for the next start (`bot.process.steps`).
+lines and names of functions, never a value) and ends the process with 1; a little before, a SIGALRM makes
+`bot.process.steps` leave a trace for the next start.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LoopWatch:
         self._keeping: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Let both clocks run, and set them back as long as the loop comes to it."""
+        """Let both clocks run, and set them back for as long as the loop turns."""
         if signal.getsignal(signal.SIGALRM) is signal.SIG_DFL:
             signal.signal(signal.SIGALRM, signal.SIG_IGN)  # it would end the process without a word
         asyncio.get_running_loop().set_default_executor(Threads())

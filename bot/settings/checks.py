@@ -1,4 +1,4 @@
-"""What one setting alone must be like, beyond its type; each fault is a sentence that says what it takes."""
+"""Checks of one setting alone, beyond its type; each fault is a sentence with the form that the setting takes."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class SettingsError(Exception):
 
 
 def faults(exc: ValidationError, fields: Mapping[str, FieldInfo]) -> dict[str, str]:
-    """Return a sentence for each wrong setting, by the name of its variable. What a secret holds is never repeated."""
+    """Return a sentence for each wrong setting, by the name of its variable. A secret's value is never repeated."""
     found: dict[str, str] = {}
     for error in exc.errors():
         name = "_".join(map(str, error["loc"]))

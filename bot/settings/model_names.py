@@ -33,7 +33,7 @@ class ModelNames:
 
     default: NamedModel
     named: Mapping[str, NamedModel]
-    """What can be chosen, by name, in the order of the settings."""
+    """The models to choose from, by name, in the order of the settings."""
     fallback: NamedModel | None = None
 
     def chosen(self, name: object) -> NamedModel | None:
@@ -65,7 +65,7 @@ class SoundModel:
 
 
 def read_sound_model(text: str) -> SoundModel | None:
-    """Return what one of the `SOUND_FORMS` names, None for off and for none of them."""
+    """Return the model that one of the `SOUND_FORMS` names, None for off and for any other text."""
     found = _SOUND.fullmatch(text.strip())
     if not found:
         return None
@@ -73,7 +73,7 @@ def read_sound_model(text: str) -> SoundModel | None:
 
 
 def read_model(text: str) -> NamedModel | None:
-    """Return what one entry names, None for one that names no model."""
+    """Return the model of one entry, `name=provider:model@tokens`; None for one that names no model."""
     found = _SHAPE.fullmatch(text.strip())
     if not found:
         return None
@@ -81,7 +81,7 @@ def read_model(text: str) -> NamedModel | None:
 
 
 def wrong_models(text: str) -> str:
-    """Return what is wrong with a list of named models, "" for nothing."""
+    """Return the fault of a list of named models, "" for none."""
     names: set[str] = set()
     for part in parts(text):
         found = read_model(part)

@@ -1,4 +1,4 @@
-"""The settings of one bot, checked together, with what follows from them; read from environment variables or `.env`."""
+"""The settings of one bot, checked together, with values derived from them; read from the environment or `.env`."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Settings(CheckedFields):
             raise ValueError(msg)
 
     def _require_token(self) -> None:
-        """Raise ValueError for a token that can be guessed by whoever reaches the port."""
+        """Raise ValueError for a token that can be guessed by anybody who reaches the port."""
         token = self.continuity_http_token
         if token is not None and not token.get_secret_value().strip():
             msg = "CONTINUITY_HTTP_TOKEN is blank: leave it out, or set one such as `openssl rand -hex 32` prints"
             raise ValueError(msg)
-        if token is not None and not self.is_http_here and not is_long(token):
+        if token is not None and not is_loopback(self.continuity_http_host) and not is_long(token):
             msg = (
                 f"CONTINUITY_HTTP_TOKEN needs {HTTP_TOKEN_CHARS} characters or more where CONTINUITY_HTTP_HOST lets "
                 "other machines in, such as `openssl rand -hex 32` prints"
@@ -103,13 +103,8 @@ class Settings(CheckedFields):
         )
 
     @property
-    def is_http_here(self) -> bool:
-        """True when the HTTP service listens to this machine alone."""
-        return is_loopback(self.continuity_http_host)
-
-    @property
     def trusted_proxies(self) -> list[str]:
-        """Whose word on where a request came from is believed."""
+        """Proxies whose word on the origin of a request is believed."""
         return parts(self.continuity_http_trusted_proxies)
 
     @property
@@ -125,7 +120,7 @@ class Settings(CheckedFields):
 
     @property
     def message_tokens(self) -> int:
-        """What one message may take of a prompt."""
+        """Tokens that one message may take of a prompt."""
         return min(self.continuity_message_tokens, self.continuity_context_tokens * 2 // 3)
 
     @property
@@ -156,7 +151,7 @@ class Settings(CheckedFields):
 
     @property
     def beside(self) -> Path:
-        """What the files beside the data are named after: the SQLite file, else the checkpoint folder."""
+        """The path after which the files beside the data are named: the SQLite file, else the checkpoint folder."""
         return self.database_file or self.checkpoint_dir
 
     @property
@@ -172,7 +167,7 @@ class Settings(CheckedFields):
 
     @property
     def trusted_servers(self) -> frozenset[str]:
-        """The names of servers whose word counts."""
+        """The names of servers whose word that a tool only reads is believed."""
         return frozenset(parts(self.continuity_trusted_servers))
 
     @property

@@ -8,7 +8,7 @@ from bot.http.console.action import QUOTED_CHARS, Action, Confirmation, Done, Fo
 from bot.http.console.note_actions import NoteActions
 from bot.http.served import Served
 from bot.ops.copies import checkpoints
-from bot.ops.records import notes, quarantine
+from bot.ops.records import quarantine
 from bot.ops.runs.failures import FailedMessage, list_failed
 from bot.ops.workspace import OpsError
 from bot.replies import shorten
@@ -128,8 +128,12 @@ class Actions:
         return Done(await self._back(form), "sent")
 
     async def _ask_drop_part(self, form: Form) -> Confirmation:
-        found = await quarantine.list_failed_parts(self._bot.workspace())
-        one = notes.the_one(found, form.get("part_id", ""), lambda each: each.part.part_id, "unsent part")
+        ref, parts = form.get("part_id", ""), await quarantine.list_failed_parts(self._bot.workspace())
+        one = next((each for each in parts if each.part.part_id == ref), None)
+        if one is None:
+            raise OpsError(
+                f"there is no unsent part '{ref}' in this conversation; look again, it may have ended meanwhile"
+            )
         return Confirmation(
             title="Drop this part of an answer?",
             says="It goes for good. The turn it belongs to stays.",

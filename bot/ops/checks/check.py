@@ -1,4 +1,4 @@
-"""One finding of `doctor`: its id is stable, it says what is so and what to do."""
+"""One finding of `doctor`: a stable id, a statement and the remedy."""
 
 from __future__ import annotations
 

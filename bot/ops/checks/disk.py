@@ -1,4 +1,4 @@
-"""Checks of files and folders: whose they are, where they lie, how much room is left. Pure."""
+"""Checks of files and folders: owner, file system, room left. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def permissions(modes: Mapping[str, int]) -> list[Check]:
 
 
 def writable(denied: Sequence[str]) -> Check:
-    """Judge whether this user may write what the bot has to write."""
+    """Judge whether this user may write the files and folders that the bot writes."""
     if denied:
         do = "run it as their owner, or change their owner"
         return Check("files.writable", "fail", f"this user cannot write {joined(denied)}", do)
@@ -72,7 +72,7 @@ def disk_space(free_bytes: Mapping[str, int]) -> Check:
 
 
 def files(count: int, count_bytes: int, missing: int) -> Check:
-    """Judge the files that people sent: how many there are, and of how many the bytes cannot be found."""
+    """Judge the files that people sent: their number, their bytes, and the number whose bytes are missing."""
     if missing:
         do = "restore them from a backup; what was read from them is still known"
         return Check("files", "warn", f"the bytes of {plural(missing, 'file')} of {count} cannot be found", do)

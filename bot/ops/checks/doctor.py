@@ -51,7 +51,7 @@ SMALL_BYTES = 64 * 1024**2
 
 
 async def examine(environment: Mapping[str, str], *, deep: bool = False, told: Told = untold) -> list[Check]:
-    """Return all checks in the order of the report. Never raises for anything that it finds."""
+    """Return all checks in the order of the report. Never raises for a finding."""
     faults: dict[str, str] = {}
     settings = None
     try:
@@ -70,7 +70,7 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False, told: T
 
 
 def of_names(environment: Collection[str], faults: Mapping[str, str] | None = None) -> list[Check]:
-    """Judge the names that are set: what is wrong with a setting, and names that look like settings but are none."""
+    """Judge the names that are set: faults of settings, and names that look like settings but are none."""
     known = {name.upper() for name in Settings.model_fields} | KNOWN_BESIDES
     return setup.settings(faults or {}, environment, known)
 
@@ -241,7 +241,7 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
 
 
 async def _of_keeper(workspace: Workspace) -> list[Check]:
-    """Judge the last readings since the last start; nothing where no model has kept notes."""
+    """Judge the last readings since the last start; no check where no model has kept notes."""
     boots = await workspace.memory.db.read("boots_latest", limit=1)
     since_ms = boots[0]["started_at_ms"] if boots else 0
     rows = await workspace.memory.db.read("readings_last", limit=BROKEN_MOST)
@@ -279,7 +279,7 @@ async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Ch
 
 
 async def _of_notes(workspace: Workspace, *, deep: bool, told: Told) -> list[Check]:
-    """Compare each ledger with what its changes rebuild; of a larger database only with `deep`."""
+    """Compare each ledger with the notes that its changes rebuild; of a larger database only with `deep`."""
     memory = workspace.memory
     left: Counter[str] = Counter()
     for row in await memory.db.read("ledgers_left"):

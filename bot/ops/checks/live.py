@@ -1,4 +1,4 @@
-"""`doctor --live`: token, key, model, tools and clock tried for real, each once, and what to do where one fails."""
+"""`doctor --live`: token, key, model, tools and clock tried for real, each once, and the remedy where one fails."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ECHO: Final = {
 
 
 async def try_out(settings: Settings) -> list[Check]:
-    """Return the results of trying the bot's token, each model that the settings name, and the clock. Never raises."""
+    """Try the bot's token, each model that the settings name, and the clock. Never raises."""
     found = await asyncio.gather(_token(settings), *(_model(settings, model) for model in models_of(settings)))
     return [*found, clock(settings.continuity_timezone, SystemClock().now_ms())]
 
@@ -82,7 +82,7 @@ async def _token(settings: Settings) -> Check:
 
 
 def token_check(status: int, body: bytes) -> Check:
-    """Judge Telegram's answer to who the bot is."""
+    """Judge Telegram's answer to getMe."""
     try:
         told = orjson.loads(body)
         name = told["result"]["username"] if told["ok"] else ""
@@ -100,7 +100,7 @@ def token_check(status: int, body: bytes) -> Check:
 
 
 async def _model(settings: Settings, model: str) -> Check:
-    """Let a model call a tool and answer with what that returned."""
+    """Let a model call a tool and answer with its result."""
     began_s, usage = time.perf_counter(), Usage()
     try:
         wire = await wire_to(model, listed=model not in settings.prices)
@@ -126,7 +126,7 @@ async def _model(settings: Settings, model: str) -> Check:
 
 
 async def _round_trip(wire: Wire, usage: Usage) -> tuple[bool, str]:
-    """Return whether a tool was called as it should be, and what was answered then."""
+    """Return whether the tool was called as it should be, and the answer after that."""
     asked = WireRequest(RULES, (PromptMessage("user", REQUEST),), tools=(ECHO,))
     reply = await reply_to(asked, wire, usage)
     calls = _echoed(reply)
@@ -137,7 +137,7 @@ async def _round_trip(wire: Wire, usage: Usage) -> tuple[bool, str]:
 
 
 def _echoed(reply: GrowingReply) -> tuple[ToolCall, ...]:
-    """Return the calls with what they give back; none when one of them is no call of the tool."""
+    """Return the calls with their results; none when one of them is no call of the tool."""
     calls = [
         ToolCall(call_id=call.call_id or f"call_{at}", name=call.name, arguments=call.arguments, result=_word(call))
         for at, call in enumerate(reply.calls.values(), 1)
@@ -153,7 +153,7 @@ def _word(call: Any) -> str:
 
 
 def failure(model: str, error: Exception) -> Check:
-    """Say why a model could not be used, and what to do."""
+    """Say why a model could not be used, and the remedy."""
     provider = model.partition(":")[0]
     key = (PROVIDER_KEYS.get(provider) or ("its key",))[0]
     if isinstance(error, ImportError):
@@ -187,7 +187,7 @@ def failure(model: str, error: Exception) -> Check:
 
 
 def clock(zone: str, now_ms: int) -> Check:
-    """Say what time it is for people, and whether this machine lives by another clock."""
+    """Say the time where people are, and whether this machine has another time zone."""
     there, here = (
         datetime.fromtimestamp(now_ms / 1000, zone_of(zone)),
         datetime.fromtimestamp(now_ms / 1000).astimezone(),

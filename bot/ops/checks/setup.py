@@ -32,14 +32,14 @@ PROVIDER_PACKAGES: Mapping[str, tuple[str, str]] = {
     "groq": ("groq", "pydantic-ai-slim[groq]"),
     "mistral": ("mistralai", "pydantic-ai-slim[mistral]"),
 }
-"""Provider → the module it needs beyond the default installation, and what to install for it."""
+"""Provider → the module it needs beyond the default installation, and the package that brings it."""
 
 
 WITHOUT_KEY = ("offline", "ollama")
 
 
 def settings(faults: Mapping[str, str], present: Collection[str], known: Collection[str]) -> list[Check]:
-    """Judge the settings: what is wrong with them, and variables that look like settings but are none."""
+    """Judge the settings: their faults, and variables that look like settings but are none."""
     checks = [
         Check("settings", "fail", f"{name}: {fault}", "correct it, see .env.example; most other checks wait for that")
         for name, fault in faults.items()
@@ -127,5 +127,5 @@ def http(*, port: int | None, host: str, token_set: bool, token_long: bool = Tru
 
 
 def timezone(name: str, local_time: str) -> Check:
-    """Say the time zone and what time it is there, so that a wrong one is seen."""
+    """Say the time zone and its local time, so that a wrong one is seen."""
     return Check("timezone", "ok", f"{name}, where it is {local_time}")

@@ -63,7 +63,7 @@ def sqlite_synchronous(default: int, last_start_ms: int | None, now_ms: int) -> 
 
 
 def postgres(settings: Mapping[str, Any]) -> Check:
-    """Judge a server: an opening has read back already that it forgets nothing that it has confirmed."""
+    """Judge a server; that it keeps all that it confirms was read back when it was opened."""
     version = str(settings["server_version"]).partition(" ")[0]
     if settings.get("data_checksums") == "off":
         do = "stop the server and run pg_checksums --enable: a byte that flips on its disk is not noticed now"
@@ -74,7 +74,7 @@ def postgres(settings: Mapping[str, Any]) -> Check:
 
 
 def sqlite_integrity(faults: Sequence[str] | None) -> Check:
-    """Judge what SQLite's own check found; None when it was not asked."""
+    """Judge the faults of SQLite's own check; None when SQLite was not asked."""
     if faults is None:
         return Check("sqlite.integrity", "ok", "not looked at: `doctor --deep` reads every page")
     if faults:
@@ -94,7 +94,7 @@ def sqlite_rows(altered: Sequence[str] | None) -> Check:
 
 
 def notes(wrong: Sequence[str], left: Mapping[str, int], *, looked_at: int) -> list[Check]:
-    """Judge the notes of conversations against what was done to them, and say what older versions' notes were left."""
+    """Judge the notes of conversations against their changes, and count older versions' notes left behind."""
     checks = [Check("notes.match_changes", "ok", f"the notes of {plural(looked_at, 'conversation')} are as changed")]
     if wrong:
         says = f"the notes of {plural(len(wrong), 'conversation')} differ from what was done to them, first {wrong[0]}"

@@ -1,4 +1,4 @@
-"""Checks of tools: the operator's own can be imported, each MCP server starts and says what it offers."""
+"""Checks of tools: the operator's own can be imported, each MCP server starts and lists its tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST_CHARS: Final = 300
 
 
 async def of_tools(settings: Settings) -> list[Check]:
-    """Judge the tools of the settings; nothing where none are set. Starts each server once, all together."""
+    """Judge the tools of the settings; no check where none are set. Starts each server once, all together."""
     found: list[Check] = []
     try:
         own = load(settings.continuity_tools)

@@ -1,4 +1,4 @@
-"""Checks of voice: who listens and who speaks is there, and answers; no sound is sent, nothing is paid."""
+"""Checks of voice: the models that listen and speak are there and answer; no sound is sent, nothing is paid."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NO_KEY: Final = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 @dataclass(frozen=True, slots=True)
 class OnThisMachine:
-    """A model on this machine, and what it needs."""
+    """A model on this machine, and its needs."""
 
     check: str
     setting: str
     model: str
-    """What the folder has to hold, in words."""
+    """The content that the folder must have, in words."""
     files: tuple[str, ...]
     library: str
 
@@ -52,7 +52,7 @@ SPEAKS_HERE: Final = OnThisMachine(
 
 
 async def of_voice(settings: Settings) -> list[Check]:
-    """Judge who listens and who speaks; nothing where nobody is set. Asks a server which models it has."""
+    """Judge the models that listen and speak; no check where none is set. Asks a server for its list of models."""
     found: list[Check] = []
     listens, speaks = read_sound_model(settings.continuity_transcribe), read_sound_model(settings.continuity_speech)
     if listens is not None and listens.is_local:
@@ -100,7 +100,7 @@ async def _of_server(name: str, setting: str, model: SoundModel, url: str | None
 
 
 def judged(name: str, setting: str, model: str, address: str, status: int) -> Check:
-    """Judge what a server answered to the question which models it has; not every server answers that."""
+    """Judge the status of a server's list of models; not every server has one."""
     if status in _NO_KEY:
         return Check(name, "fail", f"{setting}: {address} refuses the key ({status})", f"check {setting}_KEY")
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -16,7 +16,7 @@ FUTURE_MS = 5 * 60_000
 
 
 def clock(latest_ms: int, now_ms: int) -> Check:
-    """Judge the machine's clock by what was stored before."""
+    """Judge the machine's clock by the time of the latest turn."""
     if latest_ms > now_ms + FUTURE_MS:
         ahead = ago(latest_ms - now_ms).removesuffix(" ago")
         return Check("clock", "warn", f"the last turn was stored {ahead} in the future", "set the machine's clock")
@@ -24,7 +24,7 @@ def clock(latest_ms: int, now_ms: int) -> Check:
 
 
 def keeper(model: str, last: Sequence[str]) -> Check:
-    """Judge whether the model that keeps the notes answers as it should; `last` says how its last readings went."""
+    """Judge the answers of the model that keeps the notes; `last` has the errors of its last readings, "" for none."""
     name = "keeper"
     if last and all(error == "ContractBroken" for error in last):
         says = f"{model} kept no notes {len(last)} times in a row, so rules keep them until the next start"
@@ -36,7 +36,7 @@ def keeper(model: str, last: Sequence[str]) -> Check:
 
 
 def workers(lines: Sequence[str], silent: Sequence[str], kept: int) -> Check:
-    """Judge the processes that share the work: `silent` ones, and how many do what is done once."""
+    """Judge the processes that share the work: the `silent` ones, and the number that polls and keeps time."""
     if silent:
         return Check("workers", "warn", f"silent: {joined(silent)}", "the others take its work up within seconds")
     if lines and kept != 1:
@@ -55,7 +55,7 @@ def lock(*, runs: bool, pid: int | None, boots: int, stopped_cleanly: bool) -> C
 
 
 def traffic(inbox: Mapping[str, int], outbox: Mapping[str, int], oldest_ms: int | None, *, runs: bool) -> list[Check]:
-    """Judge what waits: `oldest_ms` is the age of the oldest unfinished update."""
+    """Judge waiting updates and parts: `oldest_ms` is the age of the oldest unfinished update."""
     quarantined, failed = inbox.get("quarantined", 0), outbox.get("failed", 0)
     checks = []
     if quarantined:
@@ -71,7 +71,7 @@ def traffic(inbox: Mapping[str, int], outbox: Mapping[str, int], oldest_ms: int 
 
 
 def tasks(number: int, paused: int, *, by_model: bool) -> list[Check]:
-    """Judge what is done by the clock; nothing where there is none."""
+    """Judge the tasks by the clock; no check where there are none."""
     if not number:
         return []
     if not by_model:

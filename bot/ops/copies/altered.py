@@ -24,7 +24,7 @@ class Fitting:
 
     @property
     def seqs(self) -> list[int]:
-        """Which turns they are."""
+        """The numbers of these turns."""
         return sorted(logged.turn.seq for logged in (*self.healed, *self.lost))
 
 
@@ -43,7 +43,7 @@ def fitting(log: Sequence[LoggedTurn], copies: Sequence[LoggedTurn]) -> Fitting:
     """Return the copies that belong into the log: the chain of digests proves each of them.
 
     A copy heals a row when it has the digest that the row was stored with; it fills a hole when it follows the turn
-    before it in both, and what comes after it still follows.
+    before it in both, and the turn after it still follows.
     """
     digests = {logged.turn.seq: logged.digest for logged in log}
     digests[0] = ""
@@ -63,7 +63,7 @@ def fitting(log: Sequence[LoggedTurn], copies: Sequence[LoggedTurn]) -> Fitting:
 
 
 async def bring_back(workspace: Workspace, copy: Store, session_id: str, *, dry_run: bool) -> list[int]:
-    """Write what a backup has of a session's altered and lost turns into the log; return which turns they are.
+    """Write a backup's copies of a session's altered and lost turns into the log; return the numbers of these turns.
 
     Raises `StorageError` with nothing of this session changed.
     """
@@ -91,9 +91,9 @@ def rechained(log: Sequence[LoggedTurn]) -> list[LoggedTurn]:
 
 
 async def accept(workspace: Workspace, session_id: str) -> list[int]:
-    """Take the turns of a session as they stand in the log: their digests are made again; return which did not match.
+    """Make the digests of a session's turns again, as they stand in the log; return the numbers that did not match.
 
-    The checkpoint goes first, since it would bring back what it has; after a crash the same call does the rest.
+    The checkpoint goes first, since it would bring its turns back; after a crash the same call does the rest.
     Raises `StorageError` with no row changed.
     """
     memory = workspace.memory

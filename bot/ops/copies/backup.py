@@ -34,7 +34,7 @@ async def back_up(workspace: Workspace, target: Path, told: Told = untold) -> Ba
     """Write a backup to a new folder (0700) while the bot works on; the manifest comes last and makes it whole.
 
     Checkpoints are copied before the database, so that none is newer than the log beside it; those that were deleted
-    meanwhile (/forget) are taken out again. What an interrupted call left is replaced by the next one. `told` hears of
+    meanwhile (/forget) are taken out again. The next call replaces the files of an interrupted one. `told` hears of
     the database's pages. Raises OpsError, `StorageError`.
     """
     file_of(workspace.settings)
@@ -58,7 +58,7 @@ async def back_up(workspace: Workspace, target: Path, told: Told = untold) -> Ba
 
 
 def _make_folder(target: Path) -> None:
-    """Make the folder, with a mark that says whose it is until it is whole."""
+    """Make the folder, with a mark in it until the backup is whole."""
     if target.exists() and not target.is_dir():
         raise OpsError(f"{target} is no folder; name a new one")
     if (target / UNFINISHED).exists():

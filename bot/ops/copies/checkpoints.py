@@ -1,4 +1,4 @@
-"""`checkpoint verify|rebuild` and `hydrate`: do the checkpoints and the turn log agree, and make them agree."""
+"""`checkpoint verify|rebuild` and `hydrate`: compare the checkpoints with the turn log, and make them agree."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def judge(report: HydrationReport, checkpoint_seq: int | None, log: LogFacts) ->
     """Return the verdict.
 
     A checkpoint behind the log is in order: it is written behind the reply, and the turn-log tail makes up for it.
-    Whatever a hydration would have to repair is wrong.
+    A difference that a hydration would have to repair is wrong.
     """
     findings = list(report.warnings)
     if report.session_restored and log.turns == 0:
@@ -137,7 +137,7 @@ async def hydrate(
     accepting: bool = False,
     told: Told = untold,
 ) -> list[HydrationReport]:
-    """Hydrate each session and return what was used; without `dry_run` what differs is repaired.
+    """Hydrate each session and return the sources; without `dry_run` differences are repaired.
 
     `backup` is the folder of a backup from which altered and lost turns come back; `accepting` then takes those
     that are still altered as they are, and other altered rows too. A session that cannot be rebuilt is reported, the
@@ -155,7 +155,7 @@ async def hydrate(
 
 
 async def rebuild(workspace: Workspace, session_ids: Sequence[str], told: Told = untold) -> list[HydrationReport]:
-    """Write each session's checkpoint again from what it hydrates to; what cannot be rebuilt is reported.
+    """Write each session's checkpoint again from its hydrated state; one that cannot be rebuilt is reported.
 
     The log is healed first where the checkpoint knows more: a rebuild never loses a turn. Raises `StorageError`.
     """
@@ -194,7 +194,7 @@ async def _hydrate(
 
 
 async def _mend_notes(workspace: Workspace, session_id: str, *, dry_run: bool) -> list[str]:
-    """Write the notes of the session's conversation again where they differ from what was done to them; say so."""
+    """Write the notes of the session's conversation again where they differ from their changes; say so."""
     memory = workspace.memory
     row = await memory.store.session(session_id)
     if row is None or not await memory.ledgers.differs(row.conversation_id):

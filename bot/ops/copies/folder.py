@@ -1,4 +1,4 @@
-"""The folder of a backup: what lies in it, what it says of itself, and whether it may be trusted."""
+"""The folder of a backup: its files, its manifest, and the checks before it is trusted."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _is_checkpoint(path: Path) -> bool:
 
 
 def drop_side_files(folder: Path) -> None:
-    """Delete what SQLite leaves behind a reader of a backup's database, both empty."""
+    """Delete the two empty files that SQLite leaves behind a reader of a backup's database."""
     for side in SIDE_FILES:
         (folder / f"{DATABASE}{side}").unlink(missing_ok=True)
 
@@ -161,7 +161,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def check(source: Path, room_bytes: int = 2**62) -> Backup:
-    """Return the backup in a folder, its database proven to be what was written, and to fit into the room there is.
+    """Return the backup in a folder, its database proven to be the one written, and to fit into the free room.
 
     Raises OpsError, `SchemaMismatch`.
     """

@@ -43,7 +43,7 @@ def stamp(at_ms: int) -> str:
 async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     """Put a checked backup in place of the present data, which is moved aside and never deleted.
 
-    The caller holds the bot's lock. What a crash leaves behind after each step:
+    The caller holds the bot's lock. A crash leaves behind, after each step:
     1. the copy lies beside the database as `.restoring`: nothing has changed; the next restore starts over;
     2. the checkpoints are aside: the present database alone, which has everything;
     3. the files that people sent are aside, the backup's in their place: the present database without them;

@@ -1,4 +1,4 @@
-"""`migrate`: what the database still needs, and bringing it there while no bot works on it."""
+"""`migrate`: the pending migrations of the database, applied while no bot works on it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ async def pending(settings: Settings) -> tuple[str, ...]:
 
 
 async def upgrade(settings: Settings, told: Told = untold) -> tuple[str, ...]:
-    """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
+    """Apply the pending migrations and return them. Raises OpsError while the bot runs, and `StorageError`."""
     with open_exclusive(settings):
         return await asyncio.to_thread(migrate.migrate, settings.database, MIGRATIONS, DIGESTS, told=told)

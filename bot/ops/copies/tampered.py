@@ -1,4 +1,4 @@
-"""The schema of a backup against the program's own: what somebody put into it is dropped, what they changed refused."""
+"""The schema of a backup against the program's own: foreign objects are dropped, changed ones refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NAMED: Final = 5
 
 
 def look(database: Path) -> tuple[tuple[str, str], ...]:
-    """Return kind and name of what a backup's database has and our schema does not.
+    """Return kind and name of the objects that a backup's database has and our schema does not.
 
     Raises OpsError when something of ours is missing in it or was made in another way: a table that checks its rows by
     somebody else's rule cannot be dropped. Raises `StorageError`.

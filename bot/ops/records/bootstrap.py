@@ -1,4 +1,4 @@
-"""`bootstrap list|run|refresh|prefer|clear`: who is asked, every stage of what would be carried forward (001)."""
+"""`bootstrap list|run|refresh|prefer|clear`: preferences of people, and every stage of a bootstrap (001)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def run(workspace: Workspace, session_id: str) -> Stages:
 
 
 async def refresh(workspace: Workspace, session_id: str) -> Stages:
-    """Make and store it again for the owner of a session; return every stage. Raises OpsError and `ContinuityError`."""
+    """Make and store the bootstrap of a session's owner; return every stage. Raises OpsError and `ContinuityError`."""
     bootstrap = workspace.memory.bootstrap
     return await bootstrap.refresh(await _owner(workspace, bootstrap, session_id))
 
@@ -50,7 +50,7 @@ async def list_chosen(workspace: Workspace, limit: int) -> list[Chosen]:
 
 
 async def prefer(workspace: Workspace, session_id: str, mode: Mode, *, skip_preview: bool) -> None:
-    """Store what the owner of a session wants after a silence. Raises OpsError and `ContinuityError`."""
+    """Store the preference of a session's owner for after a silence. Raises OpsError and `ContinuityError`."""
     bootstrap = workspace.memory.bootstrap
     owner = await _owner(workspace, bootstrap, session_id)
     await bootstrap.prefer(owner, Preference(mode=mode, skip_preview=skip_preview))
@@ -74,7 +74,7 @@ async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool
 
 
 async def _owner(workspace: Workspace, bootstrap: Bootstrap, session_id: str) -> BootstrapOwner:
-    """Return whose bootstrap a session shows, with the persona that they chose."""
+    """Return the owner of a session's bootstrap, with the persona that they chose."""
     row = await workspace.memory.store.session(session_id)
     if row is None:
         raise UnknownSession(f"session '{session_id}' is in no table, only in a checkpoint; hydrate it first")

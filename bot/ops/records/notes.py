@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import orjson
 
@@ -31,7 +31,6 @@ from memory.text import clean
 
 QUOTED_TURNS: Final = 5
 REFUSED_SHOWN: Final = 50
-_T = TypeVar("_T")
 
 _WHY: Final = {
     "unknown": "there is no note #{number} in this conversation",
@@ -61,7 +60,7 @@ class RefusedChange:
 
 @dataclass(frozen=True, slots=True)
 class SeenNotes:
-    """Everything that is noted in a conversation, as its operator sees it."""
+    """All notes of a conversation, as its operator sees them."""
 
     conversation_id: str
     ledger: Ledger
@@ -84,14 +83,6 @@ class NoteToForget:
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
-
-
-def the_one(found: Iterable[_T], ref: str, ref_of: Callable[[_T], str], what: str) -> _T:
-    """Return the one of this id. Raises OpsError when it is not there (any more)."""
-    one = next((each for each in found if ref_of(each) == ref), None)
-    if one is None:
-        raise OpsError(f"there is no {what} '{ref}' in this conversation; look again, it may have ended meanwhile")
-    return one
 
 
 def number_of(ref: str) -> int:
@@ -119,7 +110,7 @@ def read_refused(row: Row) -> RefusedChange:
 
 
 async def read_notes(workspace: Workspace, conversation_id: str) -> SeenNotes:
-    """Return all that is noted, standing first, and what was refused. Raises `StorageError`."""
+    """Return all notes, standing ones first, and the refused changes. Raises `StorageError`."""
     memory = workspace.memory
     ledger = await memory.ledgers.read(conversation_id)
     rows = await memory.db.read("note_refusals_of", conversation_id=conversation_id, limit=REFUSED_SHOWN)
@@ -157,7 +148,7 @@ async def _change(workspace: Workspace, conversation_id: str, operation: Operati
 
 
 async def correct(workspace: Workspace, conversation_id: str, ref: str, text: str) -> Note:
-    """Give a note other words; what people said stays as they said it."""
+    """Give a note other words; people's messages stay as they wrote them."""
     words = " ".join(clean(text).split())
     return await _change(workspace, conversation_id, Change(number=number_of(ref), fields={"text": words}))
 

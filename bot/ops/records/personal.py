@@ -1,4 +1,4 @@
-"""`forget` and `export`: what a person may ask the operator for, in one conversation or wherever they spoke (P13)."""
+"""`forget` and `export`, as a person may ask the operator: of one conversation or of all they spoke in (P13)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def meant(workspace: Workspace, conversation: str | None, user_id: int | N
 
 
 async def forget(workspace: Workspace, conversation: str | None, user_id: int | None) -> list[ForgottenHere]:
-    """Forget a conversation, or a person wherever they spoke together with their choices and their usage.
+    """Forget a conversation, or a person in all conversations, together with their choices and their usage.
 
     Each conversation is a transaction of its own: after a crash the same command forgets the rest. Whether a person is
     allowed stays: that is the operator's choice. Raises OpsError, `StorageError`.

@@ -114,7 +114,7 @@ async def list_failed_parts(workspace: Workspace) -> list[FailedPart]:
 
 
 async def retry_part(workspace: Workspace, part_id: str) -> Part:
-    """Put a part back into the outbox: the next start, or whoever delivers it, sends it. Raises as `drop_part`."""
+    """Put a part back into the outbox, for the next start or a running delivery to send. Raises as `drop_part`."""
     found = await _failed_part(workspace, part_id)
     await workspace.memory.db.write(Statement("ops_part_retry", {"part_id": part_id}, expect=1))
     return replace(found, state="queued", attempts=0)

@@ -71,11 +71,10 @@ async def list_sessions(workspace: Workspace, *, conversation: str | None, limit
     else:
         found = await workspace.memory.store.all_sessions(limit=limit)
     short = short_ids(await workspace.memory.store.session_ids())
-    return [ListedSession(short[row.session_id], row, await _is_current(workspace, row)) for row in found]
-
-
-async def _is_current(workspace: Workspace, row: SessionRow) -> bool:
-    return await workspace.memory.store.current_session_id(row.conversation_id) == row.session_id
+    current = workspace.memory.store.current_session_id
+    return [
+        ListedSession(short[row.session_id], row, await current(row.conversation_id) == row.session_id) for row in found
+    ]
 
 
 async def show_session(workspace: Workspace, session_id: str, *, turns: int, packet: bool, message: str) -> Shown:

@@ -1,1 +1,1 @@
-"""How the bot runs: its starts, its processes, what waits and what failed."""
+"""Runs of the bot: its starts, its processes, waiting and failed work."""

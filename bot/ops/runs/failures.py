@@ -1,4 +1,4 @@
-"""Messages that could not be answered: which, in which chat, why, and what to do about it."""
+"""Messages that could not be answered: their chat, the cause and the remedy."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class FailedMessages:
 
 
 def cause_of(error: str) -> tuple[str, str]:
-    """Why a message failed, and what to do.
+    """The cause of a failed message, and the remedy.
 
     >>> cause_of("Status 401")[0]
     "the model's provider refused the key"

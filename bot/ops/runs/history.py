@@ -1,4 +1,4 @@
-"""`starts` and `history`: what each start found, and turns, seconds, tokens, money and starts by day."""
+"""`starts` and `history`: the finds of each start, and turns, seconds, tokens, money and starts by day."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Day:
     day: str
     turns: int
     half_ms: int
-    """How long the middle answer took, from arrival to the whole answer."""
+    """Time of the middle answer, from arrival to the whole answer."""
     most_ms: int
-    """How long the slowest twentieth took, or longer."""
+    """Least time of the slowest twentieth of answers."""
     tokens: int
     """In and out, of answers and of readings behind them."""
     cost_nanodollars: int
@@ -97,7 +97,7 @@ async def list_days(workspace: Workspace, days: int) -> list[Day]:
 
 
 def recovered_by_day(boots: Sequence[Boot]) -> Counter[int]:
-    """Return by day since the epoch what starts took up that the process before had left."""
+    """Return by day since the epoch the pieces of work that starts took up from the process before."""
     found: Counter[int] = Counter()
     for boot in boots:
         found[boot.started_at_ms // DAY_MS] += sum(int(boot.report.get(name, 0)) for name in TAKEN_UP)

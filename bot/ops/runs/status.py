@@ -1,4 +1,4 @@
-"""`status`: is it running, what did its last start find, what is unfinished."""
+"""`status`: whether the bot runs, the finds of its last start, unfinished work."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _line(waiting: Backlog, noun: str, rest: str, now_ms: int) -> str:
 
 
 def reading_in_words(totals: Mapping[str, Any] | None, uses: Iterable[Mapping[str, Any]] = ()) -> str:
-    """Return what readings and summaries by a model cost and how much was kept of them; "" when there were none."""
+    """Return the cost of readings and summaries by a model, and the notes kept of them; "" when there were none."""
     of = {use["purpose"]: use for use in uses}
     words = []
     if totals and totals["n"]:
@@ -138,7 +138,7 @@ def read_boot(row: Mapping[str, Any]) -> Boot:
 
 
 async def read_status(workspace: Workspace) -> Status:
-    """Return how things stand. Raises `StorageError`."""
+    """Return the present state of the bot. Raises `StorageError`."""
     holder, now_ms = running(workspace.settings), workspace.memory.clock.now_ms()
     boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     inbox, outbox = await _waiting(workspace, "ops_inbox"), await _waiting(workspace, "ops_outbox")
@@ -175,7 +175,7 @@ async def read_status(workspace: Workspace) -> Status:
 
 
 def _choices(inbox: Mapping[str, Backlog], failures: Sequence[FailedMessages]) -> dict[str, Backlog]:
-    """The updates by state, those aside that failed: what is left waits for a choice."""
+    """The updates by state, parked ones without those that failed: the rest waits for a choice."""
     parked = inbox.get("parked")
     if parked is None:
         return dict(inbox)

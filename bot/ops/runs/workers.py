@@ -1,4 +1,4 @@
-"""The processes that share the work on a server: which there are, what they hold, whether they are alive."""
+"""The processes that share the work on a server: their chats, and whether they are alive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Worker:
 
     number: int
     boot_id: str
-    """Which start it is."""
+    """The id of its start."""
     place: str
     """Host and process id."""
     started_at_ms: int
@@ -26,11 +26,11 @@ class Worker:
     """Since when it has not said that it is alive."""
     chats: int
     keeps: bool
-    """Whether it does what is done once: polling, reminders, readings."""
+    """Whether it polls, and keeps reminders and readings, which one process does for all."""
 
 
 async def read_workers(db: OpenDatabase) -> tuple[Worker, ...]:
-    """Return them, the oldest first; () where one process has the database. Raises `StorageUnavailable`."""
+    """Return the workers, the oldest first; () where one process has the database. Raises `StorageUnavailable`."""
     shared = shared_database(db)
     if shared is None:
         return ()

@@ -1,4 +1,4 @@
-"""How `bootstrap list` and `bootstrap run` look: who is asked; stage after stage, in the order of making them."""
+"""Output of `bootstrap list`, people's preferences, and `bootstrap run`, the stages in the order of making them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def show(console: Console, stages: Stages) -> None:
 
 
 def _scores(stages: Stages) -> Table:
-    """Return one row for each arc: where it went, its score and what the score is made of."""
+    """Return one row for each arc: its place, its score and the parts of the score."""
     table = Table("tier", "kind", "title", "score", "made of", box=None)
     tiers = (("core", stages.selection.core), ("active", stages.selection.active))
     for tier, arcs in tiers:

@@ -1,4 +1,4 @@
-"""How `starts` and `history` look."""
+"""Output of `starts` and `history`."""
 
 from __future__ import annotations
 

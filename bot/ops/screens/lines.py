@@ -62,7 +62,7 @@ def columns(*names: str) -> Table:
 
 
 def show_status(console: Console, status: Status, zone: tzinfo) -> None:
-    """Show how things stand."""
+    """Show the state of the bot."""
     rows: list[tuple[str, RenderableType]] = [
         ("bot", _running(status)),
         ("last start", _boot(status, zone)),
@@ -169,7 +169,7 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequ
 
 
 def show_reports(console: Console, reports: Sequence[HydrationReport], *, done: str) -> None:
-    """Show the sources of hydrations, of many only those not simply in order; `done` is what became of them."""
+    """Show the sources of hydrations, of many only those not simply in order; `done` is their result in words."""
     short = short_ids([report.session_id for report in reports])
     table = columns("session", "from", "checkpoint", "folded#", "healed#")
     notes: list[tuple[str, RenderableType]] = []
@@ -191,7 +191,7 @@ def _notes(report: HydrationReport) -> list[str]:
 
 
 def _show_rows(console: Console, table: Table, notes: Sequence[tuple[str, RenderableType]]) -> None:
-    """Show a table and, at full width below it, what there is to say about its rows."""
+    """Show a table and, at full width below it, notes about its rows."""
     if table.row_count:
         console.print(table)
         console.print()
@@ -204,7 +204,7 @@ def _show_rows(console: Console, table: Table, notes: Sequence[tuple[str, Render
 
 
 def show_checks(console: Console, found: Sequence[Check]) -> None:
-    """Show every check, what to do below those that need it, and the sum."""
+    """Show every check, the remedy below those that need one, and the sum."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

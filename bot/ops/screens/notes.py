@@ -1,4 +1,4 @@
-"""How `notes list`, `notes history` and `prompt` look."""
+"""Output of `notes list`, `notes history` and `prompt`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOLD: Final = frozenset({"kind", "text", "owner", "status", "due_at_ms", "ends_
 
 
 def notes_as_json(found: SeenNotes) -> dict[str, Any]:
-    """Return every note as JSON values, and what was refused."""
+    """Return every note and every refused change as JSON values."""
     return {
         "conversation_id": found.conversation_id,
         "version": found.ledger.version,
@@ -80,7 +80,7 @@ def prompt_as_json(seen: SeenPrompt) -> dict[str, Any]:
 
 
 def _call(call: ToolCall) -> str:
-    """Return a call of a tool, or what it returned."""
+    """Return a call of a tool, or its result."""
     return f"{call.name}: {call.result}" if call.result else f"{call.name}({call.arguments})"
 
 

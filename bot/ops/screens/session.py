@@ -1,4 +1,4 @@
-"""One session as `show` shows it: its standing, the talk, the last prompt and the next one."""
+"""Output of `show`: the state of a session, its turns, the last prompts and the next one."""
 
 from __future__ import annotations
 
