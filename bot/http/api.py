@@ -1,4 +1,4 @@
-"""The routes of the HTTP service, and who may use which: health and webhook for all, the rest with the bearer token."""
+"""The routes of the HTTP service: health and webhook for all, the rest with the bearer token."""
 
 from __future__ import annotations
 
@@ -24,15 +24,23 @@ Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
 def add_api(api: FastAPI, bot: Served, guesses: Guesses) -> None:
-    """Add everything that needs the token; errors of the whole application become problem+json."""
+    """Add every route that needs the token; errors of the whole application become problem+json."""
     refused = (HTTPStatus.BAD_REQUEST, HTTPStatus.TOO_MANY_REQUESTS)
-    guarded = APIRouter(dependencies=[Depends(_told), Depends(is_json)], responses=problems.responses(*refused))
+    guarded = APIRouter(dependencies=[Depends(_token), Depends(is_json)], responses=problems.responses(*refused))
     for routes in (chat_routes(bot), continuity_routes(bot), session_routes(bot), metrics_route(bot)):
         guarded.include_router(routes)
 
     @guarded.get("/openapi.json", include_in_schema=False)
     async def openapi(_: Request) -> dict[str, object]:
-        return description(api)
+        schema = get_openapi(
+            title="Continuity",
+            version="1",
+            summary="A conversation that survives crashes and silences.",
+            routes=api.routes,
+        )
+        body = problems.ProblemBody.model_json_schema()
+        schema.setdefault("components", {}).setdefault("schemas", {})["ProblemBody"] = body
+        return schema
 
     api.include_router(guarded)
     api.add_middleware(
@@ -46,15 +54,5 @@ def add_api(api: FastAPI, bot: Served, guesses: Guesses) -> None:
     problems.install(api)
 
 
-async def _told(_: Credentials) -> None:
+async def _token(_: Credentials) -> None:
     """Let the description say that the token is needed; the `Door` has asked for it."""
-
-
-def description(api: FastAPI) -> dict[str, object]:
-    """Return the OpenAPI description of every path."""
-    schema = get_openapi(
-        title="Continuity", version="1", summary="A conversation that survives crashes and silences.", routes=api.routes
-    )
-    body = problems.ProblemBody.model_json_schema()
-    schema.setdefault("components", {}).setdefault("schemas", {})["ProblemBody"] = body
-    return schema

@@ -1,4 +1,4 @@
-"""Limits of a request: how many bytes, and in which form."""
+"""Limits of a request: its bytes and its form."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _TWO_LENGTHS = "send a length or pieces, not both"
 
 
 Value = Annotated[str, AfterValidator(clean)]
-"""A text of a query, a path or a body, without what databases refuse (NUL, halves of characters)."""
+"""A text of a query, a path or a body, without characters that databases refuse (NUL, halves of characters)."""
 
 
 class BodyLimit:
-    """Refuses a body that is too large with 413: at once when its length is told, else when it has come this far.
+    """Refuses a body that is too large with 413: at once when the header gives its length, else once so much has come.
 
-    Nothing larger is ever held in memory, whoever sends it. The library's own limit answers in plain text. A body of
-    two lengths is refused with 400 and its connection closed: a proxy before us may have read the other one, and what
-    is left over would be a request that nobody sent (RFC 9112 section 6.1).
+    Nothing larger is ever held in memory. The library's own limit answers in plain text. A body of two lengths is
+    refused with 400 and its connection closed: a proxy before us may have read the other one, and the rest would be a
+    request that nobody sent (RFC 9112 section 6.1).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -62,7 +62,7 @@ class BodyLimit:
 
 
 def told_bytes(scope: Scope) -> int:
-    """Return the length that a request says it has, 0 when it says none."""
+    """Return the length in a request's header, 0 without one."""
     told = dict(scope["headers"]).get(b"content-length", b"")
     return int(told) if told.isdigit() else 0
 

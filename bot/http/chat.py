@@ -1,7 +1,7 @@
 """`POST /chat`: a message goes through the same inbox, lanes, turn and outbox as one from Telegram (000).
 
-The key of a message is its identity in the inbox. Whatever dies in between, the same key finds the same message: it is
-answered once, and whoever asks again gets the stored answer.
+The key of a message is its identity in the inbox. After any crash the same key finds the same message: it is
+answered once, and every further request gets the stored answer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from memory.ports import Row
 
 MAX_MESSAGE_CHARS = 32_000
 PATIENCE_S = 300.0
-"""How long one request waits for its answer; the same key asks on."""
+"""Time that one request waits for its answer; the same key asks on."""
 LOOK_AGAIN_S = 5.0
 """A safety net below the events: how long a finished message can stay unseen."""
 EVENTS = "text/event-stream"
 NAMESPACE = uuid.UUID("5b7c6f0a-51f4-4a53-9a5e-1f5d0c1b9c52")
-"""Of names of sessions that are made of a key."""
+"""The namespace of session names that are made of a key."""
 
 SessionName = Annotated[
     str,
@@ -55,7 +55,7 @@ class ChatRequest(BaseModel):
 
 
 class ChatAnswer(BaseModel):
-    """The answer, or, with status `asks`, what could be carried forward into the new conversation (001)."""
+    """The answer, or, with status `asks`, the preview of the context for the new conversation (001)."""
 
     session_id: str = Field(description="Send it with the next message.")
     status: Literal["answered", "asks"]
@@ -123,7 +123,7 @@ class _Talk:
         raise AssertionError("the loop ends with an answer or a Problem")
 
     async def events(self) -> AsyncIterator[bytes]:
-        """Do the same as server-sent events: `growing` with the text so far, then `answer` or `problem`."""
+        """Give the answer as server-sent events: `growing` with the text so far, then `answer` or `problem`."""
         try:
             with self._bot.services.delivery.screens.watch(local_chat_id(self._session)) as screen:
                 envelope = await self._begin()
@@ -156,7 +156,7 @@ class _Talk:
         return row
 
     async def _until_answered(self, envelope: Envelope, screen: Screen) -> AsyncIterator[ChatAnswer | Growing | None]:
-        """Give what grows, None now and then, and last the answer. Raises `Problem` when there will be none."""
+        """Give the growing texts, None now and then, and last the answer. Raises `Problem` when there will be none."""
         loop = asyncio.get_running_loop()
         ends_at_s = loop.time() + PATIENCE_S
         while True:

@@ -1,4 +1,4 @@
-"""Connections to the HTTP port: those that bring nothing end, first of all when others need their place."""
+"""Connections to the HTTP port: idle ones end, first of all when others need their place."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 RECEIVE_S = 10.0
-"""How long a client may take to send one request, from the connection or from the last answer on."""
+"""Time for a client to send one request, from the connection or from the last answer on."""
 MAX_CONNECTIONS = 512
 MADE_ROOM: Final = 8
-"""When all places are taken, an eighth of them is freed at once: to look at all of them for each would be slow."""
+"""When all places are taken, an eighth of them is freed at once: looking at all of them for each new one is slow."""
 
 
 class TimedConnection(H11Protocol):
@@ -61,17 +61,17 @@ class TimedConnection(H11Protocol):
 
     @property
     def address(self) -> str:
-        """Where it comes from."""
+        """The address of the client, "" for none."""
         return self.client[0] if self.client else ""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is the client's turn: to send a whole request, or to read what is there for it."""
+        """Whether it is the client's turn: to send a whole request, or to read its answer."""
         request = self.cycle
         return request is None or request.more_body or request.response_complete or self.flow.write_paused
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, once: whoever answers the same request already speaks to nobody from here on."""
+        """Refuse bytes that are no HTTP, once: an answer to the same request that is under way is not sent any more."""
         super().send_400_response(msg)
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
@@ -81,9 +81,9 @@ class TimedConnection(H11Protocol):
         self._watch = self.loop.call_later(RECEIVE_S, self._close_if_waiting)
 
     def _close_if_waiting(self) -> None:
-        """Close when the same request is waited for as last time; a request that is being answered may take longer.
+        """Close when the same request is waited for as last time; one that is being answered may take longer.
 
-        Close also when nothing was read of what was there to be read the last time.
+        Close also when the client has read nothing of the bytes that were there for it the last time.
         """
         unread, self._unread = self._unread, self.transport.get_write_buffer_size()
         if 0 < unread <= self._unread:

@@ -1,4 +1,4 @@
-"""`/continuity/*`: what a new session may carry forward, the person's choice, making it again (001)."""
+"""`/continuity/*`: the context for a new session, the person's choice, making it again (001)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Choice(BaseModel):
 
 
 class Which(BaseModel):
-    """Which conversation is meant."""
+    """The session of a conversation."""
 
     session_id: Value = Field(description="The session of `POST /chat`, or the id of a session that `/sessions` lists.")
 
@@ -50,7 +50,7 @@ def continuity_routes(bot: Served) -> APIRouter:
     @routes.get("/preview")
     async def preview(session_id: Annotated[Value, Query(description=Which.model_fields["session_id"].description)],
                       ) -> BootstrapPreview:  # fmt: skip
-        """Show what could be carried forward, in the words that a person reads."""
+        """Show the context to carry forward, in the words that a person reads."""
         owner, _ = await _owner(bot, session_id)
         return await bot.services.memory.bootstrap.preview(owner, asked_for=True)
 
@@ -69,7 +69,7 @@ def continuity_routes(bot: Served) -> APIRouter:
 
     @routes.post("/refresh")
     async def refresh(which: Which) -> Refreshed:
-        """Make it again now, whatever the cache says."""
+        """Make the context again now, without the cache."""
         owner, _ = await _owner(bot, which.session_id)
         stages = await bot.services.memory.bootstrap.refresh(owner)
         return Refreshed(preview=stages.preview, internal_packet=stages.internal_packet, arcs=list(stages.scored))
@@ -78,7 +78,7 @@ def continuity_routes(bot: Served) -> APIRouter:
 
 
 async def _owner(bot: Served, session: str) -> tuple[BootstrapOwner, str]:
-    """Return whose context it is and the conversation's current session. Raises `Problem` 404."""
+    """Return the owner of the context and the conversation's current session. Raises `Problem` 404."""
     row = await bot.services.memory.store.session(session)
     chat_id = local_chat_id(session)
     conversation_id = row.conversation_id if row else conversation_key(bot.services.me.bot_id, chat_id, None)

@@ -1,4 +1,4 @@
-"""The door before what needs the token, which is asked for before a body is read; others keep their places."""
+"""The check of the token before a body is read, and a limit that leaves places to health and webhook."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUSY = f"{MOST_AT_ONCE} requests are being worked on; try again in a moment"
 
 
 def knows(token: SecretStr | None, authorization: str) -> bool:
-    """Return True when a header carries the token; compared in constant time, as bytes of whatever was sent."""
+    """Return True when a header carries the token; compared in constant time, as bytes."""
     if token is None:
         return False
     scheme, _, given = authorization.partition(" ")
@@ -33,13 +33,8 @@ def knows(token: SecretStr | None, authorization: str) -> bool:
     return scheme.lower() == "bearer" and same
 
 
-def header(scope: Scope, name: bytes) -> str:
-    """Return a header's value, "" when there is none."""
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
-
-
 def client_of(scope: Scope) -> str:
-    """Return the address that a request came from: the connection's, or what a trusted proxy says."""
+    """Return the address that a request came from: the connection's, or the one that a trusted proxy gives."""
     client = scope.get("client")
     return str(client[0]) if client else ""
 
@@ -47,7 +42,7 @@ def client_of(scope: Scope) -> str:
 class Door:
     """Lets those in who know the token, at most `MOST_AT_ONCE` together. Wrong tokens are counted by address.
 
-    It stands before the body is read: who does not know the token costs no parsing.
+    The token is asked for before the body is read: a request without it costs no parsing.
     """
 
     def __init__(
@@ -85,7 +80,7 @@ class Door:
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
     def _refusal(self, scope: Scope) -> Problem | None:
-        given = header(scope, b"authorization")
+        given = next((value.decode("latin-1") for key, value in scope["headers"] if key == b"authorization"), "")
         if self._token is None:
             return Problem(HTTPStatus.UNAUTHORIZED, NO_TOKEN)
         if not given:

@@ -13,7 +13,7 @@ TRIES_OF_ALL: Final = 100
 WINDOW_MS: Final = 60_000
 ADDRESSES: Final = 1000
 NETWORK_BITS: Final = 64
-"""Of an IPv6 address: who has one of these networks has all its addresses."""
+"""The network part of an IPv6 address: its owner has all addresses of the network."""
 MAX_ADDRESS_CHARS: Final = 64
 _EVERYBODY = ""
 
@@ -21,8 +21,8 @@ _EVERYBODY = ""
 class Guesses:
     """Counts wrong ones; forgets the addresses that were quiet longest.
 
-    It never stands before a right one: a flood of guesses must not lock out who knows the token, and a token of the
-    length that is asked for is not found by guessing. What has to wait is the answer to a wrong one.
+    A right one is never kept waiting: a flood of guesses must not lock out who knows the token, and a token of the
+    required length is not found by guessing. Only the answer to a wrong one waits.
     """
 
     def __init__(self, tries: int = TRIES, tries_of_all: int = TRIES_OF_ALL) -> None:
@@ -52,7 +52,7 @@ class Guesses:
 
 
 def origin(address: str) -> str:
-    """Return by what an address is counted: itself, or of IPv6 its network.
+    """Return the key by which an address is counted: itself, or of IPv6 its network.
 
     >>> origin("::ffff:192.0.2.7"), origin("2001:db8::1:7")
     ('192.0.2.7', '2001:db8::/64')

@@ -1,4 +1,4 @@
-"""`GET /metrics`: what was counted, and how things stand in the database at the moment of asking."""
+"""`GET /metrics`: the counters, and figures of the database at the moment of asking."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def metrics_route(bot: Served) -> APIRouter:
 
 
 async def _read(bot: Served) -> None:
-    """Set the figures that live in the database. Raises `StorageUnavailable`."""
+    """Set the figures of the database. Raises `StorageUnavailable`."""
     db, gauge, now_ms = bot.services.db, bot.services.meters.gauge, bot.services.clock.now_ms()
     for box, what in _BOXES.items():
         rows = await db.read(f"ops_{box}")

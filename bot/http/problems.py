@@ -1,4 +1,4 @@
-"""Errors over HTTP as problem+json (RFC 9457): what went wrong, and what to do now."""
+"""Errors over HTTP as problem+json (RFC 9457): the fault and the remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 _UNREADABLE = "There was an error parsing the body"
-"""What FastAPI says when reading JSON fails with another error than that it is none."""
+"""FastAPI's words when JSON cannot be read for another reason than its syntax."""
 
 
 class ProblemBody(BaseModel):
@@ -40,7 +40,7 @@ class ProblemBody(BaseModel):
 
 
 class Problem(Exception):
-    """An answer that is an error: status and what went wrong; `retry_after_s` when trying again makes sense."""
+    """An answer that is an error: its status and its fault; `retry_after_s` when trying again makes sense."""
 
     def __init__(self, status: int, detail: str, *, retry_after_s: int | None = None) -> None:
         super().__init__(detail)
@@ -55,7 +55,7 @@ def body_of(status: int, detail: str) -> dict[str, Any]:
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return what the description of a path says about its errors."""
+    """Return the OpenAPI description of a path's errors."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -75,7 +75,7 @@ def install(api: FastAPI) -> None:
 
 
 FAILED_HERE = "this failed here; the log of the bot says why"
-_SAID: tuple[tuple[type[ContinuityError], HTTPStatus, str], ...] = (
+_ANSWERS: tuple[tuple[type[ContinuityError], HTTPStatus, str], ...] = (
     (StorageUnavailable, HTTPStatus.SERVICE_UNAVAILABLE, "the database cannot be used just now"),
     (Unstorable, HTTPStatus.BAD_REQUEST, "a value of this request is none that can be looked up or stored"),
     (Conflict, HTTPStatus.CONFLICT, "somebody else changed this just now; look again and decide again"),
@@ -86,21 +86,21 @@ _SAID: tuple[tuple[type[ContinuityError], HTTPStatus, str], ...] = (
         "the checkpoint of this session cannot be used; the log of the bot says why",
     ),
 )
-"""Kind of error → what a client hears: the error itself may name a path, an address, a query, a driver's sentence."""
+"""Kind of error → the client's answer: the error itself may name a path, an address, a query, a driver's sentence."""
 
 
 def of(error: ContinuityError) -> Problem:
-    """Return the problem that an error of ours is to a client; what the error itself says stands in the log alone."""
+    """Return the problem of an error of ours for a client; the words of the error itself stand in the log alone."""
     if isinstance(error, UnknownSession):
         return Problem(HTTPStatus.NOT_FOUND, str(error))
     log.info("a request was refused", kind=type(error).__name__, error=str(error))
-    found = ((status, said) for kind, status, said in _SAID if isinstance(error, kind))
+    found = ((status, said) for kind, status, said in _ANSWERS if isinstance(error, kind))
     status, said = next(found, (HTTPStatus.INTERNAL_SERVER_ERROR, FAILED_HERE))
     return Problem(status, said, retry_after_s=5 if status is HTTPStatus.SERVICE_UNAVAILABLE else None)
 
 
 def answer(problem: Problem) -> JSONResponse:
-    """Return a problem as what a client gets."""
+    """Return the response of a problem."""
     return _answer(problem.status, problem.detail, retry_after_s=problem.retry_after_s)
 
 
@@ -124,7 +124,7 @@ async def _http(_: Request, exc: Exception) -> JSONResponse:
 
 
 def in_words(error: HTTPException) -> str:
-    """Return what went wrong; where the library gives only the status again, what to do instead."""
+    """Return the fault in words; where the library gives only the status again, the remedy."""
     if error.status_code == HTTPStatus.NOT_FOUND and error.detail == HTTPStatus.NOT_FOUND.phrase:
         return "there is nothing at this path; GET /openapi.json lists what there is"
     if error.status_code == HTTPStatus.BAD_REQUEST and error.detail == _UNREADABLE:
@@ -158,7 +158,7 @@ _FAULTS = {
     "literal_error": "has to be {expected}",
     "string_pattern_mismatch": "has to match {pattern}",
 }
-"""Kind of fault → what is said of the field."""
+"""Kind of fault → the words about the field."""
 
 
 def _fault(error: Mapping[str, Any]) -> str:
@@ -174,5 +174,5 @@ async def _ours(_: Request, exc: Exception) -> JSONResponse:
 
 
 async def _unexpected(_: Request, __: Exception) -> JSONResponse:
-    """Answer what nobody expected; the log has its traceback, the client has no word of it."""
+    """Answer an unexpected error; the log has its traceback, the client has no word of it."""
     return _answer(HTTPStatus.INTERNAL_SERVER_ERROR, FAILED_HERE)

@@ -14,7 +14,7 @@ from bot.turns.services import Services
 
 
 class HealthReport(Protocol):
-    """How the bot is: `ok`, what is wrong in words, and figures for whoever knows the token."""
+    """The health of the bot: `ok`, its problems in words, and figures for those who know the token."""
 
     @property
     def ok(self) -> bool:
@@ -28,7 +28,7 @@ class HealthReport(Protocol):
 
     @property
     def kinds(self) -> Sequence[str]:
-        """The same in a word each, without paths or a driver's sentence: for whoever does not know the token."""
+        """The faults in a word each, without paths or a driver's sentence: for those who do not know the token."""
         ...
 
     @property
@@ -53,7 +53,7 @@ class Served(Protocol):
         ...
 
     def health(self) -> HealthReport:
-        """Return how the bot is now."""
+        """Return the health of the bot now."""
         ...
 
     async def take_webhook(self, body: bytes) -> None:

@@ -58,7 +58,7 @@ class HttpServer:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the service: `http://127.0.0.1:8080`."""
         host, port = self._socket.getsockname()[:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 

@@ -1,4 +1,4 @@
-"""`GET /sessions` and `GET /sessions/{id}`: what the operator's `sessions` and `show` print, as JSON."""
+"""`GET /sessions` and `GET /sessions/{id}`: the output of the operator's `sessions` and `show`, as JSON."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ async def _play(folder: Path, say: Callable[[str], None], *, port: int, show: bo
 
 
 def _has_screen() -> bool:
-    """Return True where a browser has somewhere to open; a browser in the terminal would be in the way."""
+    """Return True where a browser has a screen to open on; a browser in the terminal would be in the way."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
@@ -72,7 +72,7 @@ class Playground:
         self._pages = PlaygroundPages(self.api, self._keeper, clock, self.reset)
 
     def _settings(self) -> dict[str, str]:
-        """Return settings for Telegram and files, replaced by the playground's own."""
+        """Return the playground's own settings for Telegram and files."""
         return {
             "TELEGRAM_BOT_TOKEN": self.api.token,
             "TELEGRAM_WEBHOOK_URL": "",
@@ -98,7 +98,7 @@ class Playground:
 
     @property
     def bot_address(self) -> tuple[str, str]:
-        """Where the bot's own HTTP service is, and its token."""
+        """The address of the bot's own HTTP service, and its token."""
         return f"http://127.0.0.1:{self._keeper.port}", self._keeper.token
 
     async def running(self) -> None:
@@ -112,7 +112,7 @@ class Playground:
         await self.api.stop()
 
     async def reset(self) -> None:
-        """Forget everything that was said and remembered here, and begin again with today's clock."""
+        """Forget all messages and notes, and begin again with today's clock."""
         await self._keeper.end()
         for name in ("continuity.db", "continuity.db-wal", "continuity.db-shm", "continuity.db.waiting", "clock"):
             (self._folder / name).unlink(missing_ok=True)

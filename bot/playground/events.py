@@ -22,7 +22,7 @@ class Event:
 
 
 class BotEvents:
-    """Hears of each state of the bot; a page that is loaded again is told the same as the one before."""
+    """The events of the bot; a page that is loaded again shows the same ones as before."""
 
     def __init__(self) -> None:
         self._events: deque[Event] = deque(maxlen=KEPT)
@@ -30,7 +30,7 @@ class BotEvents:
         self._number = 0
 
     def heard(self, state: str, note: str, at_ms: int, after: Mapping[int, int]) -> None:
-        """Note what the bot's new state means to somebody who writes to it; the first start is none."""
+        """Keep the bot's new state as an event for those who write to it; the first start is none."""
         before, self._state = self._state, "" if state == "starting" and not self._state else state
         if state == before or not (text := told(state, note, is_first=not before)):
             return

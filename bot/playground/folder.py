@@ -1,4 +1,4 @@
-"""The folder of a playground: one at a time works in it, and a second one is told where the first is."""
+"""The folder of a playground: one at a time works in it, and a second one is told the address of the first."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _ADDRESS = "playground.address"
 
 
 def show_at(folder: Path, address: str) -> None:
-    """Note where the page is, for a second start."""
+    """Store the address of the page, for a second start."""
     (folder / _ADDRESS).write_text(address, encoding="ascii")
 
 
 def shown_at(folder: Path) -> str:
-    """Return where the page of the playground that works in this folder is; "" when there is none."""
+    """Return the address of the playground that works in this folder; "" when there is none."""
     try:
         return (folder / _ADDRESS).read_text(encoding="ascii").strip()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Keeps the playground's bot running: starts it, kills it when asked, starts it again and tells what it found."""
+"""Keeps the playground's bot running: starts it, kills it when asked, starts it again and tells its finds."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ProcessKeeper:
         self.state = "starting"
         """starting, running, killed or failed."""
         self.note = ""
-        """What the last start found, in words."""
+        """The finds of the last start, in words."""
         self._env = {**env, "CONTINUITY_HTTP_PORT": str(self.port), "CONTINUITY_HTTP_TOKEN": self.token}
         self._database = Path(env["CONTINUITY_DATABASE_URL"].removeprefix("sqlite:///"))
         self._clock_path = clock_path
@@ -85,11 +85,11 @@ class ProcessKeeper:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Begin to keep it running."""
+        """Begin to keep the bot running."""
         self._task = asyncio.create_task(self._keep(), name="keeper")
 
     async def end(self) -> None:
-        """Stop keeping it, and stop it in good order."""
+        """Stop keeping the bot running, and stop it in good order."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -112,7 +112,7 @@ class ProcessKeeper:
             await self._process.wait()
 
     def point_to(self, api_url: str) -> None:
-        """Tell the child where its Telegram is; call it before it starts."""
+        """Give the child the address of its Telegram, before it starts."""
         self._env["TELEGRAM_API_URL"] = api_url
 
     def _say(self, state: str, note: str = "") -> None:
@@ -147,7 +147,7 @@ class ProcessKeeper:
             await asyncio.sleep(RESTART_AFTER_S)
 
     async def _report(self) -> None:
-        """Wait until the child answers, then say what its start found."""
+        """Wait until the child answers, then say the finds of its start."""
         headers = {"Authorization": f"Bearer {self.token}"}
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", headers=headers) as client:
             while True:

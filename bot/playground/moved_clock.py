@@ -1,4 +1,4 @@
-"""A clock that can be moved forward: how far is a number in a small file, so that parent and child agree."""
+"""A clock that can be moved forward, by the number in a small file, so that parent and child agree."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SKIP = re.compile(r"/skip\s+(\d{1,4})\s*([mhd])", re.IGNORECASE)
 
 
 def skipped_ms(typed: str) -> int | None:
-    """Return how far `/skip 8h` (30m, 2d) moves the clock, in milliseconds; None for anything else."""
+    """Return the milliseconds that `/skip 8h` (30m, 2d) moves the clock on; None for anything else."""
     found = _SKIP.fullmatch(typed.strip())
     return int(found[1]) * _UNITS_MS[found[2].lower()] if found else None
 
 
 class MovedClock:
-    """The machine's time of day plus what the file says, in milliseconds; without the file, the time of day."""
+    """The machine's time of day plus the number of the file, in milliseconds; without the file, the time of day."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -33,7 +33,7 @@ class MovedClock:
         return time.time_ns() // 1_000_000 + self.ahead_ms()
 
     def ahead_ms(self) -> int:
-        """Return how far the clock is ahead; the file is read again only when it changed."""
+        """Return the milliseconds that the clock is ahead; the file is read again only when it changed."""
         with contextlib.suppress(OSError, ValueError):
             seen_ns = self._path.stat().st_mtime_ns
             if seen_ns != self._seen_ns:

@@ -60,7 +60,7 @@ Act = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class PlaygroundPages:
-    """The routes of the page. What it asks for and does wants the token that the page was served with.
+    """The routes of the page. Its requests and acts need the token that the page was served with.
 
     Requests that another site sent do not come this far (`bot.playground.bot_api.guard`).
     """
@@ -84,7 +84,7 @@ class PlaygroundPages:
         }
 
     def add_routes(self, app: web.Application) -> None:
-        """Add the page, what it asks for, and the way to the console."""
+        """Add the page, its requests, and the way to the console."""
         app.router.add_get("/", self._page)
         app.router.add_get("/play/{name}", self._static)
         app.router.add_get("/play/state/{chat_id}", self._state)
@@ -93,17 +93,17 @@ class PlaygroundPages:
         app.router.add_route("*", "/console{rest:.*}", self._proxy)
 
     def bot_changed(self) -> None:
-        """Note what became of the bot, and tell every page."""
+        """Keep the bot's new state as an event, and tell every page."""
         last = {chat_id: max(chat.messages, default=0) for chat_id, chat in self._api.world.chats.items()}
         self.events.heard(self._keeper.state, self._keeper.note, self._clock.now_ms(), last)
         self._api.changes.announce()
 
     async def close(self) -> None:
-        """Let go of the connections to the console."""
+        """Close the connections to the console."""
         await self._console.aclose()
 
     def people_at_start(self) -> None:
-        """Make up who is there: you, Ana, and a group of both; a second start finds them."""
+        """Make up the people, you and Ana, and a group of both; a second start finds them."""
         self._api.world.user(YOU, first_name="You", username="you")
         self._api.world.user(ANA, first_name="Ana", username="ana")
         for user_id in (YOU, ANA):
@@ -150,7 +150,7 @@ class PlaygroundPages:
         )
 
     def _people(self) -> list[dict[str, Any]]:
-        """Return who can write here."""
+        """Return the people who can write here."""
         return [self._api.world.user(user_id) for user_id in (YOU, ANA)]
 
     async def _sent_file(self, request: web.Request) -> web.Response:
@@ -173,7 +173,7 @@ class PlaygroundPages:
             "count": len(lines),
         }
 
-    # --- what the page does -----------------------------------------------------------------------------------------
+    # --- acts of the page -------------------------------------------------------------------------------------------
 
     async def _act(self, request: web.Request) -> web.Response:
         if not self._is_ours(request):
@@ -231,7 +231,7 @@ class PlaygroundPages:
     async def _proxy(self, request: web.Request) -> web.Response:
         """Hand a request on to the bot's console, logged in; while the bot is down say so.
 
-        Nobody here knows the token: whoever logged out, or whose login ended when the clock was moved, is let in again.
+        Nobody here knows the token: who logged out, or whose login ended when the clock was moved, is let in again.
         """
         if request.path in _ENTRANCES:
             raise web.HTTPSeeOther("/console/sessions")

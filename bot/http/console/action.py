@@ -1,4 +1,4 @@
-"""What can be done from the console: what is asked before it, what is shown after it, and which session it is about."""
+"""Acts of the console: the question before one, the page after it, and the session of its form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Confirmation:
     says: str
     button: str
     back: str
-    """Where one goes who would rather not, below /console/."""
+    """The page for somebody who would rather not, below /console/."""
     quotes: tuple[str, ...] = ()
     field: Literal["", "text", "time", "note"] = ""
     options: tuple[tuple[str, str], ...] = ()
@@ -34,7 +34,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Which page is shown afterwards, below /console/, and what it says."""
+    """The page after an act, below /console/, and the key of its sentence in `SAID`."""
 
     where: str
     said: str
@@ -42,7 +42,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that can be done; with `ask` only after a question."""
+    """One act; with `ask` only after a question."""
 
     do: Callable[[Form], Awaitable[Done]]
     ask: Callable[[Form], Awaitable[Confirmation]] | None = None

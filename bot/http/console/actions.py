@@ -1,4 +1,4 @@
-"""What can be done from the console: what is asked before it, and doing it."""
+"""Acts of the console: the question before each, and the act itself."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SAID: Final = {
 
 
 class Actions:
-    """Does what the forms ask for. Everything raises OpsError, `UnknownSession` and `StorageError`."""
+    """Does the acts of the forms. Everything raises OpsError, `UnknownSession` and `StorageError`."""
 
     def __init__(self, bot: Served) -> None:
         self._bot = bot
@@ -59,7 +59,7 @@ class Actions:
             "tool-on": Action(self._tool_on),
         }
 
-    # --- what failed ------------------------------------------------------------------------------------------------
+    # --- failures ---------------------------------------------------------------------------------------------------
 
     async def _retry_turn(self, form: Form) -> Done:
         message = await self._failed(form)
@@ -97,7 +97,7 @@ class Actions:
         return found
 
     async def _back(self, form: Form) -> str:
-        """Return the page that a form came from: of a session that is there, else that of what failed."""
+        """Return the page that a form came from: of a session that is there, else that of failures."""
         session_id = form.get("back", "")
         there = session_id and await self._bot.services.memory.store.session(session_id)
         return f"sessions/{session_id}" if there else "set-aside"
@@ -182,7 +182,7 @@ class Actions:
         await services.db.write(services.shelf.choices.forget(EVERYBODY, _name(form)))
         return Done("tools", "switched_on")
 
-    # --- which ------------------------------------------------------------------------------------------------------
+    # --- owner and names --------------------------------------------------------------------------------------------
 
     async def _owner(self, form: Form) -> tuple[str, BootstrapOwner]:
         row = await session_row(self._bot, form.get("session_id", ""))

@@ -1,4 +1,4 @@
-"""Small pictures for the console as SVG: stacked bars over days, and a bar of what a prompt is made of. Pure.
+"""Small pictures for the console as SVG: stacked bars over days, and a bar of the parts of a prompt. Pure.
 
 Every bar begins at zero and is as long as its figure says; axes have their unit, and a line for each tick.
 """
@@ -27,7 +27,7 @@ Shown = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class BarPiece:
-    """One piece of a bar; `begin` and `share` are of what fits into a prompt, 0 to 1."""
+    """One piece of a bar; `begin` and `share` are parts of the full bar, 0 to 1."""
 
     name: str
     tokens: int
@@ -45,7 +45,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture, and its figures as a table for whoever reads rather than looks."""
+    """A picture, and its figures as a table for people who read rather than look."""
 
     title: str
     unit: str
@@ -113,7 +113,7 @@ def ticks(top: float, *, whole: bool) -> list[float]:
 
 
 def stacked(title: str, unit: str, series: Sequence[Series], days: Sequence[str], shown: Shown) -> Chart:
-    """A chart with one bar a day, in which the series stand on one another: what they have in common is their sum."""
+    """A chart with one bar a day, in which the series stand on one another, as parts of a sum."""
     return _chart(title, unit, series, days, shown, is_stacked=True)
 
 
@@ -166,7 +166,7 @@ def _axis(marks: Sequence[float], shown: Shown) -> str:
 
 
 def _step(days: Sequence[str]) -> float:
-    """How wide a day is."""
+    """The width of a day."""
     return (WIDTH - LEFT - RIGHT) / max(len(days), 1)
 
 

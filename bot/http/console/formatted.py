@@ -20,7 +20,7 @@ _TAGS: Final = {
     "expandable_blockquote": "blockquote",
 }
 _BLOCKS: Final = {"pre", "blockquote", "expandable_blockquote"}
-_LINKED: Final = ("https://", "http://")
+_SCHEMES: Final = ("https://", "http://")
 
 Entity = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def as_seen(markdown: str) -> Markup:
 
 
 def ticks(text: str) -> Markup:
-    """A sentence of ours with what stands in backticks as code."""
+    """A sentence of ours with the words in backticks as code."""
     pieces = [escape(each) if number % 2 == 0 else Markup("<code>{}</code>").format(each) for number, each in
               enumerate(text.split("`"))]  # fmt: skip
     return Markup("").join(pieces)
@@ -50,7 +50,7 @@ def in_html(text: str, entities: Sequence[Entity]) -> Markup:
 
 
 def _within(units: bytes, entities: Sequence[Entity], begin: int, end: int) -> Markup:
-    """The HTML of what lies between two places, counted in UTF-16 units."""
+    """The HTML of the text between two places, counted in UTF-16 units."""
     pieces: list[Markup] = []
     at, behind_block = begin, False
     for number, entity in enumerate(entities):
@@ -74,7 +74,7 @@ def _plain(units: bytes, begin: int, end: int, *, behind_block: bool = False, be
 
 def _wrapped(entity: Entity, inside: Markup) -> Markup:
     kind, url = entity["type"], str(entity.get("url") or "")
-    if kind == "text_link" and url.startswith(_LINKED):
+    if kind == "text_link" and url.startswith(_SCHEMES):
         return Markup('<a href="{}" rel="noreferrer noopener" target="_blank">{}</a>').format(url, inside)
     if kind == "pre":
         return Markup('<pre class="code" tabindex="0">{}</pre>').format(inside)

@@ -1,4 +1,4 @@
-"""The one line that says how the bot is: red when people get no answers, amber when something needs a look. Pure."""
+"""The one line about the state of the bot: red when people get no answers, amber when something needs a look. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Level = Literal["good", "warn", "bad"]
 LATE_TIMES_TIMEOUT: Final = 2
 """A message that is not answered after twice the time that a model may be silent waits longer than it should."""
 LATE_SENDING_MS: Final = 60_000
-"""A private chat takes a message a second, a group twenty a minute: what waits for a minute is held up."""
+"""A private chat takes a message a second, a group twenty a minute: one that waits for a minute is held up."""
 NAMED_CHATS: Final = 3
 MINUTES_SHOWN: Final = 120
 
@@ -39,7 +39,7 @@ class Breakdown:
     chats: tuple[str, ...]
     latest_ms: int
     breaks: bool
-    """False for what a limit means to bring about."""
+    """False for failures that a limit means to bring about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Headline:
 
 
 def headline(facts: Facts) -> Headline:
-    """The worst of what is the matter first.
+    """The worst trouble first.
 
     >>> headline(Facts(now_ms=0)).text
     'Running. Nobody has written yet.'

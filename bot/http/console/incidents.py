@@ -1,4 +1,4 @@
-"""Troubles of the moment: messages without an answer, parts that Telegram refused, what waits; the headline."""
+"""Troubles of the moment: messages without an answer, parts that Telegram refused, waiting work; the headline."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ NOBODY = "no chat"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that can be tried again or dropped."""
+    """One turn, update or part that can be tried again or dropped."""
 
     kind: Literal["turn", "update", "part"]
     ref: str
-    """The thing that the form names: a turn, an update or a part."""
+    """The id of the turn, update or part, for the form."""
     chat: ChatName
     conversation_id: str
     session_id: str
-    """Where the conversation goes on, "" for none."""
+    """The current session of the conversation, "" for none."""
     text: str
     since_ms: int
     detail: str = ""
     again: bool = True
-    """False for what no version of this program can read."""
+    """False for an update that this program cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ class Trouble:
 
 
 class Incidents:
-    """Reads what is the matter. Everything raises `StorageUnavailable`."""
+    """Reads the troubles. Everything raises `StorageUnavailable`."""
 
     def __init__(self, bot: Served) -> None:
         self._bot = bot
 
     async def headline(self, found: Sequence[Trouble] | None = None) -> dict[str, Any]:
-        """Return the headline, what failed (read now unless it is `found` already), and how many things that is."""
+        """Return the headline, the troubles (read now unless `found` has them), and the number of their items."""
         names = await read_names(self._bot.services.db)
         troubles = await self._troubles(names) if found is None else found
         return {
@@ -148,7 +148,7 @@ class Incidents:
 
 
 class _Current:
-    """Where conversations go on, each asked for once."""
+    """The current sessions of conversations, each looked up once."""
 
     def __init__(self, bot: Served) -> None:
         self._bot = bot

@@ -1,4 +1,4 @@
-"""Who may see the console: a signed cookie, and a mark against forms of other sites. Pure."""
+"""The login of the console: a signed cookie, and a mark against forms of other sites. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_valid(cookie: str, secret: str, now_ms: int) -> bool:
 
 
 def login_of(cookie: str) -> tuple[str, int]:
-    """Return which login a valid cookie is of, and when it ends."""
+    """Return the id of a valid cookie's login, and its end in milliseconds."""
     until, _, rest = cookie.partition(".")
     return rest.rpartition(".")[0], int(until)
 
@@ -43,7 +43,7 @@ def is_own_form(mark: str, cookie: str, secret: str) -> bool:
 
 
 def is_token(given: str, secret: str) -> bool:
-    """Return True for the token; compared in constant time, whatever was sent."""
+    """Return True for the token; compared in constant time."""
     return hmac.compare_digest(given.strip().encode("utf-8", "replace"), secret.encode())
 
 

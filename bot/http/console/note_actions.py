@@ -1,4 +1,4 @@
-"""What can be done to a note by the operator's hand; whatever takes words or cannot be taken back is asked first."""
+"""Acts on a note by the operator's hand; one that takes words or cannot be taken back is asked about first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOCAL_CHARS: Final = len("2026-12-01T09:00")
 
 
 class NoteActions:
-    """Does what the forms of notes ask for. Everything raises OpsError, `UnknownSession` and `StorageError`."""
+    """Does the acts of the forms of notes. Everything raises OpsError, `UnknownSession` and `StorageError`."""
 
     def __init__(self, bot: Served) -> None:
         self._bot = bot
@@ -134,7 +134,7 @@ class NoteActions:
         return Done(_memory(session_id), "moved")
 
     async def _note(self, form: Form) -> tuple[str, notes.NoteToForget]:
-        """Return the session of a form, and the note that it names with what it rests on."""
+        """Return the session of a form, and its note with the messages that the note rests on."""
         session_id, conversation_id = await session_of(self._bot, form)
         return session_id, await notes.to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
 

@@ -1,4 +1,4 @@
-"""The pages about sessions: the list, a conversation with what the model was given, what is remembered and was made."""
+"""The pages about sessions: the list, a conversation with its prompts, its notes, its calls and files."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from memory.storage.store import SessionRow
 from memory.types import ConversationTurn
 from memory.zones import zone_of
 
-LISTED: Final = 60
+SESSIONS: Final = 60
 TURNS: Final = 60
 MADE: Final = 100
 RUNS: Final = 5
 TITLE_CHARS: Final = 60
 SNIPPET_CHARS: Final = 160
 CHATS_NAMED: Final = 3
-"""So many chats a search finds by their names."""
+"""A search by names finds at most so many chats."""
 NO_TITLE: Final = "nothing said yet"
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
-    """One turn as it is shown, with what the model was given for it."""
+    """One turn as it is shown, with the parts of its prompt."""
 
     turn: ConversationTurn
     who: str
@@ -62,7 +62,7 @@ class ShownTurn:
 
 @dataclass(frozen=True, slots=True)
 class CarriedForward:
-    """What may be carried forward from a session, as the person sees it and why."""
+    """The context to carry forward from a session: as the person sees it, and its scored arcs."""
 
     preview: str
     packet: str
@@ -84,7 +84,7 @@ class Head:
 
 
 class Pages:
-    """Reads what each page needs. Everything raises `StorageUnavailable`; an unknown session is `UnknownSession`."""
+    """Reads the values of each page. Everything raises `StorageUnavailable`; an unknown session is `UnknownSession`."""
 
     def __init__(self, bot: Served, incidents: Incidents) -> None:
         self._bot = bot
@@ -110,13 +110,13 @@ class Pages:
         one, two, three = [*chats, "", "", ""][:CHATS_NAMED]
         rows = await self._bot.services.db.read(
             "console_sessions", pattern=_pattern(q), one=one, two=two, three=three,
-            limit=LISTED + 1, offset=(number - 1) * LISTED,
+            limit=SESSIONS + 1, offset=(number - 1) * SESSIONS,
         )  # fmt: skip
         return {
-            "sessions": [await self._line(row, names, q) for row in rows[:LISTED]],
+            "sessions": [await self._line(row, names, q) for row in rows[:SESSIONS]],
             "q": q,
             "number": number,
-            "more": len(rows) > LISTED,
+            "more": len(rows) > SESSIONS,
         }
 
     async def _line(self, row: Row, names: Names, q: str) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class Pages:
         }
 
     async def _found(self, session_id: str, seq: int, q: str) -> str:
-        """Return the words around what was searched for, in the last turn that has it."""
+        """Return the words around a hit, in the last turn that has it."""
         logged = await self._bot.services.memory.store.logged_between(session_id, seq, seq)
         texts = [text for each in logged for text in (each.turn.user_text, each.turn.assistant_text)]
         text = next((text for text in texts if q.lower() in text.lower()), " ".join(texts))
@@ -208,7 +208,7 @@ class Pages:
         )
 
     async def found_for(self, turn_id: str) -> dict[str, Any]:
-        """Return what a search for this turn's words finds in its conversation now, with the parts of each score."""
+        """Return the hits of a search for this turn's words in its conversation now, with the parts of each score."""
         turn = await self._bot.services.memory.store.turn(turn_id)
         if turn is None:
             raise OpsError(f"there is no turn '{turn_id}'; it may have been forgotten")
@@ -249,7 +249,7 @@ class Pages:
     # --- notes ------------------------------------------------------------------------------------------------------
 
     async def memory(self, session: str) -> dict[str, Any]:
-        """Return what a session's conversation remembers, with what can be done about it."""
+        """Return the notes of a session's conversation, open and lasting ones apart."""
         head, row, _ = await self._head(session)
         found = await read_notes(self._bot.workspace(), row.conversation_id)
         lasting = [note for note in found.standing if note.lasts]
@@ -259,7 +259,7 @@ class Pages:
         return {"head": head, "found": found, "groups": groups}
 
     async def note(self, session: str, ref: str) -> dict[str, Any]:
-        """Return one note with everything that was done to it."""
+        """Return one note with all its changes."""
         workspace = self._bot.workspace()
         head, row, _ = await self._head(session)
         note = await find_note(workspace, row.conversation_id, ref)
@@ -271,7 +271,7 @@ class Pages:
             "changes": await history(workspace, row.conversation_id, ref),
         }
 
-    # --- what is carried forward ------------------------------------------------------------------------------------
+    # --- carried forward --------------------------------------------------------------------------------------------
 
     async def carried(self, session: str) -> dict[str, Any]:
         """Return the context to carry forward from a session's conversation."""
@@ -289,7 +289,7 @@ class Pages:
 
 
 def prompt_pieces(snapshot: Row, receipts: Sequence[Row]) -> dict[str, int]:
-    """Return the parts of a prompt, in tokens: the tiers, and what stood beside them."""
+    """Return the parts of a prompt, in tokens: the tiers, and those beside them."""
     tiers = {one["tier"]: int(one["used_tokens"]) for one in receipts}
     beside = {name: int(snapshot[f"{name}_tokens"]) for name in ("instructions", "tools", "bootstrap", "message")}
     frame = max(0, int(snapshot["total_tokens"]) - sum(tiers.values()) - sum(beside.values()))
@@ -297,7 +297,7 @@ def prompt_pieces(snapshot: Row, receipts: Sequence[Row]) -> dict[str, int]:
 
 
 def took_in_words(figures: Row | None) -> str:
-    """Return the cost of an answer, e.g. `openai:gpt-5-mini · 3.2 s · $0.0012`; "" when that was not written down."""
+    """Return the cost of an answer, e.g. `openai:gpt-5-mini · 3.2 s · $0.0012`; "" when it is not stored."""
     if figures is None:
         return ""
     took_ms = figures["queue_ms"] + figures["packet_ms"] + figures["model_ms"]
@@ -316,7 +316,7 @@ def _title(line_title: str, began_with: str) -> str:
 
 
 def _pattern(q: str) -> str | None:
-    """What `LIKE … ESCAPE '!'` finds these words by; None for none."""
+    """The pattern by which `LIKE … ESCAPE '!'` finds these words; None for none."""
     if not q:
         return None
     for sign in "!%_":

@@ -1,4 +1,4 @@
-"""The pages about the bot as a whole: coming back, checkpoints, starts, and figures of the last 30 days."""
+"""The pages about the bot as a whole: continuity, checkpoints, starts, and figures of the last 30 days."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from bot.tools.choices import EVERYBODY, server_name
 from bot.tools.mcp.naming import names_in
 from memory.ports import Row
 
-LISTED: Final = 60
-CHECKED: Final = 100
+SESSIONS: Final = 60
+VERDICTS: Final = 100
 DAYS: Final = 30
 BEHIND: Final = "notes and summaries"
 """Tokens of models behind the replies."""
@@ -34,16 +34,16 @@ NO_CHOICES: Final[Mapping[str, Any]] = {"always": 0, "off": 0}
 
 
 class Records:
-    """Reads what each page needs. Everything raises `StorageUnavailable`."""
+    """Reads the values of each page. Everything raises `StorageUnavailable`."""
 
     def __init__(self, bot: Served) -> None:
         self._bot = bot
 
     async def continuity(self) -> dict[str, Any]:
-        """Return who is asked before a conversation is carried forward, one line for each conversation."""
+        """Return the people's preferences for carrying forward, one line for each conversation."""
         names = await read_names(self._bot.services.db)
         lines = []
-        for one in await list_sessions(self._bot.workspace(), conversation=None, limit=LISTED):
+        for one in await list_sessions(self._bot.workspace(), conversation=None, limit=SESSIONS):
             if one.current and one.row.user_id is not None:
                 owner = await self._bot.continuity_gate.carried.owner(one.row.conversation_id, one.row.user_id)
                 chosen = await self._bot.services.memory.bootstrap.preference(owner)
@@ -52,10 +52,10 @@ class Records:
         return {"lines": lines}
 
     async def checkpoints(self) -> dict[str, Any]:
-        """Return a verdict on each of the latest sessions' checkpoints against the turn log, and what was set aside."""
+        """Return a verdict on each of the latest sessions' checkpoints against the log, and the files set aside."""
         workspace, files = self._bot.workspace(), self._bot.services.memory.checkpoints
         names = await read_names(self._bot.services.db)
-        listed = {one.row.session_id: one for one in await list_sessions(workspace, conversation=None, limit=CHECKED)}
+        listed = {one.row.session_id: one for one in await list_sessions(workspace, conversation=None, limit=VERDICTS)}
         verdicts = [
             (one, names.chat(listed[one.session_id].row.conversation_id))
             for one in await verify(workspace, list(listed))
@@ -63,14 +63,14 @@ class Records:
         return {"verdicts": verdicts, "set_aside": await asyncio.to_thread(files.quarantined)}
 
     async def starts(self) -> dict[str, list[tuple[Boot, tuple[str, ...], bool]]]:
-        """Return the last starts, each with what it found and whether it runs."""
+        """Return the last starts, each with its finds and whether it runs."""
         boots = [read_boot(row) for row in await self._bot.services.db.read("boots_latest", limit=20)]
         workers = await read_workers(self._bot.workspace().memory.db)
         running = {worker.boot_id for worker in workers} or {boot.boot_id for boot in boots[:1]}
         return {"starts": [(boot, report_in_words(boot.report), boot.boot_id in running) for boot in boots]}
 
     async def tools(self) -> dict[str, Any]:
-        """Return the servers of MCP, and each tool that is there, known or was called, with what the operator chose."""
+        """Return the servers of MCP, and each tool that is there, known or was called, with the operator's choice."""
         db, shelf = self._bot.services.db, self._bot.services.shelf
         servers, everybody = shelf.servers, await shelf.choices.of(EVERYBODY)
         choices = {row["name"]: row for row in await db.read("console_tool_choices")}

@@ -1,4 +1,4 @@
-"""`/console`: the pages, and who may see them."""
+"""`/console`: the pages, and the login before them."""
 
 from __future__ import annotations
 
@@ -193,10 +193,10 @@ class Console:
         answer.delete_cookie(COOKIE, path="/console")
         return answer
 
-    # --- what can be done -------------------------------------------------------------------------------------------
+    # --- acts --------------------------------------------------------------------------------------------------------
 
     async def ask(self, what: str, request: Request) -> Response:
-        """Ask before something is done."""
+        """Show the question before an act."""
         self._cookie(request)
         fields = {name: clean(text) for name, text in request.query_params.items()}
         return await self._asked(what, request, fields)
@@ -213,7 +213,7 @@ class Console:
         return self.page("question.html", request, question=question, what=what, fields=fields)
 
     async def act(self, what: str, request: Request) -> Response:
-        """Do what a form asks for, then show where it led. Raises `Problem` for a form that is not ours."""
+        """Do the act of a form, then show the page after it. Raises `Problem` for a form that is not ours."""
         cookie, form = self._cookie(request), await self._form(request)
         action = self._actions.get(what)
         if action is None or not is_own_form(form.get("mark", ""), cookie, self._secret):
@@ -287,9 +287,9 @@ class Console:
         part: str | None = None,
         asks: tuple[str, ...] = (),
     ) -> None:
-        """Add a page; `read` takes what the path names and, by their names, what the address `asks` for besides.
+        """Add a page; `read` takes the parts of its path and, by their names, the parameters in `asks`.
 
-        `part` is what htmx asks for to put into another page; a whole page has the headline and what failed.
+        `part` is the template for htmx, to put into another page; a whole page has the headline and the failures.
         """
 
         async def show(request: Request) -> Response:
@@ -307,7 +307,7 @@ class Console:
 
 
 async def home() -> Response:
-    """Lead to the first page."""
+    """Redirect to the first page."""
     return RedirectResponse("/console/sessions", HTTPStatus.SEE_OTHER)
 
 
@@ -318,7 +318,7 @@ async def _static(name: str) -> Response:
 
 
 def to_login(request: Request) -> Response:
-    """Lead to the login, also from a part of a page."""
+    """Redirect to the login, also from a part of a page."""
     if "hx-request" in request.headers:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": "/console/login"})
     return RedirectResponse("/console/login", HTTPStatus.SEE_OTHER)

@@ -106,7 +106,7 @@ def day(at_ms: int, time_zone: str) -> str:
 
 
 def session_state(status: str, *, current: bool) -> str:
-    """Where a session is, once and truly: what goes on, what waits, what is over.
+    """The state of a session in a word: open, asked back or over.
 
     >>> session_state("resuming", current=True)
     'open'
@@ -117,12 +117,12 @@ def session_state(status: str, *, current: bool) -> str:
 
 
 def verb(change: NoteChange) -> str:
-    """What a change did to a note, and whose hand did it: `Noted by the keeper of notes`."""
+    """The verb of a change, and its hand: `Noted by the keeper of notes`."""
     return f"{_VERBS[change.verb]} by {HANDS[change.hand]}"
 
 
 def fields(change: NoteChange) -> list[tuple[str, object, object]]:
-    """Name, value before (None for none) and value now of what a reader of a note's history wants to know."""
+    """Name, value before (None for none) and value now of each changed field with a place in a note's history."""
     return [
         (_FIELDS[name], _read(name, change.before.get(name)), _read(name, value))
         for name, value in change.after.items()
@@ -131,7 +131,7 @@ def fields(change: NoteChange) -> list[tuple[str, object, object]]:
 
 
 def _read(name: str, value: object) -> object:
-    """A field's value as it is read: a rhythm and who has to act in words, everything else as it is."""
+    """A field's value for a reader: a rhythm and an owner in words, everything else unchanged."""
     if name == "owner" and isinstance(value, str):
         return OWNERS.get(value, value)
     return every(value) if name == "repeats" and isinstance(value, str) and value else value

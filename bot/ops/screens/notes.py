@@ -18,7 +18,7 @@ from memory.ledger.types import Note, NoteChange
 from memory.types import ToolCall
 from memory.zones import zone_of
 
-_TOLD: Final = frozenset({"kind", "text", "owner", "status", "due_at_ms", "ends_at_ms", "rings_from", "repeats"})
+_FIELDS: Final = frozenset({"kind", "text", "owner", "status", "due_at_ms", "ends_at_ms", "rings_from", "repeats"})
 
 
 def notes_as_json(found: SeenNotes) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def show_history(console: Console, found: Sequence[NoteChange]) -> None:
     """Show the changes of a note, the first change first."""
     table = columns("version!", "when", "what", "by", "")
     for each in found:
-        became = "; ".join(f"{name}: {value}" for name, value in each.after.items() if name in _TOLD)
+        became = "; ".join(f"{name}: {value}" for name, value in each.after.items() if name in _FIELDS)
         told = f"{became} (“{each.said}”)" if each.said else became
         table.add_row(str(each.version), moment(each.at_ms, UTC), each.verb, each.hand, said(told))
     console.print(table)

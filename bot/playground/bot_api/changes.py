@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Changes:
-    """One place where changes are announced and awaited."""
+    """Announces changes to everybody who waits for one."""
 
     def __init__(self) -> None:
         self._next = asyncio.Event()
@@ -25,7 +25,7 @@ class Changes:
     async def until(self, check: Callable[[], T], timeout_s: float | None, *, look_s: float | None = None) -> T:
         """Return the first true value of `check`, asked now and after each change. Raises TimeoutError.
 
-        With `look_s` it is also asked that often, for a check that looks at something which nobody announces here.
+        With `look_s` it is also asked every so many seconds, for changes that nobody announces here.
         """
         async with asyncio.timeout(timeout_s):
             while True:

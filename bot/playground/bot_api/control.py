@@ -1,4 +1,4 @@
-"""Drive the loopback server from another process: `/control/…` does what `api.people` and `api.view` do.
+"""Addresses that drive the loopback server from another process: `/control/…` calls `api.people` and `api.view`.
 
 `POST /control/people/<verb>` (says, pastes, presses, …) takes the arguments of `SimulatedPeople` as JSON;
 `GET /control/view`, `GET /control/calls`, `POST /control/faults`, `POST /control/release` and
@@ -54,7 +54,7 @@ class DrivenApi(Protocol):
 
 
 class Control:
-    """The control addresses of one server; they answer JSON, and `{"error": …}` with 400 for what cannot be done."""
+    """The control addresses of one server; they answer JSON, `{"error": …}` with 400 for an act that cannot be done."""
 
     def __init__(self, api: DrivenApi) -> None:
         self._api = api

@@ -1,4 +1,4 @@
-"""Planted faults: what goes wrong with which call, so that a test can show what the bot does then."""
+"""Planted faults of calls, so that a test can show how the bot takes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
     @property
     def has_effect(self) -> bool:
-        """Say whether the call still does what it should."""
+        """Whether the call still has its effect."""
         return self in (Kind.LOST_ANSWER, Kind.HANG_AFTER, Kind.MALFORMED)
 
 

@@ -1,8 +1,8 @@
 """The door of the playground's server: only this machine's own programs and its own page come in, by its own name.
 
 Any web site that a browser has open can send requests to 127.0.0.1, and by a name of its own that suddenly points here
-read the answers. So every request, whatever it asks for, has to name this server as its host; one that a page has sent
-must come from this server's page. What goes out may stand in no other page.
+read the answers. So every request has to name this server as its host; one that a page has sent must come from this
+server's page. No other page may show an answer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def why_foreign(headers: list[tuple[str, str]], port: int) -> str:
 
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse what does not come from here, before anything looks at it."""
+    """Refuse a request that does not come from here, before its route sees it."""
     socket = request.transport.get_extra_info("sockname") if request.transport else None
     why = why_foreign(list(request.headers.items()), socket[1] if socket else 0)
     if why:
@@ -48,7 +48,7 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def sign(_: web.Request, response: web.StreamResponse) -> None:
-    """Let no other page show an answer, and no browser guess what it is."""
+    """Let no other page show an answer, and no browser guess its type."""
     headers = response.headers
     headers.setdefault("Content-Security-Policy", f"default-src 'none'; {FRAMES}")
     headers.setdefault("X-Frame-Options", "DENY")

@@ -121,7 +121,7 @@ def edit_message_text(world: World, params: Json, _now_s: float) -> Json:
 
 
 def edit_message_caption(world: World, params: Json, now_s: float) -> Json:
-    """Change what stands under one of our files."""
+    """Change the caption of one of our files."""
     kept = _editable(world, params)
     if not {"document", "voice", "photo"} & set(kept.message):
         raise refuse("there is no caption in the message to edit")
@@ -286,7 +286,7 @@ DOWNLOADED_MOST_BYTES = 20_000_000
 
 
 def get_file(world: World, params: Json, now_s: float) -> Json:
-    """Return where a file can be downloaded; a server of one's own puts it into its folder, however large it is."""
+    """Return the path of a file for downloading; a server of one's own puts a file of any size into its folder."""
     file_id = str(params.get("file_id"))
     if file_id not in world.files:
         raise refuse("wrong file_id or the file is temporarily unavailable")

@@ -13,7 +13,7 @@ from bot.playground.bot_api.world import Chat, StoredMessage, World
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A message that a person sent: where it is and which update tells the bot of it (0 when the bot is not told)."""
+    """A message that a person sent: its ids, and that of the update for the bot (0 when the bot is not told)."""
 
     message_id: int
     update_id: int
@@ -70,7 +70,7 @@ class SimulatedPeople:
         message = self.world.add_message(chat, user, content, now_s=self._now_s(), thread_id=thread_id)
         hears_all = chat.kind == "private" or chat.is_led_by_bot or self.world.bot["can_read_all_group_messages"]
         heard = hears_all or self._addressed(message)
-        update_id = self._tell({"message": _copy(message)}) if heard else 0
+        update_id = self._tell({"message": dict(message)}) if heard else 0
         return SentMessage(message["message_id"], update_id, chat.chat_id)
 
     def sends_file(
@@ -85,7 +85,7 @@ class SimulatedPeople:
         claims: Json | None = None,
         **where: Any,
     ) -> SentMessage:
-        """Send a file as a `document`, `photo`, `voice` and so on; `claims` are what Telegram says of it besides."""
+        """Send a file as a `document`, `photo`, `voice` and so on; `claims` are further fields of Telegram about it."""
         file_id = f"sent{len(self.world.files) + 1}"
         self.world.files[file_id] = data
         about: Json = {"file_id": file_id, "file_unique_id": f"u{hash(data)}", "file_size": len(data), **(claims or {})}
@@ -110,7 +110,7 @@ class SimulatedPeople:
             kept.message["entities"] = entities
         kept.edits += 1
         self.world.changed()
-        return SentMessage(message_id, self._tell({"edited_message": _copy(kept.message)}), chat.chat_id)
+        return SentMessage(message_id, self._tell({"edited_message": dict(kept.message)}), chat.chat_id)
 
     def presses(
         self,
@@ -130,7 +130,7 @@ class SimulatedPeople:
         query = {
             "id": callback_id,
             "from": self.world.user(user_id),
-            "message": _copy(kept.message),
+            "message": dict(kept.message),
             "chat_instance": str(chat.chat_id),
             "data": data,
         }
@@ -178,7 +178,7 @@ class SimulatedPeople:
         new = self.world.new_group(str(old.info["title"]), "supergroup", is_forum=False)
         new.members, new.owner = list(old.members), old.owner
         for chat, content in ((old, {"migrate_to_chat_id": new.chat_id}), (new, {"migrate_from_chat_id": chat_id})):
-            self._tell({"message": _copy(self.world.add_message(chat, user, content, now_s=self._now_s()))})
+            self._tell({"message": dict(self.world.add_message(chat, user, content, now_s=self._now_s()))})
         old.moved_to = new.chat_id
         self.world.changed()
         return new.chat_id
@@ -190,7 +190,7 @@ class SimulatedPeople:
         message = self.world.add_message(chat, user, content, now_s=self._now_s())
         message |= {"message_thread_id": message["message_id"], "is_topic_message": True}
         chat.topics.append(message["message_id"])
-        self._tell({"message": _copy(message)})
+        self._tell({"message": dict(message)})
         return int(message["message_id"])
 
     def injects(self, update: Json) -> int:
@@ -242,7 +242,3 @@ def _button(chat: Chat, wanted: str, message_id: int | None) -> tuple[StoredMess
 
 def _plain(message: Json) -> Json:
     return {name: value for name, value in message.items() if name != "reply_to_message"}
-
-
-def _copy(message: Json) -> Json:
-    return dict(message)

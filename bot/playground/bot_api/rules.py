@@ -41,7 +41,7 @@ def refuse(why: str) -> ApiError:
 
 
 def utf16_units(text: str) -> int:
-    """Return the length as Telegram counts it."""
+    """Return the length of a text in UTF-16 units, as Telegram counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -138,7 +138,7 @@ def _check_button(button: Any) -> None:
 
 
 def found_entities(text: str) -> list[Json]:
-    """Return the entities that Telegram finds by itself in what a person writes: commands, mentions, links."""
+    """Return the entities that Telegram finds by itself in a person's text: commands, mentions, links."""
     spans = sorted((m.start(), -m.end(), kind) for kind, pattern in _FOUND_IN_TEXT for m in pattern.finditer(text))
     found: list[Json] = []
     taken_until = 0

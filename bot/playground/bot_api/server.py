@@ -1,7 +1,8 @@
 """A Telegram Bot API server on 127.0.0.1: the playground talks over it, the tests plant faults in it.
 
-It keeps Telegram's promises that matter to a bot: updates come again until they are confirmed, message ids count up per
-bot (private chats, groups) or per supergroup, only our own messages can be edited, two pollers are a conflict.
+The server keeps Telegram's promises that matter to a bot: updates come again until they are confirmed, message ids
+count up per bot (private chats, groups) or per supergroup, only our own messages can be edited, two pollers are a
+conflict.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class LoopbackBotApi:
 
     `validate` is asked about every request first and refuses it by raising ValueError (kept in `violations`, answered
     with 400). With `state_path`, messages, ids and waiting updates outlive a restart. `driven` adds the addresses under
-    `/control`, for tests in other processes: whoever reaches them speaks for anybody.
+    `/control`, for tests in other processes: any program that reaches them speaks for anybody.
     """
 
     def __init__(
@@ -146,13 +147,13 @@ class LoopbackBotApi:
         return [call for call in self.calls if call.method == method]
 
     def is_confirmed(self, update_id: int) -> bool:
-        """Say whether the bot took the update (Telegram would not send it again)."""
+        """Whether the bot took the update (Telegram would not send it again)."""
         return not self.updates.is_waiting(update_id)
 
     async def until(self, check: Callable[[], T], timeout_s: float = 60.0) -> T:
         """Return the first true value of `check`, asked after every change here, and now and then for files elsewhere.
 
-        Raises AssertionError, with what everybody sees and the last calls, when it takes longer than `timeout_s`.
+        Raises AssertionError, with all chats and the last calls, when it takes longer than `timeout_s`.
         """
         try:
             return await self.changes.until(check, timeout_s, look_s=_LOOK_S)
@@ -171,7 +172,7 @@ class LoopbackBotApi:
         return "\n".join(lines)
 
     def release(self) -> None:
-        """Let go of the calls that hang now: their connections are dropped."""
+        """Drop the connections of the calls that hang now."""
         self._released.set()
         self._released = asyncio.Event()
 

@@ -29,7 +29,7 @@ class Updates:
         return int(update["update_id"])
 
     def confirm(self, offset: int) -> bool:
-        """Forget what is older than `offset` (negative: keep only that many of the newest); say if there was any."""
+        """Drop updates older than `offset` (negative: keep so many of the newest); return whether there were any."""
         before = len(self.waiting)
         if offset < 0:
             self.waiting = self.waiting[offset:]
@@ -42,5 +42,5 @@ class Updates:
         return self.waiting[: max(1, min(limit, LIMIT_MAX))]
 
     def is_waiting(self, update_id: int) -> bool:
-        """Say whether the bot has not confirmed the update yet."""
+        """Whether the bot has not confirmed the update yet."""
         return any(update["update_id"] == update_id for update in self.waiting)

@@ -19,7 +19,7 @@ _PUSH_TIMEOUT_S = 30.0
 
 @dataclass(slots=True)
 class Webhook:
-    """Where updates are pushed to; an empty `url` means that the bot polls."""
+    """The address that updates are pushed to; an empty `url` means that the bot polls."""
 
     updates: Updates
     changes: Changes
@@ -30,7 +30,7 @@ class Webhook:
     _task: asyncio.Task[None] | None = None
 
     def set(self, params: Json) -> None:
-        """Start to push; an empty url stops it. Raises `ApiError` 400 for what is no address."""
+        """Start to push; an empty url stops it. Raises `ApiError` 400 for a text that is no address."""
         url = str(params.get("url") or "")
         if url and not url.startswith(("http://", "https://")):
             raise refuse("bad webhook: invalid webhook URL specified")
@@ -40,7 +40,7 @@ class Webhook:
             self._task = asyncio.create_task(self._push_all(), name="loopback webhook")
 
     def stop(self) -> None:
-        """Stop pushing; what was not confirmed waits."""
+        """Stop pushing; unconfirmed updates wait."""
         if self._task:
             self._task.cancel()
         self._task, self.url = None, ""

@@ -1,4 +1,4 @@
-"""Who is there and what a person sees: people, chats, messages and their ids. No clock, no sockets."""
+"""People, chats, messages and their ids, and a person's view of them. No clock, no sockets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from bot.playground.bot_api.rules import ApiError, Json, refuse
 
 PLAYGROUND_TOKEN = "1000000001:AAloopback-playground-no-secret-000"
-"""For tests; what a person starts has a token of its own each time (`fresh_token`)."""
+"""For tests; a playground that a person starts has a fresh token each time (`fresh_token`)."""
 DRAFT_SHOWN_S = 30.0
 TYPING_SHOWN_S = 5.0
 KEPT_MESSAGES_PER_CHAT = 2000
@@ -57,7 +57,7 @@ class Chat:
     messages: dict[int, StoredMessage] = field(default_factory=dict)
     members: list[int] = field(default_factory=list)
     owner: int = 0
-    """Who opened the group; 0 = nobody who is told of."""
+    """The person who opened the group; 0 = unknown."""
     is_led_by_bot: bool = False
     """Whether the bot is one of the group's admins, who are told everything that is written there."""
     topics: list[int] = field(default_factory=list)
@@ -137,9 +137,9 @@ class World:
         self.reactions: dict[tuple[int, int], list[Json]] = {}
         self.files: dict[str, bytes] = {}
         self.links: dict[str, float] = {}
-        """When each file was last asked for: its link is good for an hour."""
+        """Seconds since the epoch when each file was last asked for: its link is good for an hour."""
         self.local_folder: Path | None = None
-        """Where a server of one's own puts files, whose paths it tells instead of links."""
+        """The folder of files on a server of one's own, which gives their paths instead of links."""
         self.listeners: list[Callable[[], None]] = []
         self.version = 0
 
@@ -168,7 +168,7 @@ class World:
         return self.chats[user_id]
 
     def as_member(self, chat: Chat) -> Json:
-        """Return what the bot is in a chat: a member, or an admin with the rights that a new one gets."""
+        """Return the bot's standing in a chat: a member, or an admin with the rights that a new one gets."""
         if not chat.is_led_by_bot:
             return {"status": "member", "user": self.bot}
         rights = dict.fromkeys(ADMIN_RIGHTS, False) | {"can_manage_chat": True, "can_delete_messages": True}
@@ -238,7 +238,7 @@ class World:
         found = chat.messages.get(message_id) if isinstance(message_id, int) else None
         return found if found and not found.deleted else None
 
-    # What a person sees
+    # A person's view
 
     def view(self, chat_id: int, *, thread_id: int | None = None, now_s: float) -> ChatView:
         """Return the chat as a person sees it; a chat that nobody opened is empty."""
@@ -250,7 +250,7 @@ class World:
         typing = [s for t, s in chat.typing_at_s.items() if thread_id in (None, t) and now_s - s < TYPING_SHOWN_S]
         return ChatView(lines, drafts[-1].text if drafts else None, is_typing=bool(typing))
 
-    # Keeping it
+    # The state as JSON
 
     def to_json(self) -> Json:
         """Return everything that outlives a restart; drafts, typing signs and uploaded bytes do not."""
@@ -268,7 +268,7 @@ class World:
         return {"last_message_id": self.last_message_id, "users": users, "chats": kept, "commands": self.commands}
 
     def read_json(self, state: Json) -> None:
-        """Take over what `to_json` returned."""
+        """Take over the state that `to_json` returned."""
         self.last_message_id = state["last_message_id"]
         self.commands = state["commands"]
         self.users = {int(user_id): user for user_id, user in state["users"].items()}

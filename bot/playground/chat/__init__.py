@@ -1,1 +1,1 @@
-"""A chat in the terminal: the application and the loopback Bot API in one process, and what the screen shows."""
+"""A chat in the terminal: the application and the loopback Bot API in one process, and the screen."""

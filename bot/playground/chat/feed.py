@@ -37,7 +37,7 @@ def news(before: Sequence[ShownMessage], after: Sequence[ShownMessage]) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button: the message that has it, its text, and what it does (callback data or an address)."""
+    """A button: the message that has it, its text, and its effect (callback data or an address)."""
 
     message_id: int
     text: str
@@ -45,7 +45,7 @@ class Press:
 
     @property
     def is_link(self) -> bool:
-        """Say whether it opens an address instead of telling the bot."""
+        """Whether the button opens an address instead of telling the bot."""
         return self.does.startswith(("http://", "https://", "tg://"))
 
 

@@ -1,4 +1,4 @@
-"""The input line of the terminal chat, with what the bot is writing right now above it."""
+"""The input line of the terminal chat, below the text that the bot is writing right now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CommandCompleter(Completer):
         self._commands = commands
 
     def get_completions(self, document: Document, _complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Return the commands that begin with what stands before the cursor."""
+        """Return the commands that begin with the text before the cursor."""
         typed = document.text_before_cursor
         if not typed.startswith("/") or " " in typed or "\n" in typed:
             return
@@ -53,7 +53,7 @@ class Prompt:
         return await self._session.prompt_async()
 
     async def above(self, write: Callable[[], None] | None) -> None:
-        """Run `write`, which prints, above the input line, and show what changed in the live part."""
+        """Run `write`, which prints, above the input line, and show changes of the live part."""
         if write and self._session.app.is_running:
             await run_in_terminal(write)
         elif write:

@@ -1,4 +1,4 @@
-"""Show a chat in the terminal with rich: who said what, formatting, numbered buttons, drafts."""
+"""Show a chat in the terminal with rich: speakers, formatting, numbered buttons, drafts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Screen:
         self.console = console
 
     def header(self, lines: Sequence[str]) -> None:
-        """Say what this is."""
+        """Print the box at the start: a title and lines of markup."""
         title, *rest = lines
         body = Text.from_markup("\n".join(rest))
         self.console.print(Panel(body, title=f"[bold]{escape(title)}", title_align="left", border_style="green"))
@@ -106,7 +106,7 @@ class Screen:
         )
 
     def live(self, text: str, *, is_typing: bool) -> str:
-        """Return, as ANSI text ending in a new line, what is being written right now; empty when nothing is."""
+        """Return the draft, or the typing sign, as ANSI text ending in a new line; "" without either."""
         if not text and not is_typing:
             return ""
         body = Text(text or "typing…", style="dim" if text else "dim italic")

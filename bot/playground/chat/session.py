@@ -19,7 +19,7 @@ from bot.settings import Settings
 
 
 def playground_settings(settings: Settings, folder: Path, api_url: str, token: str) -> Settings:
-    """Return the settings with everything that is Telegram's or a file replaced by the playground's own."""
+    """Return the settings with those of Telegram and of files replaced by the playground's own."""
     return settings.model_copy(
         update={
             "telegram_bot_token": SecretStr(token),

@@ -1,7 +1,7 @@
 """Chat with the bot in the terminal: the same application as on Telegram, over the loopback Bot API.
 
-`chat` is the whole of it. On a terminal it shows drafts while they are written and takes commands, buttons by number
-and pastes; with input from a pipe it answers line by line and ends when all is answered.
+On a terminal `chat` shows drafts while they are written and takes commands, buttons by number and pastes; with input
+from a pipe each line is answered in turn, and `chat` ends when all are.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ async def chat(
 
 @dataclass(slots=True)
 class Follower:
-    """Keeps the screen in step with the chat, and sends what is typed."""
+    """Keeps the screen in step with the chat, and sends typed lines."""
 
     api: LoopbackBotApi
     screen: Screen
@@ -122,15 +122,15 @@ class Follower:
         return list(range(first, self.api.updates.next_id))
 
     def collect(self, *, flush: bool = False) -> bool:
-        """Note what must be printed and say whether there is anything.
+        """Collect the news to print and return whether there is any.
 
-        Edits are held back, and shown above the input line, until they settle; `flush` lets go of them.
+        Edits are held back, and shown above the input line, until they settle; `flush` gives them out.
         """
         self._pending.extend(self._news(flush=flush))
         return bool(self._pending)
 
     def write(self) -> None:
-        """Print what was noted, once."""
+        """Print the collected news, once."""
         while self._pending:
             self._pending.popleft()()
 
@@ -220,7 +220,7 @@ async def _read_lines(follower: Follower, prompt: Prompt) -> None:
 
 @contextlib.asynccontextmanager
 async def _watching(follower: Follower, above: Above) -> AsyncIterator[None]:
-    """Print what is new while the block runs, and what is left at its end."""
+    """Print news while the block runs, and the rest at its end."""
     watching = asyncio.create_task(_watch(follower, above), name="playground screen")
     try:
         yield
