@@ -72,12 +72,12 @@ class Describer:
         self._at_work: set[str] = set()
 
     def look(self) -> None:
-        """Describe what was not described yet, behind everything else."""
+        """Describe pictures not described yet, behind everything else."""
         if self._describe is not None and self._readings.sees:
             self._behind(self.describe_all(), "descriptions")
 
     async def describe_all(self) -> None:
-        """Describe what was not described yet, one after another. Never raises but for a stop."""
+        """Describe pictures not described yet, one after another. Never raises but for a stop."""
         try:
             rows = await self._db.read("files_undescribed", most=AT_ONCE)
             for row in rows:

@@ -1,4 +1,4 @@
-"""Bytes of a file from Telegram: a link is asked for, lasts an hour, and is never kept: the token stands in it."""
+"""Bytes of a file from Telegram, by a link that lasts an hour and is never kept: the token is in it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FileLinks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
-    """Fetches files of one bot, no more than `most_bytes` of each, whatever is said of its size."""
+    """Fetches files of one bot, no more than `most_bytes` of each, even where its size was said to be less."""
 
     bot: FileLinks
     api_url: str

@@ -29,27 +29,27 @@ TITLE: Final = (
 FIRST_PASSAGES: Final = 200
 """More of the beginning of a document fits into no prompt."""
 OPENING: Final = 2
-"""Of a long document so many passages of its beginning are always shown: they say what it is."""
+"""Of a long document so many passages of its beginning are always shown: they name its kind."""
 FLOOR: Final = 0.08
 """Of a message's words, by what they are worth, the closest passage holds so much at least; else no file bears on it.
-Half of what is asked of talk: who asks about "the contract" finds what calls itself a lease by one word of two."""
+Half of the floor for talk: a question about "the contract" finds a document titled a lease by one word of two."""
 LOOKED_FOR: Final = 0.15
 """The same for words that somebody looks for: they are few, and chosen."""
 LOOKED_FOR_TOKENS: Final = 600
-"""At most so much of files is told with what else was found."""
+"""So many tokens of files, at most, are told beside the other finds."""
 ASKED_ABOUT: Final = 2
-"""A picture whose description holds so many of a message's words, and half of them, is what it asks about: it is seen
-again, not only told of."""
+"""A picture whose description holds so many of a message's words, and half of them, is asked about: it is seen again,
+not only told of."""
 MOST_NAMED: Final = 2
 """So many files that a message calls by a word of their names are given with it, the latest first."""
 LITTLE_NUMBER: Final = 2
 """Numbers of so many digits stand in every document."""
 BESIDE_BEST: Final = 0.25
-"""A passage that holds less than a quarter of what the best one does says nothing more."""
+"""A passage that holds less than a quarter of the best one's words adds nothing."""
 MOST_FOUND: Final = 12
 LISTED: Final = 30
 FENCE_CHARS: Final = 250
-"""At most so long is what stands around what a tool returns."""
+"""The frame around a tool's result is at most so long."""
 HEAD_CHARS: Final = 150
 REMEMBERED: Final = 1000
 
@@ -69,7 +69,7 @@ class Told:
     """Files for a message."""
 
     text: str = ""
-    """What they say, not fenced yet; "" for nothing."""
+    """Their passages, not fenced yet; "" for none."""
     asked_about: tuple[StoredFile, ...] = ()
     """The pictures that were sent before and that it asks about."""
 
@@ -88,7 +88,7 @@ class Reach:
 
 
 class FileFinder:
-    """Finds what files say."""
+    """Finds passages of files for a message, and for the model's tools."""
 
     def __init__(self, db: Database, shelf: FileShelf, searcher: Searcher, counter: TokenCounter) -> None:
         self._db = db
@@ -152,7 +152,7 @@ class FileFinder:
         return f"{head}, in parts, of {file.unit} {pages}; {others}:\n{laid_out(shown, file.unit)}"
 
     def _fitting(self, hits: Sequence[Hit], files: Sequence[StoredFile], most_tokens: int) -> list[str]:
-        """The best of what was found that fits, file by file."""
+        """The best hits that fit, file by file."""
         left, taken = most_tokens, dict[str, list[Passage]]()
         for file_id, passage in hits[:BEST]:
             cost = self._counter.count(passage.text) + 16
@@ -199,7 +199,7 @@ class FileFinder:
         return self._reach.get(conversation_id, Reach(conversation_id))
 
     async def text_of(self, file: StoredFile) -> str:
-        """The beginning of what was read of a file. Raises `StorageUnavailable`."""
+        """The beginning of a file's text. Raises `StorageUnavailable`."""
         rows = await self._db.read("file_passages_first", file_id=file.file_id, most=FIRST_PASSAGES)
         return "\n".join(passage.text for passage in passages_of(rows))
 
@@ -268,7 +268,7 @@ def is_named(file: StoredFile, question: str) -> bool:
 
 
 def is_asked_about(file: StoredFile, question: str) -> bool:
-    """Whether a question asks about a picture, by what it shows, and not only after one thing in it."""
+    """Whether a question names several words of a picture's description, and not only one thing in it."""
     words = telling_forms(telling(question))
     found = held(words, file.described)
     return len(found) >= ASKED_ABOUT and 2 * len(found) >= len(words)

@@ -17,7 +17,7 @@ MOST_PAGES_ASKED: Final = 50
 MOST_PAGES: Final = 4
 """As many pages of a scan are shown at once: each costs as much as a page of text, or twice that."""
 HEADED: Final = frozenset({"sheet"})
-"""Units whose first line says what the columns are: each passage begins with it."""
+"""Units whose first line names the columns: each passage begins with it."""
 HEAD_CHARS: Final = 200
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _RANGE: Final = re.compile(r"(\d{1,6})\s*(?:[-\u2013]\s*(\d{1,6}))?")
@@ -33,7 +33,7 @@ class Passage:
 
 
 def tidy(text: str) -> str:
-    """A page's text as it is kept: what databases refuse is out, runs of spaces and empty lines are one."""
+    """A page's text as it is kept: signs that databases refuse are out, runs of spaces and empty lines are one."""
     lines = (
         _SPACES.sub(" ", line).strip() for line in clean(text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     )
@@ -108,7 +108,7 @@ def fitting(passages: Sequence[Passage], max_tokens: int, counter: TokenCounter)
 
 
 def laid_out(passages: Sequence[Passage], unit: str) -> str:
-    """Passages with the page that each stands on: `[page 4]` before the first of it, `[…]` where some are left out."""
+    """Passages with their pages: `[page 4]` before the first of a page, `[…]` where some are left out."""
     lines: list[str] = []
     before: Passage | None = None
     for passage in passages:

@@ -1,4 +1,4 @@
-"""The child that reads a file: started, listened to, and ended, whatever it does. What it read until then is kept."""
+"""The child that reads a file: started, listened to, and ended even where it hangs. Pages read until then are kept."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class SmallPicture:
-    """A copy of a picture for a model, without anything but what it shows."""
+    """A copy of a picture for a model, without data beside the picture itself."""
 
     data: bytes
     width: int
@@ -64,7 +64,7 @@ class Reader:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def read(self, reader: str, path: Path) -> Reading:
-        """Return the pages of a document. Never raises for what lies in the file."""
+        """Return the pages of a document. Never raises for its content."""
         reading = Reading()
         async with self._places:
             try:
@@ -94,7 +94,7 @@ class Reader:
             return str(found.get("error") or "memory")
 
     async def page_pictures(self, path: Path, numbers: Sequence[int]) -> list[bytes]:
-        """Return pages of a PDF as JPEGs, as many as could be drawn. Never raises for what lies in the file."""
+        """Return pages of a PDF as JPEGs, as many as could be drawn. Never raises for its content."""
         found: list[bytes] = []
         async with self._places:
             with suppress(TimeoutError, ValueError, TypeError, binascii.Error):

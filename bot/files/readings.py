@@ -1,6 +1,6 @@
-"""What is read of a file whose bytes are here: the text of a document, what somebody says, a picture for a model.
+"""Reading of files whose bytes are here: the text of a document, the words of a recording, a picture for a model.
 
-A recording is listened to piece by piece, and each piece is stored with how many there are: whoever dies in between
+A recording is listened to piece by piece, and each piece is stored with their number: after a crash it
 goes on behind the last one where the recogniser can, else begins again.
 """
 
@@ -40,7 +40,7 @@ MINUTE: Final = "minute"
 DESCRIBED_CHARS: Final = 300
 
 Kept = Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
-"""Stores what was paid for, waiting for room. Raises `StorageUnavailable` when patience is at its end."""
+"""Stores a result that was paid for, waiting for room. Raises `StorageUnavailable` when patience is at its end."""
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +64,7 @@ NOBODY: Final = HeardBy()
 
 
 class Readings:
-    """Reads files, and notes what was read or why not."""
+    """Reads files, and notes their text or the reason why not."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Readings:
         return self._sees
 
     async def close(self) -> None:
-        """End what runs for it."""
+        """End its processes."""
         if self._listener is not None:
             await self._listener.close()
 
@@ -142,7 +142,7 @@ class Readings:
             self._small.popitem(last=False)
 
     async def picture(self, file: StoredFile, side: int = LONGEST_SIDE) -> bytes | None:
-        """A small copy of a picture as JPEG, with nothing in it but what it shows; None when it cannot be had.
+        """A small copy of a picture as JPEG, without data beside the picture; None when it cannot be had.
 
         Raises `StorageUnavailable`.
         """
@@ -248,7 +248,7 @@ class Readings:
         return await self._whole(replace(file, media_type=typed(found)), language, unsure=unsure)
 
     async def _heard(self, file: StoredFile, piece: HeardPiece, progress: str) -> None:
-        """Store what was heard in a piece, and how many pieces that are."""
+        """Store the words of a piece, and the number of pieces so far."""
         known = (await self._db.read("file_passages_count", file_id=file.file_id))[0]["n"]
         found = parted(by_minute(piece.transcript.segments), MINUTE)
         new = [replace(passage, position=passage.position + known) for passage in found]
@@ -257,7 +257,7 @@ class Readings:
         faults.point("file_heard")
 
     async def _whole(self, file: StoredFile, language: str, *, unsure: bool) -> StoredFile:
-        """Note that a recording was listened to; what the person says is found where they said it, not as a file."""
+        """Note that a recording was listened to; the person's words are found where they said them, not as a file."""
         rows = await self._db.read("file_passages_first", file_id=file.file_id, most=1_000_000)
         if not rows:
             return await self.failed(file, "silent", keeps=True)

@@ -15,9 +15,9 @@ three files this named the four that came from one, and no other (November 2026)
 
 
 def resting(notes: Iterable[Note], file: StoredFile, read: str, said: Mapping[str, str]) -> list[Note]:
-    """The notes that rest on a file; `read` is what was read of it and answered to it, `said` people's words by turn.
+    """The notes that rest on a file; `read` is its text with the answers about it, `said` people's words by turn.
 
-    A note that was made of a message, but says what stands in the file, rests on both.
+    A note that was made of a message, but repeats words of the file, rests on both.
     """
     there = forms_of(read)
     later = (note for note in notes if note.said_at_ms >= file.received_at_ms and not note.is_forgotten)

@@ -1,4 +1,4 @@
-"""Everything that works with files, built once: the shelf, and who finds what lies on it."""
+"""Everything that works with files, built once: the shelf, and the finder of its passages."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ IN_FILES: Final = replace(
     next_2=0.0,
     before_2=0.0,
 )
-"""A document is no talk: nobody asks or answers in it, "notice" is a word like any other, and what stands beside a
-passage lends it little. `benchmarks/documents.py` measures it."""
+"""A document is no talk: nobody asks or answers in it, "notice" is a word like any other, and its neighbours
+lend a passage little. `benchmarks/documents.py` measures it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class StoredFile:
 
     @property
     def detail(self) -> str:
-        """What that is about: a label, a number."""
+        """The label or number that `why` is about."""
         return self.reason.partition(" ")[2]
 
     @property
@@ -97,12 +97,12 @@ class StoredFile:
 
     @property
     def is_picture(self) -> bool:
-        """True for what a model that sees can look at."""
+        """True for pictures, which a model that sees can look at."""
         return self.is_read and self.media_type.startswith("image/") and not self.unit
 
     @property
     def is_own_voice(self) -> bool:
-        """True for what the person speaks into their telephone; what they forward bears the name of somebody else."""
+        """True for a recording that the person spoke; one that they forward bears the name of somebody else."""
         return self.kind in OWN_VOICE and not self.name
 
     @property
@@ -112,7 +112,7 @@ class StoredFile:
 
     @property
     def label(self) -> str:
-        """What it is, in a word: PDF, Word, text."""
+        """Its kind in a word: PDF, Word, text."""
         return self.media_type.rpartition("|")[2]
 
     def called(self) -> str:
@@ -155,7 +155,7 @@ def read_row(row: Row) -> StoredFile:
 
 
 def typed(found: FileType) -> str:
-    """A type as the column `media_type` holds it, with what people call it behind a bar."""
+    """A type as the column `media_type` holds it, with people's name for it behind a bar."""
     return f"{found.media_type}|{found.label}"
 
 

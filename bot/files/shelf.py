@@ -1,9 +1,9 @@
 """Files of conversations: each is brought from Telegram, kept, read once, and found again when it bears on a message.
 
-What a crash leaves behind after each step of one file, which stands `wanted` since its update was written down:
+Left behind by a crash after each step of one file, which is `wanted` since its update was written down:
 link asked for        nothing: the next try asks for another one
 bytes coming          a part of a file that nothing names; the next start deletes it
-bytes in place        a file that no row names; it is fetched once more, the sweep deletes what is left over
+bytes in place        a file that no row names; it is fetched once more, the sweep deletes the leftover
 `fetched` is stored   the bytes are here: nothing is fetched again, they are read
 pieces being stored   some passages; the next try begins with deleting them
 `read` is stored      done; the turn that waits for it goes on without fetching or reading anything
@@ -66,14 +66,14 @@ class Brought:
 
     @property
     def troubled(self) -> tuple[StoredFile, ...]:
-        """Of these, what could not be read, or not all of it: the person hears of it."""
+        """New files that could not be read, or not wholly: the person hears of them."""
         return tuple(
             file for file in self.new if file not in self.spoken and (not file.is_read or file.why or file.blank)
         )
 
     @property
     def spoken(self) -> tuple[StoredFile, ...]:
-        """Of these, what the person said: it stands in the text."""
+        """New recordings of the person's own words, which are in the text."""
         return tuple(file for file in self.new if file.is_spoken)
 
 
@@ -88,7 +88,7 @@ class FileShelf:
         self.limits = limits
 
     async def open(self) -> None:
-        """Delete what an earlier process left half-fetched. Raises `OSError`."""
+        """Delete files that an earlier process left half-fetched. Raises `OSError`."""
         await asyncio.to_thread(self._blobs.clean)
 
     async def sweep(self) -> int:
@@ -99,7 +99,7 @@ class FileShelf:
         return gone
 
     async def sweep_or_later(self) -> None:
-        """The same; what a disk refuses now, the next sweep does. Never raises."""
+        """Sweep; files that a disk refuses to delete are left to the next sweep. Never raises."""
         try:
             await self.sweep()
         except (StorageUnavailable, OSError) as exc:
@@ -132,7 +132,7 @@ class FileShelf:
     async def bring(self, text: str, place: FilePlace) -> Brought:
         """Have the files that a text names here and read, one after another.
 
-        Raises `NotFetched` when Telegram cannot be reached, `StorageUnavailable`: what is done stays done.
+        Raises `NotFetched` when Telegram cannot be reached, `StorageUnavailable`: files done by then stay done.
         """
         files: list[StoredFile] = []
         new: list[StoredFile] = []
@@ -167,7 +167,7 @@ class FileShelf:
     async def _line(self, named: NamedFile, file: StoredFile, place: FilePlace) -> str:
         """The line in a message for its file: of speech, the words too.
 
-        Of a recording that is only replied to, they are told as what was said before.
+        Of a recording that is only replied to, they are told as said before.
         """
         if named.number is not None or not file.is_spoken:
             return file.line()
@@ -194,7 +194,7 @@ class FileShelf:
     # --- fetch ------------------------------------------------------------------------------------------------------
 
     async def _fetched(self, file: StoredFile) -> StoredFile:
-        """A file whose bytes are here, or why they are not. Raises `NotFetched` for what trying again may mend."""
+        """A file whose bytes are here, or the reason why not. Raises `NotFetched` where trying again may help."""
         if file.size_bytes > self.limits.most_bytes:
             return await self._readings.failed(file, "too_big")
         if await self._has_no_room(file, file.size_bytes):

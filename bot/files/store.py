@@ -31,7 +31,7 @@ DIGEST_CHARS: Final = 64
 
 
 class Missing(Exception):
-    """The bytes are not here, or are not what they were: they have to be fetched again."""
+    """The bytes are missing or damaged: they have to be fetched again."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Blobs(ABC):
             raise StorageUnavailable(reason(exc)) from exc
 
     async def finish(self, incoming: Incoming) -> None:
-        """Take the digest of what came. Raises `StorageUnavailable`."""
+        """Take the digest of the bytes that came. Raises `StorageUnavailable`."""
         try:
             await asyncio.to_thread(_finish, incoming)
         except OSError as exc:
@@ -116,11 +116,11 @@ class Blobs(ABC):
 
     @abstractmethod
     async def sweep(self) -> int:
-        """Delete what no row names; return how many files that were. Raises `StorageUnavailable`."""
+        """Delete files that no row names; return their number. Raises `StorageUnavailable`."""
 
     @abstractmethod
     def clean(self) -> None:
-        """Delete what an earlier process was fetching when it died; called before anything is fetched."""
+        """Delete files that an earlier process was fetching when it died; called before anything is fetched."""
 
 
 class FolderBlobs(Blobs):
@@ -172,7 +172,7 @@ class FolderBlobs(Blobs):
             await self.drop(incoming)
 
     async def sweep(self) -> int:
-        """Delete files that no row names, and what an earlier process was fetching when it died."""
+        """Delete files that no row names, and those that an earlier process was fetching when it died."""
         async with self._placing:
             named = {row["digest"] for row in await self._db.read("file_digests")}
             return await asyncio.to_thread(self._sweep, named) + await sweep_rows(self._db)
@@ -189,13 +189,13 @@ class FolderBlobs(Blobs):
         return gone
 
     def clean(self) -> None:
-        """Delete what an earlier process was fetching when it died; to be called before anything is fetched."""
+        """Delete files that an earlier process was fetching when it died; to be called before anything is fetched."""
         for path in self._folder.glob(f"{INCOMING}*") if self._folder.is_dir() else ():
             path.unlink(missing_ok=True)
 
 
 class TableBlobs(Blobs):
-    """Rows of `file_chunks`; what is fetched or read passes through the system's folder for such files."""
+    """Rows of `file_chunks`; bytes fetched or read pass through the system's folder for temporary files."""
 
     def __init__(self, db: Database, folder: Path | None = None) -> None:
         super().__init__(db, folder or Path(tempfile.gettempdir()) / f"continuity-{os.getuid()}")
@@ -258,7 +258,7 @@ async def copy_out(db: Database, digest: str, incoming: Incoming) -> None:
 
 
 def pieces_at(folder: Path, digest: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `file_chunks` for a file of a folder; none when it is lost or not what it was."""
+    """Yield the rows of `file_chunks` for a file of a folder; none when it is lost or damaged."""
     with suppress(FileNotFoundError):
         if digest_at(folder / digest) == digest:
             with (folder / digest).open("rb") as file:

@@ -68,7 +68,7 @@ class FileTools:
         return ToolResult(await self._finder.pages(reach, number, pages, self._most_chars))
 
     async def look(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
-        """What is shown, or why nothing is."""
+        """The pictures asked for, or the reason why none is shown."""
         file = await self._file(arguments, context)
         if file is None:
             return ToolResult("There is no such file. read_document without a number lists them.", foreign=False)

@@ -1,4 +1,4 @@
-"""Type of a file by its content: its name and what Telegram says of it are only claims. Pure but for one small read."""
+"""Type of a file by its content: its name and Telegram's word for it are only claims. Pure but for one small read."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _SVG: Final = re.compile(
 
 
 def unread(label: str) -> FileType:
-    """The type of a file that nobody here reads, by what people call it."""
+    """The type of a file that nobody here reads, by people's name for it."""
     return FileType("", "application/octet-stream", label)
 
 
@@ -101,7 +101,7 @@ def _by_magic(head: bytes) -> FileType | None:
 
 
 def _of_archive(path: Path) -> FileType:
-    """The type of a ZIP archive by what lies in it."""
+    """The type of a ZIP archive by its entries."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -126,7 +126,7 @@ def _of_text(head: bytes) -> FileType:
 
 
 def decoded(data: bytes) -> str:
-    """A text of whatever encoding: by its mark, as UTF-8, else as Cyrillic or western bytes; never raises."""
+    """A text in an unknown encoding: by its mark, as UTF-8, else as Cyrillic or western bytes; never raises."""
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
             return data.decode(encoding, "replace")

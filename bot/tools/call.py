@@ -1,4 +1,4 @@
-"""A call of a tool as it is written down, and what is done about one that comes again. Pure."""
+"""A call of a tool as a row, and the handling of one that comes again. Pure."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def call_of(row: Row) -> CallRow:
 
 
 def written(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as text, the same for the same ones in whatever order."""
+    """Return arguments as text, the same in any order of theirs."""
     return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
 
 
@@ -151,5 +151,5 @@ def did_like(calls: Iterable[CallRow], tool: str) -> bool:
 
 
 def heard(calls: Iterable[CallRow], turn_id: str) -> list[Statement]:
-    """Return what writes down that the model was told of calls in this turn: they go with it, when it is forgotten."""
+    """Statements that bind calls to the turn in which the model read their results: both are forgotten together."""
     return [Statement("tool_call_told", {"call_id": call.call_id, "turn_id": turn_id}) for call in calls]

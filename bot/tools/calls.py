@@ -42,7 +42,7 @@ class Calls:
         longest_s: float,
         behind: Callable[..., object] = unobserved,
     ) -> None:
-        """No call takes longer than `longest_s`, whatever its tool says; `behind` runs what nobody waits for."""
+        """A call ends after `longest_s`, even where its tool allows more; `behind` runs work that nobody waits for."""
         self.db = db
         self.clock = clock
         self.choices = ToolChoices(db, clock)
@@ -61,7 +61,7 @@ class Calls:
         return [choices_read(place), _untold_read(place), Statement("tool_calls_of_turn", {"turn_id": turn_id})]
 
     async def find(self, call_id: str) -> CallRow | None:
-        """Return a call as it stands, None when it was forgotten. Raises `StorageUnavailable`."""
+        """Return a call, None when it was forgotten. Raises `StorageUnavailable`."""
         row = await self.db.read_one("tool_call_find", call_id=call_id)
         return call_of(row) if row else None
 
@@ -84,14 +84,14 @@ class Calls:
     # --- making -----------------------------------------------------------------------------------------------------
 
     async def make(self, call: CallRow, tool: Tool, context: CallContext, *, is_new: bool) -> CallRow:
-        """Make a call and return it as it stands then.
+        """Make a call and return its row afterwards.
 
-        What a crash leaves behind, line by line:
+        A crash leaves behind, line by line:
         before `planned`     nothing
         `planned`            surely not begun: it is made when its turn or tap is worked on again
         `running`            it may have happened: made again where it only reads or takes our key, else asked about
-        `done`, `failed`     how it ended is stored, and told when its turn or tap is worked on again
-        Raises `StorageUnavailable`; what was stored by then stands.
+        `done`, `failed`     its end is stored, and told when its turn or tap is worked on again
+        Raises `StorageUnavailable`; rows stored by then stand.
         """
         self._in_flight.add(call.call_id)
         try:
@@ -212,7 +212,7 @@ class Calls:
         return replace(call, state="unknown")
 
     async def settle(self, alive: Collection[str]) -> None:
-        """Ask about what dead processes were in the midst of; `alive` are those that live. `StorageUnavailable`."""
+        """Ask about calls that dead processes had begun; `alive` are the living ones. Raises `StorageUnavailable`."""
         for row in await self.db.read("tool_calls_running"):
             call = call_of(row)
             if call.changes and call.boot_id not in alive and not faults.without("tool_doubt"):
@@ -220,7 +220,7 @@ class Calls:
                     await self.doubt(call)
 
     async def say(self, place: Place, message: Callable[[], OutgoingMessage], *effects: Statement) -> None:
-        """Say something to a person beside the answer, in their language, in one transaction with what it's about.
+        """Send a person a message beside the answer, in their language, in one transaction with its `effects`.
 
         Raises `Conflict` and `StorageUnavailable`.
         """
@@ -285,12 +285,12 @@ class Calls:
         return await self.db.read_one("tool_question_shown", **here)
 
     def plan(self, call: CallRow) -> Statement:
-        """The statement that writes down that the person said yes; a `Conflict` when it stands another way by now."""
+        """The statement that the person said yes; a `Conflict` when the call was settled in another way meanwhile."""
         values = {"call_id": call.call_id, "was": call.state, "boot_id": self._boot_id}
         return Statement("tool_call_plan", values, expect=1)
 
     def close(self, call: CallRow, state: str) -> Statement:
-        """Return the statement that writes down that it's not done; a `Conflict` when it stands another way by now."""
+        """The statement that a call is not made; a `Conflict` when it was settled in another way meanwhile."""
         values = {"call_id": call.call_id, "was": call.state, "state": state, "at_ms": self.clock.now_ms()}
         return Statement("tool_call_close", values, expect=1)
 

@@ -15,7 +15,7 @@ from memory.ports import Clock, Database, Statement
 Choice = Literal["always", "off", "on"]
 ABSENT: Mapping[str, Any] = {}
 EVERYBODY: Final = Place("", None)
-"""Where the operator's choices stand: what is off there is nobody's."""
+"""The place of the operator's choices: a tool that is off there is off for everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Choices:
 
     by_name: Mapping[str, ToolChoice] = field(default_factory=dict)
     off_for_all: frozenset[str] = frozenset()
-    """What the operator switched off, by the same names."""
+    """Tools and servers that the operator switched off, by the same names."""
 
     def is_off(self, name: str) -> bool:
         """Return whether it's switched off."""
@@ -50,9 +50,9 @@ class Choices:
         return bool(self.off_for_all & {tool.name, server_name(tool.server)})
 
     def always(self, tool: Tool, name: str = "") -> bool:
-        """Return whether this very tool may be used unasked; no longer when anything about it has changed.
+        """Return whether this tool may be used unasked; False once anything about it has changed.
 
-        `name` is what the choice was about, where it wasn't the tool as a whole.
+        `name` is the subject of the choice (a site) where it was not the whole tool.
         """
         chosen = self.by_name.get(name or tool.name)
         return chosen is not None and chosen.choice == "always" and chosen.digest == digest_of(tool)

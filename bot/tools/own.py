@@ -160,7 +160,7 @@ def _of_packages() -> Iterator[Tool]:
 
 
 def _of_module(module: ModuleType, source: bytes) -> Iterator[Tool]:
-    """The tools of a module; `source` is what a consent is given to, besides the description."""
+    """The tools of a module; a consent holds for its `source` and description."""
     origin = blake2b(source, digest_size=8).hexdigest()
     for each in vars(module).values():
         if isinstance(each, Tool):

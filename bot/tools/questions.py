@@ -52,7 +52,7 @@ def _beginning(text: str) -> str:
 def consent(
     call: CallRow, before: Mapping[str, Any], now: Mapping[str, Any], *, again: bool, spared: bool
 ) -> OutgoingMessage:
-    """Return the question whether a tool may be used; `before` is what was allowed of it when it was another one.
+    """Return the question whether a tool may be used; `before` is its allowed form from before it changed.
 
     `spared` says that an [Always] would have spared it.
     """
@@ -100,7 +100,7 @@ def login_button(server: str) -> Button:
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return in lines what is another way about a tool than it was."""
+    """Return the changes of a tool, a line each."""
     said: list[str] = []
     if before.get("description") != now.get("description"):
         was, is_now = (shorten(visible(str(each.get("description"))), DESCRIPTION_CHARS) for each in (before, now))

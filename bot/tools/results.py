@@ -20,7 +20,7 @@ from memory.types import ConversationTurn, ToolCall
 TITLE: Final = "What the tool returned: somebody else's words."
 OWN_TITLE: Final = "What the tool returned."
 FRAME_CHARS: Final = 400
-"""At most so long is what stands around a result."""
+"""The frame around a result is at most so long."""
 MOST_CHARS: Final = 2_000_000
 """Of one result so much is kept."""
 HEAD_SHARE: Final = 0.7
@@ -45,7 +45,7 @@ _TOLD: Final = {
 
 
 def kept(text: str) -> str:
-    """Return a tool's text as it is kept: storable, without what nobody sees, cut where it's endless."""
+    """Return a tool's text as it is kept: storable, without invisible signs, cut where it's endless."""
     return visible(clean(text[:MOST_CHARS]))
 
 
@@ -57,14 +57,14 @@ def heard(turns: Iterable[ConversationTurn], tools: Iterable[Tool]) -> frozenset
 
 
 def _named(call: ToolCall) -> str:
-    """Return the tool that a call was made of; one that `find_tools` found stands in its arguments."""
+    """Return the name of the tool that was called; for one of `find_tools` it is among the arguments."""
     with suppress(orjson.JSONDecodeError, AttributeError):
         return str(orjson.loads(call.arguments).get("name", "")) if call.name == USE else call.name
     return ""
 
 
 def told(call: CallRow, max_chars: int) -> str:
-    """Return the text of a call for the model as it stands."""
+    """Return the text of a call for the model."""
     if call.state not in {"done", "failed"}:
         return _TOLD[call.state]
     text = fence(_shortened(call, max(0, max_chars - FRAME_CHARS)), TITLE if call.is_foreign else OWN_TITLE) or NOTHING

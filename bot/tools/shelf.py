@@ -38,9 +38,9 @@ class Shelf:
         fit: Fit = all_of,
         servers: Servers | None = None,
     ) -> None:
-        """`sources` are in the bot itself; `servers` are those of MCP, None without any.
+        """`sources` are in the bot itself; `servers` are those of MCP, None for none.
 
-        `fit` hides what a prompt does not bear.
+        `fit` hides tools where a prompt cannot hold all.
         """
         self._sources = tuple(sources)
         self._results = results
@@ -58,9 +58,9 @@ class Shelf:
             await self.servers.close()
 
     async def all(self, place: Place) -> tuple[Tool, ...]:
-        """Return every tool of this place, also what its person switched off; of two with one name the first.
+        """Return every tool of this place, also those that its person switched off; of two with one name the first.
 
-        What the operator switched off for everybody is not there.
+        Tools that the operator switched off for everybody are missing.
         """
         choices = await self.choices.of(place)
         return tuple(tool for tool in await self._found(place, choices) if not choices.is_gone(tool))
@@ -76,7 +76,7 @@ class Shelf:
         return list(found.values())
 
     async def with_off(self, place: Place, *, by_clock: bool = False) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
-        """Return what is `offered`, and what the person of this place switched off: servers as a whole, then tools.
+        """Return the tools `offered`, and names that the person of this place switched off: whole servers, then tools.
 
         Raises `StorageUnavailable`.
         """
@@ -89,10 +89,11 @@ class Shelf:
     def _of(self, found: Sequence[Tool], place: Place, choices: Choices, *, by_clock: bool) -> tuple[Tool, ...]:
         tools = [tool for tool in found if not (by_clock and tool.with_turn) and not choices.hides(tool)]
         tools = [tool for tool in tools if tool.runs_unasked or can_be_asked(place)]
-        return (*self._fit(tools), *self._results.tools()) if _has_results(tools) else tuple(tools)
+        has_results = any(not tool.with_turn for tool in tools)
+        return (*self._fit(tools), *self._results.tools()) if has_results else tuple(tools)
 
     async def inside(self) -> tuple[Tool, ...]:
-        """Return the tools that need no server, also what is switched off."""
+        """Return the tools that need no server, also those switched off."""
         return tuple([tool for source in self._sources for tool in await source(EVERYBODY)])
 
     async def offered(self, place: Place, *, by_clock: bool = False) -> tuple[Tool, ...]:
@@ -107,7 +108,3 @@ def _off(found: Sequence[Tool], choices: Choices) -> tuple[str, ...]:
     servers = {tool.server: choices.is_off(server_name(tool.server)) for tool in tools if tool.server}
     single = (tool.name for tool in tools if choices.is_off(tool.name) and not servers.get(tool.server))
     return (*(name for name, is_off in servers.items() if is_off), *single)
-
-
-def _has_results(tools: Sequence[Tool]) -> bool:
-    return any(not tool.with_turn for tool in tools)

@@ -1,4 +1,4 @@
-"""A tool, what it is told with each call, and what it returns."""
+"""A tool, the context of its calls, and their results."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ class Tool:
     """How the person is told of it; "" for its name."""
     longest_s: float = LONGEST_S
     ready: Callable[[], Awaitable[None]] | None = None
-    """Does what has to be done before a call may have an effect: starts a server. Raises `NotDone`."""
+    """Prepares a call before it may have an effect: starts a server. Raises `NotDone`."""
     hidden: bool = False
     """It's not in the prompt: `find_tools` finds it, and `use_tool` calls it."""
     shows: Callable[[Mapping[str, Any], CallContext], Awaitable[Sequence[bytes]]] | None = None
-    """JPEGs that the model is shown with what the call returns."""
+    """JPEGs that the model is shown with the result."""
     with_turn: bool = False
     """It changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
     asks: Callable[[Mapping[str, Any], CallContext], Awaitable[bool]] | None = None

@@ -92,9 +92,9 @@ class TurnCalls:
         return tuple(call.insert(self._asked.now_ms) for call, _ in self._questions.values())
 
     async def make(self, tool: Tool, given: Mapping[str, Any]) -> str:
-        """Make one call and return what the model is told. Raises `StorageUnavailable`.
+        """Make one call and return the text for the model. Raises `StorageUnavailable`.
 
-        Nothing goes out that nobody sees: what a person is asked about is what is sent.
+        Invisible signs never go out: the arguments that a person is asked about are those that are sent.
         """
         rows, given = await self._read(), all_visible(given)
         arguments = written(given)
@@ -138,11 +138,11 @@ class TurnCalls:
         return self._choices.always(tool, name) and not self._is_behind_others(tool, name)
 
     def _is_behind_others(self, tool: Tool, name: str) -> bool:
-        """Words of somebody else than its own server are behind a call.
+        """Return whether words of somebody else than its own server may have led to a call.
 
-        Pages are no server: words of any of them are behind an address that they may have made up. What was read for an
-        earlier message counts while it stands in the prompt, since it may have asked to wait for the next one; but not
-        against a choice about one site: only that site could have gained by it.
+        Pages are no server: any of them may have made up an address. A page read for an earlier message counts while it
+        stands in the prompt, since it may have asked to wait for the next one; but not against a choice about one
+        site: only that site could have gained by it.
         """
         own = {tool.server} if tool.server else set()
         heard = self._asked.heard if name == tool.name else frozenset()

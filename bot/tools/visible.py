@@ -1,4 +1,4 @@
-"""Foreign words without what nobody sees: what a person is shown is what there is, to the last sign. Pure."""
+"""Foreign words without invisible signs: a person is shown all that there is, to the last sign. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _UNSEEN: Final = re.compile(
     "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u061c\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164"
     "\uffa0\ufe00-\ufe0e\U000e0100-\U000e01ef]"
 )
-"""Signs that nobody sees, or that turn the order of what is seen; each of hundreds of variants may stand for a byte."""
+"""Signs that are invisible, or turn the order of visible ones; each of hundreds of variants may stand for a byte."""
 _EMOJI: Final = re.compile("(?<![^\\x00-\\x7f])(?<![0-9#*])\ufe0f+|(?<=\ufe0f)\ufe0f+")
 """The sign that makes an emoji, where none can be, and more than one of it."""
 _JOINERS: Final = re.compile(
@@ -21,9 +21,9 @@ _JOINERS: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text without what nobody sees; spaces of every width and ends of lines of every kind stay.
+    """Return a text without invisible signs; spaces of every width and ends of lines of every kind stay.
 
-    What writing needs stays, too: `👨\u200d👩`, `❤\ufe0f`, and U+200C between letters of Persian.
+    Signs that writing needs stay, too: `👨\u200d👩`, `❤\ufe0f`, and U+200C between letters of Persian.
     """
     seen = "".join(map(_seen, _UNSEEN.sub("", text)))
     seen = _EMOJI.sub("", seen) if "\ufe0f" in seen else seen

@@ -14,7 +14,7 @@ from bot.files.hearing.model_loop import serve
 
 
 def opened(folder: Path) -> Any:
-    """Load the model of a folder. Raises whatever the library raises."""
+    """Load the model of a folder. Raises all errors of the library."""
     from faster_whisper import WhisperModel
 
     if not folder.is_dir():  # else it is taken for a name, and looked for elsewhere
@@ -23,7 +23,7 @@ def opened(folder: Path) -> Any:
 
 
 def heard(model: Any, asked: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """Speech of a recording, stretch by stretch. Raises whatever the libraries raise."""
+    """Speech of a recording, stretch by stretch. Raises all errors of the libraries."""
     segments, info = model.transcribe(
         asked["path"],
         language=asked["language"] or None,

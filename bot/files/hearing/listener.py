@@ -46,5 +46,5 @@ class Listener(Protocol):
         ...
 
     async def close(self) -> None:
-        """End what runs for it."""
+        """End its processes."""
         ...

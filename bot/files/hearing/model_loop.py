@@ -22,7 +22,7 @@ def say(said: Mapping[str, object]) -> None:
 def serve(opened: Callable[[Path], Any], answers: Callable[[Any, dict[str, Any]], Iterator[dict[str, object]]]) -> None:
     """Answer each line with lines, by the model of the folder that is named, until nobody asks any more.
 
-    `{"error": "missing"}` where it cannot be `opened`, `{"error": "damaged"}` where what was asked cannot be answered.
+    `{"error": "missing"}` where it cannot be `opened`, `{"error": "damaged"}` where a line cannot be answered.
     """
     os.nice(NICER)
     for what in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):

@@ -1,7 +1,7 @@
 """Voice messages in pieces: an Ogg file is cut between its pages, so that no decoder is needed. Pure.
 
-Each page says how far its stream has come, in samples (of Opus 48,000 a second). A piece is the pages that say what
-the stream is, then some of the others, numbered anew and with their times from zero.
+Each page says how far its stream has come, in samples (of Opus 48,000 a second). A piece is the pages of the stream's
+header, then some of the others, numbered again and with their times from zero.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def cut(data: bytes, seconds: float) -> list[OggPiece] | None:
 
 
 def _parted(found: Sequence[Page]) -> tuple[list[Page], list[Page]]:
-    """The pages that say what the stream is (its first packets: what it is, then its tags), and those with sound."""
+    """The pages of the header (the first packets: the codec's head, then its tags), and those with sound."""
     at = next((number for number, page in enumerate(found) if (page.samples or 0) > 0), len(found))
     while at and found[at - 1].samples is None:  # the beginning of a packet that ends on the next page
         at -= 1

@@ -13,7 +13,7 @@ from bot.files.hearing.errors import NotHeard
 from bot.process import children
 
 IDLE_S: Final = 120.0
-"""So long the model stays in memory behind what it was asked: the next time it need not be loaded again."""
+"""So long the model stays in memory after its last work: the next time it need not be loaded again."""
 START_S: Final = 300.0
 """To import the library and load a large model from a slow disk takes minutes at most."""
 LINE_BYTES: Final = 16 * 1024 * 1024

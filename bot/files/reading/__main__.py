@@ -1,7 +1,7 @@
 """One file becomes lines of JSON on the way out: `{"page": 1, "text": "…"}`, then `{"end": …}` or `{"error": …}`.
 
-The limits are set before a library that parses is imported, so that whatever it does with a hostile file, it does in
-little room, for a short while, and without leaving anything behind.
+The limits are set before a library that parses is imported, so that a hostile file can make it take only
+little room, for a short while, and leave nothing behind.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Final
 MEMORY_BYTES: Final = 1024 * 1024**2
 OPEN_FILES: Final = 64
 LONGEST_CHARS: Final = 2_000_000
-"""Of all text together; what is behind it is not read."""
+"""Of all text together; the rest is not read."""
 MOST_PAGES: Final = 2000
 
 
 def limit(cpu_s: int) -> None:
-    """Take what this process does not need away from it, for good."""
+    """Take rights that this process does not need away from it, for good."""
     for what, most in (
         (resource.RLIMIT_AS, MEMORY_BYTES),
         (resource.RLIMIT_CPU, cpu_s),
@@ -33,13 +33,13 @@ def limit(cpu_s: int) -> None:
 
 
 def say(**said: object) -> None:
-    """Hand one line out at once: what was read is kept if this process ends."""
+    """Hand one line out at once: pages read are kept if this process ends."""
     sys.stdout.write(json.dumps(said, ensure_ascii=True) + "\n")
     sys.stdout.flush()
 
 
 def pages_of(reader: str, path: Path) -> Iterator[tuple[int, int, str]]:
-    """Each page with how many there are so far as is known. Raises `Unreadable`, and whatever a library raises."""
+    """Each page with how many there are so far as is known. Raises `Unreadable`, and all errors of the libraries."""
     if reader == "pdf":
         from bot.files.reading.pdf import pages
     elif reader in ("docx", "xlsx", "pptx"):

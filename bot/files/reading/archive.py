@@ -1,4 +1,4 @@
-"""A ZIP archive that may be a bomb: refused by what it says of itself, before any of it is unpacked."""
+"""A ZIP archive that may be a bomb: refused by the sizes in its own list, before any of it is unpacked."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _MACRO_DOCUMENT: Final = "application/vnd.ms-word.document.macroEnabled.main+xml
 
 
 def pages_of_office(reader: str, path: Path) -> Iterator[Page]:
-    """Each page with its text. Raises `Unreadable`, and whatever the library raises."""
+    """Each page with its text. Raises `Unreadable`, and all errors of the library."""
     checked(path)
     return {"docx": _word, "xlsx": _excel, "pptx": _powerpoint}[reader](path)
 

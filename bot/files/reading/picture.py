@@ -1,4 +1,4 @@
-"""A small copy of a picture for a model: nothing of what the camera noted beside it, above all not where it was."""
+"""A small copy of a picture for a model, without the camera's notes beside it, above all the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, by pypdfium2: what a scan says can only be seen."""
+"""Pages of a PDF as pictures, by pypdfium2: a scan can only be seen."""
 
 from __future__ import annotations
 

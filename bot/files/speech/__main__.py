@@ -20,7 +20,7 @@ BITS = 32_000
 
 
 def opened(folder: Path) -> Any:
-    """Load the voice of a folder. Raises whatever the library raises, and ends the process where that does."""
+    """Load the voice of a folder. Raises all errors of the library, and ends the process where the library does."""
     import sherpa_onnx
 
     [model] = folder.glob("*.onnx")
@@ -34,7 +34,7 @@ def opened(folder: Path) -> Any:
 
 
 def spoken(voice: Any, asked: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """A text as a voice message, of no bytes where the voice has no sign of it. Raises whatever the libraries raise."""
+    """A text as a voice message, of no bytes where the voice has no sign of it. Raises all errors of the libraries."""
 
     def goes_on(_: object, done: float) -> int:
         say({"spoken": done})

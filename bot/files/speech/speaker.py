@@ -1,8 +1,8 @@
 """Answers said aloud: asked of a voice behind the answer, and sent as voice messages, each once.
 
-What a crash leaves behind: before the answer's commit nothing; behind it the row in `speeches`, which the next start
-takes up (the voice is asked again); behind the commit that puts the voice message into the outbox that message, which
-is sent, or looked for, like any other (`bot.delivery.sender`).
+A crash before the answer's commit leaves nothing; behind it the row in `speeches`, which the next start takes up (the
+voice is asked again); behind the commit that puts the voice message into the outbox that message, which is sent, or
+looked for, like any other (`bot.delivery.sender`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WayOut:
-    """Where what is said is written down, and goes."""
+    """The database and outbox of voice messages."""
 
     db: Database
     clock: Clock
@@ -49,7 +49,7 @@ class Voice(Protocol):
         ...
 
     async def close(self) -> None:
-        """End what runs for it."""
+        """End its processes."""
         ...
 
 
@@ -68,7 +68,7 @@ class Speaker:
         return self._voice is not None
 
     def wished(self, target: Target, turn_id: str, text: str, choices: Mapping[str, Any]) -> list[Statement]:
-        """What writes down that an answer is to be said; nothing where nobody asked for it, and in groups."""
+        """Statements that an answer is to be said; none where nobody asked for it, and in groups."""
         there = target.chat_id
         if not (self.speaks and choices.get(VOICE)) or is_group(target.conversation_id) or is_local(there):
             return []
@@ -86,7 +86,7 @@ class Speaker:
         return [Statement("speech_wish", values)]
 
     def look(self) -> None:
-        """Say what waits, behind everything else."""
+        """Say the waiting answers, behind everything else."""
         if self.speaks:
             self._behind(self.say_all(), "speech")
 
@@ -129,6 +129,6 @@ class Speaker:
         return await self._voice.speak(text)
 
     async def close(self) -> None:
-        """End what speaks."""
+        """End the voice's process."""
         if self._voice is not None:
             await self._voice.close()

@@ -8,7 +8,7 @@ import httpx2
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Hands requests on, once, and counts what comes back."""
+    """Passes each request on once, and counts the bytes of its answer."""
 
     def __init__(self, transport: httpx2.AsyncBaseTransport, most_bytes: int) -> None:
         self._transport = transport

@@ -43,8 +43,8 @@ class ServerConfig:
     people: frozenset[int] = frozenset()
     """Who is offered its tools; empty for everybody who may write to the bot."""
     origin: str = ""
-    """A digest of how it's written in the file, and of where its variables lead: another one, and what was allowed is
-    asked about again, and its logins are void. Secrets in `env` and `headers` may change."""
+    """A digest of the server's entry in the file, and of the addresses its variables give. When it changes, consents
+    are asked for again and logins are void. Secrets in `env` and `headers` may change."""
 
     def is_for(self, user_id: int | None) -> bool:
         """Return whether this person is offered its tools."""
@@ -57,7 +57,7 @@ class ServerConfig:
 
 
 def read(path: Path, environ: Mapping[str, str] = os.environ) -> list[ServerConfig]:
-    """Return the servers of a file that are not disabled. Raises `ConfigError`, which says where and what.
+    """Return the servers of a file that are not disabled. Raises `ConfigError`, which names the place and the fault.
 
     `${NAME}` and `${NAME:-else}` stand for variables of the bot's environment.
     """

@@ -1,8 +1,8 @@
-"""Stands between the bot and an MCP server's process: nothing of it outlives the bot, eats the memory, or floods us.
+"""Guard of an MCP server's process: nothing of it outlives the bot, takes all memory, or floods us.
 
-Started as a program of its own (`python -I guard.py '<json>'`): it starts the server, passes its output on, and ends it
-with everything that it started when the bot is gone, its memory or its output is too much, or it is told to. It needs
-the standard library alone, so that it starts at once.
+Started as a program of its own (`python -I guard.py '<json>'`): it starts the server, passes its output on, and kills
+it with all its children when the bot is gone, when they take too much memory or write too much, or when told to.
+The standard library is enough for it, so that it starts at once.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Guard:
         return 0
 
     def pass_on(self) -> None:
-        """Copy what the server writes, and look at it all now and then."""
+        """Copy the server's output, and measure the whole group now and then."""
         assert self.server is not None and self.server.stdout is not None  # noqa: S101, PT018 - for the type checker
         source, looked = self.server.stdout.fileno(), 0.0
         while True:

@@ -15,17 +15,17 @@ log = structlog.get_logger(__name__)
 
 
 def begin_records(folder: Path) -> None:
-    """Make the folder, and end what an earlier process left."""
+    """Make the folder, and kill the servers that an earlier process left running."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if ended := end_leftovers(folder):
         log.warning("MCP servers of an earlier process were ended", count=ended)
 
 
 def end_leftovers(folder: Path) -> int:
-    """Kill what earlier processes' guards left running, and return how many there were. Never raises.
+    """Kill servers that guards of earlier processes left running, and return their number. Never raises.
 
-    A guard that was killed itself leaves its file behind; its number may be another program's by now, which is seen
-    by when that was started.
+    A guard that was killed itself leaves its file behind. Its process id may be another program's by now, which the
+    time of its start shows.
     """
     ended = 0
     with contextlib.suppress(OSError):
@@ -44,7 +44,7 @@ def end_leftovers(folder: Path) -> int:
 
 
 def _group(pgid: int) -> int:
-    """Kill what is left of a group whose leader is gone; its number can be nobody else's while anything is in it."""
+    """Kill the rest of a group whose leader is gone; its number can be nobody else's while a process is in it."""
     if Path(f"/proc/{pgid}").exists():
         return 0
     try:

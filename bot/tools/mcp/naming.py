@@ -1,4 +1,4 @@
-"""A server's tools as the model is offered them: named after their server, their words without what nobody sees."""
+"""A server's tools as the model is offered them: named after their server, without invisible signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One MCP server as it stands: what it offers, its connection, and how long it is let alone after it failed."""
+"""State of one MCP server: its tools, its connection, and the pause after a failure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BACK_OFF_S: Final = (2.0, 10.0, 60.0, 300.0)
 
 @dataclass(slots=True)
 class ServerState:
-    """One server as it stands."""
+    """State of one server."""
 
     config: ServerConfig
     user_id: int | None = None
@@ -26,7 +26,7 @@ class ServerState:
     tools: tuple[ToolInfo, ...] = ()
     is_known: bool = False
     was_asked: bool = False
-    """It was started once to learn what it offers."""
+    """The server was started once to learn its tools."""
     session: Session | None = None
     failures: int = 0
     not_before_s: float = 0.0
@@ -43,7 +43,7 @@ class ServerState:
         self.why, self.not_before_s = why, _now_s() + pause_s
 
     def require_patience(self) -> None:
-        """Raise `NotDone` while it is let alone."""
+        """Raise `NotDone` during the pause after a failure."""
         wait_s = self.not_before_s - _now_s()
         if wait_s > 0:
             said = f"the server {self.config.name} failed ({self.why}); it's tried again in {wait_s:.0f} s"

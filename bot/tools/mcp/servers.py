@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 IDLE_S: Final = 300.0
 """A server that nobody called for so long is ended."""
 FIRST_S: Final = 10.0
-"""So long the first message waits for what a new server can do; later ones don't wait."""
+"""So long the first message waits for the tools of a new server; later ones don't wait."""
 START_S: Final = 60.0
 
 
@@ -140,7 +140,7 @@ class Servers:
     # --- what is known ----------------------------------------------------------------------------------------------
 
     async def _load(self, wanted: Sequence[ServerState]) -> None:
-        """Read what was seen last; what is new or set up in another way is learned, and waited for a little, once."""
+        """Read the tools seen last; those of new or changed servers are learned, and waited for a little, once."""
         await self._read()
         new = [each for each in wanted if not each.is_known and not each.wants_login and not each.was_asked]
         for server in new:
@@ -163,7 +163,7 @@ class Servers:
                 server.wants_login = await self.logins.is_asked(server.config.name)
 
     async def _wait_for(self, servers: Sequence[ServerState]) -> None:
-        """Learn what servers offer; what takes longer is known with a later message."""
+        """Learn the tools of servers; slow ones are known with a later message."""
         tasks = {asyncio.create_task(self._learn(server), name="mcp-learn") for server in servers}
         self._learning |= tasks
         for task in tasks:
@@ -251,7 +251,7 @@ class Servers:
     # --- connections ------------------------------------------------------------------------------------------------
 
     async def _session_of(self, server: ServerState) -> Session:
-        """Return a connection that lives, made now if there is none. Raises `NotDone`."""
+        """Return an open connection, made now if there is none. Raises `NotDone`."""
         name, user_id = server.config.name, server.user_id
         async with server.lock:
             if user_id is not None and await self.logins.token(name, user_id) is None:

@@ -42,12 +42,12 @@ class ToolInfo:
 
 
 class Session:
-    """A running connection. It lives in a task of its own, since the SDK's parts must end where they began."""
+    """A running connection, in a task of its own, since the SDK's parts must end where they began."""
 
     def __init__(
         self, config: ServerConfig, records: Path | None, errors: TextIO, give: GiveToken | None = None
     ) -> None:
-        """`records` is where the guard notes its process; `errors` gets what the server says on its error output.
+        """`records` is the guard's folder of process ids; `errors` gets the server's error output.
 
         `give` returns the token of the person whose connection it is, None for one of everybody.
         """
@@ -182,7 +182,7 @@ class Session:
         return ToolResult(text, failed=bool(result.is_error))
 
     async def end(self) -> None:
-        """Close the connection and end the server; what does not end in time is cut off."""
+        """Close the connection and end the server; a server that does not end in time is killed."""
         self._ending.set()
         task = self._task
         if task is None or task.done():
@@ -224,7 +224,7 @@ async def _nothing(_: str) -> str | None:
 
 
 def _block(content: Any) -> str:
-    """Return a piece of a result as text; what is no text is named."""
+    """Return a piece of a result as text; of a picture or file its name."""
     kind = getattr(content, "type", "")
     if kind == "text":
         return str(content.text)

@@ -19,7 +19,7 @@ LONGEST: Final = 2000
 """A longer address is none."""
 SCHEMES: Final = frozenset({"http", "https"})
 _CARRIERS: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("2002::/16"))
-"""IPv6 addresses in which one of IPv4 is wrapped: a translator may lead them back to this house."""
+"""IPv6 addresses in which one of IPv4 is wrapped: a translator may lead them back to our network."""
 _GOES_ON: Final = re.compile(r"[\w/?&=#%~+@:$*-]")
 """A sign behind an address that would make it another one."""
 _DOT_GOES_ON: Final = re.compile(r"[.,;!'()]+[\w/?&=#%~+@:$*-]")
@@ -59,7 +59,7 @@ def literal(host: str) -> IPAddress | None:
 
 
 def stands_in(address: str, text: str) -> bool:
-    """Return whether an address stands in a text word for word, with or without what goes without saying.
+    """Return whether an address stands in a text word for word, with or without its scheme and last slash.
 
     `example.org/a` stands in "look at https://example.org/a."; it does not in "https://example.org/abc".
     """

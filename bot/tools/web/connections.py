@@ -19,7 +19,7 @@ from bot.tools.web.addresses import Reach, literal
 
 NOT_PUBLIC: Final = "that address is not one of the open web, so it is not read"
 _PACKED: Final = {"Accept-Encoding": "gzip, deflate"}
-"""What `read_body` unpacks."""
+"""The encodings that `read_body` unpacks."""
 _CHUNK: Final = 64 * 1024
 _AUTOMATIC: Final = 47
 """zlib finds out itself whether it's gzip or deflate."""
@@ -95,7 +95,7 @@ def open_session(
 
 
 async def read_body(answer: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
-    """Return the body, unpacked, and whether it was cut: neither what comes nor what it unpacks to is longer."""
+    """Return the body, unpacked, and whether it was cut: at most `most` bytes are read, and unpacked to."""
     packed = answer.headers.get("Content-Encoding", "").lower() not in {"", "identity"}
     unpack: Any = zlib.decompressobj(_AUTOMATIC) if packed else None
     body, came = bytearray(), 0

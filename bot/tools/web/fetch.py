@@ -18,7 +18,7 @@ from bot.tools.web.addresses import Reach, is_public, parsed
 from bot.tools.web.connections import CheckedResolver, LookUp, look_up, open_session, read_body, require_reach
 
 MAX_BYTES: Final = 2 * 1024 * 1024
-"""Of a page so much is read; what is behind it is left."""
+"""Of a page so many bytes are read, the rest is left."""
 PDF: Final = "application/pdf"
 MAX_PDF_BYTES: Final = 20_000_000
 """A longer PDF is not read: without its end it is none."""
@@ -58,7 +58,7 @@ class Fetched:
 
 
 class WebFetcher:
-    """Reads pages. Nothing is kept between two of them, and no proxy stands between: it could not be checked."""
+    """Reads pages. Nothing is kept between two of them, and no proxy is used: it could not be checked."""
 
     def __init__(self, may_reach: Reach = is_public, look: LookUp = look_up, longest_s: float = LONGEST_S) -> None:
         self._may_reach = may_reach

@@ -1,4 +1,4 @@
-"""Tools that read a page, and find one again that was read before; what was read is kept with the call."""
+"""Tools that read a page, and find one again that was read before; its text is kept with the call."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class WebPages:
         ]
 
     async def _asks(self, given: Mapping[str, Any], context: CallContext) -> bool:
-        """Return whether an address is the model's own: it may carry out what the model knows.
+        """Return whether an address is the model's own: it may carry out secrets that the model knows.
 
-        It is not when it stands word for word in the message, in the address of a result of a search, or in a page that
+        False when it stands word for word in the message, in the address of a result of a search, or in a page that
         was read in this conversation. One that is asked about is short and plain, so that all of it is seen.
         """
         text, url = str(given["url"]).strip(), parsed(str(given["url"]))
@@ -114,9 +114,9 @@ def host_of(given: Mapping[str, Any]) -> str:
 
 
 def _gives(call: CallRow, address: str) -> bool:
-    """Return whether an address stands in what a call brought: of a search only where it names a result.
+    """Return whether an address stands in a call's result: of a search only as the address of a hit.
 
-    What else a search says may repeat the question, and with it an address that the model made up.
+    The other words of a search may repeat the question, and with it an address that the model made up.
     """
     if call.tool == WEB_SEARCH:
         return not stands_in(address, str(call.arguments.get("query", ""))) and any(

@@ -76,7 +76,7 @@ def request_for(address: str, query: str, keys: Mapping[str, str]) -> SearchRequ
 
 
 def results_of(answer: Any) -> list[WebResult]:
-    """Return the results that a service's answer holds, in whichever of the three forms; none for another one."""
+    """Return the results that a service's answer holds, in any of the three forms; none for another form."""
     if not isinstance(answer, dict):
         return []
     inner = answer.get("web")
@@ -107,7 +107,7 @@ def told(found: Iterable[WebResult]) -> str:
 
 
 def elsewhere(found: Sequence[WebResult]) -> Tool:
-    """Return a tool that gives what was found by a search that a provider has made already."""
+    """Return a tool that gives the hits of a search that a provider has made already."""
 
     async def give(_: Mapping[str, Any], __: CallContext) -> ToolResult:
         return ToolResult(told(found))

@@ -55,7 +55,7 @@ async def begin(request: httpx2.Request, requests: LoginRequests) -> DeviceCode 
 
 
 def outcome(answer: httpx2.Response) -> Outcome:
-    """Return how it stands, from an answer that gave no tokens."""
+    """Return the state of a login, from an answer that gave no tokens."""
     error = _object(answer).get("error")
     if error == "slow_down":
         return "slower"
@@ -72,6 +72,6 @@ def _object(answer: httpx2.Response) -> Mapping[str, Any]:
 
 
 def endpoint_in(answer: httpx2.Response) -> str:
-    """Return where a server of logins gives codes, from what it says of itself; "" where it doesn't."""
+    """Return the address at which a server of logins gives codes, from its metadata; "" for none."""
     found = _object(answer).get("device_authorization_endpoint")
     return found if isinstance(found, str) else ""

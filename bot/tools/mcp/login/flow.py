@@ -49,7 +49,7 @@ from bot.tools.mcp.login.way import Tokens, Way
 from bot.tools.tool import NotDone
 
 REDIRECT: Final = "http://127.0.0.1:8484/signed-in"
-"""Where a login ends: a page of the person's own device that is not there. Its address is what they send back."""
+"""The last page of a login, on the person's own device, where nothing answers. They send its address back."""
 CLIENT_NAME: Final = "Continuity"
 _METHODS: Final = ("none", "client_secret_basic", "client_secret_post")
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -75,7 +75,7 @@ class Begun:
     address: str
     """To which the person goes."""
     code: DeviceCode | None = None
-    """What they enter there; None where the address at which they end is sent back."""
+    """The code that they enter there; None where they send back the address of the last page."""
 
 
 async def find_way(config: ServerConfig, requests: LoginRequests) -> Begun:
@@ -278,7 +278,7 @@ def _tokens(answer: httpx2.Response, now_ms: int, refresh: str) -> Tokens:
 
 
 def _reason(answer: httpx2.Response) -> str:
-    """Return the server's word for it, never its sentences: what was sent may stand in them."""
+    """Return the server's error code, never its sentences: our secrets may stand in them."""
     try:
         said = orjson.loads(answer.content).get("error")
     except (orjson.JSONDecodeError, AttributeError):

@@ -46,7 +46,7 @@ class Invitations:
         raise NotDone(await self.told(server, context.place))
 
     async def told(self, server: str, place: Place) -> str:
-        """Offer the person a button, where it's between the two of us, and return what the model is told."""
+        """Offer the person a button in a private chat, and return the text for the model."""
         said = f"{server} needs this person's own login, and has none."
         if place.user_id is None or not place.private or not can_be_asked(place):
             return f"{said} Tell them: by /tools, in a private chat with you."

@@ -42,7 +42,7 @@ class Invitation:
     address: str
     host: str
     code: str = ""
-    """What they enter there; "" where the address at which they end is sent back."""
+    """The code that they enter there; "" where they send back the address of the last page."""
     lasts_ms: int = LASTS_MS
 
 
@@ -129,7 +129,7 @@ class Logins:
         await self._db.write(Statement("login_use", {"state": found.state}, expect=1))
 
     async def finish(self, found: Pasted, way: Way, user_id: int, conversation_id: str) -> Statement:
-        """Give the code for tokens and return what keeps them. Raises `NotDone`."""
+        """Exchange the code for tokens and return the statement that stores them. Raises `NotDone`."""
         config = self._configs[way.server]
         flow, requests = await self._parts(config)
         tokens = await flow.exchange(way, found.code, requests, self._clock.now_ms())
@@ -153,10 +153,10 @@ class Logins:
         return await self._db.read("logins_polled")
 
     async def poll(self, row: Row, wait_ms: int) -> list[Statement] | device.Outcome:
-        """Ask about one; return what keeps its tokens, or how it stands. `Conflict` when another process does.
+        """Ask about one login; return statements that store its tokens, or its state. `Conflict`: another process asks.
 
-        What a crash leaves behind: before the answer it is asked about again; behind one with tokens these are lost,
-        the code is void at its server, and the person begins anew.
+        A crash before the answer: the next poll asks again. Behind an answer with tokens: these are lost, the code is
+        void at its server, and the person begins anew.
         """
         config, kept = self._configs.get(row["server"]), self._seal.open(row["sealed"])
         now_ms = self._clock.now_ms()

@@ -27,7 +27,7 @@ class Pasted:
 def pasted(text: str) -> Pasted | None:
     """Return the first address in a text that ends a login, None for none.
 
-    `http://127.0.0.1:8484/signed-in?code=c&state=s` is one; what has no state, or neither code nor error, is not.
+    `http://127.0.0.1:8484/signed-in?code=c&state=s` is one; without a state, or without code and error, it is none.
     """
     for found in _ADDRESS.finditer(text):
         try:

@@ -27,7 +27,7 @@ LONGEST_S: Final = 30.0
 
 
 class SayWith(Protocol):
-    """Says something to a person beside the answer, in one transaction with what it's about."""
+    """Sends a person a message beside the answer, in one transaction with its effects."""
 
     async def __call__(self, place: Place, message: Callable[[], OutgoingMessage], *effects: Statement) -> None:
         """Say it. Raises `Conflict` and `StorageUnavailable`."""

@@ -42,7 +42,7 @@ class LoginRequests:
         return str(url.origin()) in self._own
 
     async def send(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the answer. Raises `NotDone` with the reason, in which no part of the request stands."""
+        """Return the answer. Raises `NotDone` with the reason, without any part of the request."""
         url = URL(str(request.url))
         self.require(str(url))
         resolver = None if self._is_own(url) else CheckedResolver(self._may_reach, self._look)

@@ -15,7 +15,7 @@ class Seal:
     """Seals and opens with a key that is made of a secret."""
 
     def __init__(self, secret: str) -> None:
-        """`secret` is the bot's token: with another one what was sealed is void."""
+        """`secret` is the bot's token: another token cannot open the seal."""
         self._key = urlsafe_b64encode(blake2b(secret.encode(), digest_size=32, person=_FOR).digest())
 
     def seal(self, value: dict[str, Any]) -> str:
