@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import is_by_days, rule_of
+from memory.ledger.rules import is_by_days, what_is_wrong
 from memory.ledger.types import (
     LASTING,
     TEXT_MAX_CHARS,
@@ -304,12 +304,8 @@ def _faulty(note: Note) -> Refusal | None:
         series.at_ms_of(first, note.time_zone)
     except ValueError:
         return Refusal("date", note.number, first)
-    try:
-        if note.repeats:
-            rule_of(note.repeats, first)
-    except ValueError as exc:
-        return Refusal("rule", note.number, str(exc))
-    return None
+    wrong = what_is_wrong(note.repeats, first) if note.repeats else ""
+    return Refusal("rule", note.number, wrong) if wrong else None
 
 
 def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:

@@ -32,6 +32,12 @@ def rule_of(repeats: str, rings_from: str) -> rrule:
     return found
 
 
+def what_is_wrong(repeats: str, rings_from: str) -> str:
+    """Why a rule is none, or has no date; "" for one that has."""
+    found = _found(repeats, rings_from)
+    return found if isinstance(found, str) else ""
+
+
 def is_by_days(repeats: str) -> bool:
     """Whether a rule is fit for what doesn't ring: it goes by days, and ends on one where it ends."""
     parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))

@@ -79,9 +79,12 @@ def begins(note: Note) -> str:
     return local_of(note.due_at_ms, note.time_zone)
 
 
-def first_from(repeats: str, local: str) -> str:
-    """The first date of a series from this one on. Raises ValueError for what is no RRULE, or has no date."""
-    return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
+def first_from(repeats: str, local: str) -> str | None:
+    """The first date of a series from this one on; None for none, and for what is no RRULE."""
+    try:
+        return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
+    except ValueError:
+        return None
 
 
 def ring_moved_along(note: Note, moved: Note) -> str:

@@ -9,6 +9,7 @@ import pytest
 from bot import replies
 from bot.lines import entitled, note_line, reworded
 from bot.reminders.ringing import told
+from memory.ledger import series
 from memory.ledger.lines import model_line
 from memory.ledger.types import Note, Occurrence
 from memory.testing import START_MS
@@ -475,3 +476,11 @@ def test_several_days_name_their_year_once():
     days = {"due_at_ms": START_MS + 90 * DAY_MS, "ends_at_ms": START_MS + 93 * DAY_MS}
 
     assert line(a_note("Lisbon", kind="event", **days)) == "Lisbon (Mon 12 Feb – Thu 15 Feb 2024)"
+
+
+def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
+    """Behind the day on which it ended no date is looked for."""
+    bins = {"rings_from": "2023-10-31T09:00", "repeats": "FREQ=WEEKLY;BYDAY=TU;UNTIL=20231107"}
+    missed = a_note("Bins", rings_at_ms=series.at_ms_of("2023-10-31T09:00", "UTC"), **bins)
+
+    assert line(missed) == "Bins (⏰ every Tuesday until 7 Nov, next on Tue 31 Oct at 09:00)"
