@@ -1,4 +1,4 @@
-"""The buttons under an answer that did something to the notes; who obeys them stands in `bot/features`. Pure."""
+"""The buttons under an answer that did something to the notes; `bot/features` obeys them. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Rows = tuple[tuple[Button, ...], ...]
 
 
 def undo_buttons(turn_id: str) -> Rows:
-    """[Undo] for what a turn noted, changed or ended."""
+    """[Undo] for the notes that a turn added, changed or ended."""
     return ((Button(replies.say("undo"), UNDO_NOTE, {"turn_id": turn_id}),),)
 
 
 def forget_buttons(turn_ids: Sequence[str], note_ids: Sequence[str], details: Mapping[str, str]) -> Rows:
-    """[Delete the messages too] for notes that are used no more: it asks once more, and shows what would go.
+    """[Delete the messages too] for notes that are used no more: it asks once more, and shows them.
 
-    `details`: of a note of which only a detail goes, its id and the id of what stands for it since.
+    `details`: of a note of which only a detail goes, its id and the id of the note in its place.
     """
     if not (turn_ids or details):
         return ()

@@ -22,7 +22,7 @@ class Bill:
     uses: list[Spent] = field(default_factory=list)
 
     async def add(self, model: str, loop: ModelLoop, progress: Progress) -> None:
-        """Add what an attempt took: the answer, and what it took to go on with the results of tools."""
+        """Add the usage of an attempt: that of the answer, and that of going on with the results of tools."""
         answer = progress.usage.less(progress.tool_usage)
         parts: dict[Purpose, Usage] = {"answer": answer, "tools": progress.tool_usage}
         if self.by_clock:

@@ -19,13 +19,13 @@ class Usage:
     """Tokens of several requests together."""
 
     input_tokens: int = 0
-    """All that went in, with what the provider had in its cache or put there."""
+    """All that went in, with the tokens read from the provider's cache or written to it."""
     output_tokens: int = 0
     """All that came out, thoughts included."""
     cache_read_tokens: int = 0
-    """Of the input, what the provider had in its cache."""
+    """Of the input, the tokens read from the provider's cache."""
     cache_write_tokens: int = 0
-    """Of the input, what it put there."""
+    """Of the input, the tokens written to the cache."""
     searches: int = 0
     """Of the web, by the provider's own search."""
     cost: Decimal | None = None
@@ -69,7 +69,7 @@ def spent_of(model: str, purpose: Purpose, usage: Usage, prices: Prices) -> Spen
 
 
 def list_price(name: str, provider: str, url: str, usage: Usage) -> Decimal | None:
-    """Return the cost in dollars by the price list, None for what it does not know; blocks while that is loaded."""
+    """Return the cost in dollars by the price list, None for an unknown model; blocks while the list is loaded."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 

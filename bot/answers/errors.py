@@ -23,7 +23,7 @@ class ModelError(Exception):
         self.why = why
         """The name of the sentence that the person is told."""
         self.passing = passing
-        """True for what may be gone in a moment."""
+        """True for a fault that may be gone in a moment."""
         self.status_code = status_code
 
     @property

@@ -1,4 +1,4 @@
-"""The past cut to what a model with a smaller context takes: in the order of the budget, history last. Pure."""
+"""The past cut for a model with a smaller context: in the order of the budget, history last. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's instructions, before all else: who it is, how notes and tools work, what the person can do. Pure."""
+"""A model's instructions, before all else: who it is, how notes and tools work, the person's commands. Pure."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def own_instructions(ask: Ask) -> str:
 
 
 def instructions(ask: Ask) -> str:
-    """Everything that stands before the messages; where earlier conversations are told, how to use them is last."""
+    """All text before the messages; where earlier conversations are told, how to use them is last."""
     return "\n\n".join(filter(None, (own_instructions(ask), ask.packet.bootstrap)))

@@ -1,4 +1,4 @@
-"""A language model that keeps the notes: one call of one tool; what comes back is checked by `memory.keeper`."""
+"""A language model that keeps the notes: one call of one tool, whose arguments `memory.keeper` checks."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class KeeperModel:
         return FIXED_TOKENS + round(len(request_text(request)) / CHARS_PER_TOKEN)
 
     async def __call__(self, request: KeeperRequest, again: Again | None = None) -> Keeping:
-        """Return the model's answer with what it cost. Raises `ContractBroken`, `ModelError`, ImportError."""
+        """Return the model's answer with its cost. Raises `ContractBroken`, `ModelError`, ImportError."""
         usage, answer = await self._answer(fence(request_text(request), TITLE), again)
         spent = spent_of(self.name, "reading", usage, self._prices)
         self._spend(spent)
@@ -109,7 +109,7 @@ class KeeperModel:
         return Keeping(answer, *tokens)
 
     async def _answer(self, text: str, again: Again | None) -> tuple[Usage, KeeperAnswer | str]:
-        """Ask, and once more with what was wrong when the answer is none. Raises `ModelError`."""
+        """Ask, and once more with the fault named when the answer breaks the contract. Raises `ModelError`."""
         wire, usage = await wire_to(self.name, listed=self.name not in self._prices), Usage()
         messages = (PromptMessage("user", text),)
         asked = WireRequest(RULES, messages, tools=(_tool(),), forced=True, max_tokens=OUTPUT_MAX_TOKENS)
@@ -129,7 +129,7 @@ class KeeperModel:
 
 
 def read_answer(reply: GrowingReply) -> KeeperAnswer | str:
-    """Return the answer that a response calls the tool with; what is wrong with it, in words, when it is none."""
+    """Return the arguments with which a response calls the tool; else the fault in words."""
     call = next(iter(reply.calls.values()), None)
     if call is None:
         return f"Nothing but a call of {TOOL} is an answer. Call it once."
@@ -144,13 +144,13 @@ def read_answer(reply: GrowingReply) -> KeeperAnswer | str:
 
 
 def _not_taken(again: Again) -> tuple[PromptMessage, ...]:
-    """Return the call that was made and what of it was not taken, as messages."""
+    """Return the call that was made and its refused changes, as messages."""
     made = ToolCall(call_id="call_1", name=TOOL, arguments=again.answer.model_dump_json(exclude_defaults=True))
     return _returned((made,), NOT_TAKEN + "\n".join(again.reasons))
 
 
 def _wrong(reply: GrowingReply, told: str) -> tuple[PromptMessage, ...]:
-    """Return a response and what is wrong with it as messages: to each call that it made, or behind its text."""
+    """Return a response and its fault as messages: to each call that it made, or behind its text."""
     calls = tuple(
         ToolCall(call_id=f"call_{number}", name=clean(call.name) or TOOL, arguments=clean(call.arguments) or "{}")
         for number, call in enumerate(reply.calls.values(), 1)

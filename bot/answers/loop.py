@@ -24,7 +24,7 @@ from memory.types import ToolCall
 MAX_REQUESTS: Final = 16
 """Requests of one answer: a model that calls tools for ever is stopped."""
 WRONG_CALLS: Final = 1
-"""How many wrong calls of a tool are forgiven: the model is told what was wrong and may try again."""
+"""How many wrong calls of a tool are forgiven: the model is told the fault and may try again."""
 UNSEEN: Final = "[{count} picture(s) came with this message; you can't see pictures.]"
 _BLIND: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 422}
 """How servers refuse a picture that their model cannot see, or a search that it does not have."""
@@ -48,7 +48,7 @@ async def nothing_required() -> None:
 
 @dataclass(slots=True)
 class Progress:
-    """How far an answer is, for whoever waits for it."""
+    """How far an answer is, for those who wait for it."""
 
     show: Show = nobody_looks
     """Gets the text so far each time it grows."""
@@ -61,7 +61,7 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
     """Everything that was used."""
     tool_usage: Usage = field(default_factory=Usage)
-    """Of it, what was used to go on with the results of tools."""
+    """Of it, the part that went into going on with the results of tools."""
 
     def grew(self, text: str) -> None:
         """Show the text so far."""
@@ -91,7 +91,7 @@ class Run:
         return (Round(GrowingReply(), earlier),)
 
     def shown(self, text: str) -> None:
-        """Show the text with what was said before a pause."""
+        """Show the text behind the words from before a pause."""
         self.progress.grew(self.said + text)
 
 
@@ -111,7 +111,7 @@ class ModelLoop:
     async def run(
         self, prompted: Prompted, toolbox: Toolbox, progress: Progress, require: Require = nothing_required
     ) -> Outcome:
-        """Return the answer, once the model calls no tool any more. Raises `ModelError`, also what `require` raises."""
+        """Return the answer, once the model calls no tool any more. Raises `ModelError`, and errors of `require`."""
         run = Run(toolbox, progress)
         before = run.begin(toolbox.earlier)
         await toolbox.look_again()
@@ -179,7 +179,7 @@ class ModelLoop:
         return asked, reply
 
     async def _asked(self, asked: WireRequest, run: Run) -> GrowingReply:
-        """Return one response; what it took is counted, also when it broke off."""
+        """Return one response; its usage is counted, also when it broke off."""
         usage = Usage()
         try:
             return await reply_to(asked, self._wire, usage, replace(run.progress, show=run.shown))
@@ -189,7 +189,7 @@ class ModelLoop:
                 run.progress.tool_usage.add(usage)
 
     async def _called(self, reply: GrowingReply, run: Run) -> tuple[ToolCall, ...]:
-        """Make the calls of a response, one after another; return them with what the model is told of each."""
+        """Make the calls of a response, one after another; return them with the text for the model."""
         calls: list[ToolCall] = []
         for called in reply.calls.values():
             calls.append(_named(called, [*run.made, *calls]))
@@ -211,7 +211,7 @@ class ModelLoop:
         return tuple(returned)
 
     async def _make(self, call: ToolCall, toolbox: Toolbox) -> tuple[ToolCall | None, str]:
-        """Return the call as it was made, None for a wrong one, and what the model is told of it."""
+        """Return the call as it was made, None for a wrong one, and the text for the model."""
         try:
             result = await toolbox.call(call.call_id, call.name, call.arguments)
         except WrongCall as exc:
@@ -225,7 +225,7 @@ class ModelLoop:
 
 
 async def reply_to(asked: WireRequest, wire: Wire, usage: Usage, progress: Progress | None = None) -> GrowingReply:
-    """Return one whole response, and add to `usage` what it took, also when it broke off. Raises `ModelError`."""
+    """Return one whole response, and add its tokens to `usage`, also when it broke off. Raises `ModelError`."""
     reply, told = GrowingReply(), progress or Progress()
     try:
         async with aclosing(wire.stream(asked, reply)) as pieces:

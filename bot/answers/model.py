@@ -22,7 +22,7 @@ from bot.tools.tool import Tool
 log = structlog.get_logger(__name__)
 
 BEGIN_SHARE = 0.5
-"""A model for which another one stands ready has to begin within this share of the time that it may be silent."""
+"""A model that another one can replace has to begin within this share of the time that it may be silent."""
 
 
 class ModelResponder:
@@ -48,7 +48,7 @@ class ModelResponder:
         return schemas(further)
 
     async def warm(self) -> None:
-        """Import and build the default behind the start; what is wrong is said at the first question."""
+        """Import and build the default behind the start; a fault is told at the first question."""
         model = self._names.default.model
         try:
             await self._models[model].built()

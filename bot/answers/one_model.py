@@ -1,4 +1,4 @@
-"""One model of the settings: built at its first use, asked again for what passes, never half."""
+"""One model of the settings: built at its first use, asked again after a passing fault, never half an answer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class OneModel:
             await self._loop.close()
 
     async def answer(self, ask: Ask, progress: Progress, bill: Bill) -> Answer:
-        """Return the whole answer, asked again for what passes. Raises `ModelError`, TimeoutError, ImportError."""
+        """Return the whole answer, asked again after passing faults. Raises `ModelError`, TimeoutError, ImportError."""
         loop, means = await self.built(), self._means
         async for attempt in stamina.retry_context(
             on=is_passing, attempts=ATTEMPTS, timeout=means.timeout_s, **means.pauses.retries(0.5, 5.0)
@@ -83,7 +83,7 @@ class OneModel:
         raise AssertionError("stamina either returns or raises")
 
     async def _once(self, loop: ModelLoop, ask: Ask, progress: Progress, bill: Bill) -> Answer:
-        """Return the answer of one attempt; what its tools changed is in the answer, to be committed with the turn."""
+        """Return the answer of one attempt; changes of its tools are in it, to be committed with the turn."""
         toolbox = self._means.tools.begin(ask)
         prompted = Prompted(instructions(ask), prompt(ask.packet, ask.text), ask.pictures)
         timeout_s = self._means.timeout_s
@@ -146,7 +146,7 @@ def kind_of(error: Exception) -> str:
 
 
 def is_passing(error: Exception) -> bool:
-    """Return True for what may be gone in a moment: too many requests, overload, a lost line."""
+    """Return True for a fault that may be gone in a moment: too many requests, overload, a lost line."""
     return isinstance(error, ModelError) and error.passing
 
 

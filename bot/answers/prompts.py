@@ -66,7 +66,7 @@ def as_json(message: PromptMessage) -> dict[str, Any]:
 def whole(
     packet: ConversationContextPacket, said: str, instructions: str, tools: str, steps: Sequence[PromptMessage] = ()
 ) -> WholePrompt:
-    """Return the prompt that this packet makes for what was said, and what the model's tools added to it."""
+    """Return the prompt of this packet for a message, with the steps that the model's tools added."""
     return WholePrompt(instructions, packet.bootstrap, tools, prompt(packet, said), tuple(steps))
 
 
@@ -77,9 +77,9 @@ def keep(
     originals: Collection[ConversationTurn],
     now_ms: int,
 ) -> list[Statement]:
-    """Return the statements that write the prompt of an answer down, for the transaction of its turn.
+    """Return the statements that store the prompt of an answer, for the transaction of its turn.
 
-    `texts` are instructions and descriptions of tools, `steps` what followed calls of tools. `originals` are the
+    `texts` are instructions and descriptions of tools, `steps` the messages behind calls of tools. `originals` are the
     session's turns as they are stored: one that the packet shows as it is costs only its id.
     """
     (instructions, tools), (instructions_digest, tools_digest) = texts, (digest_of(text.encode()) for text in texts)
@@ -98,7 +98,7 @@ def keep(
 def packed(
     packet: ConversationContextPacket, originals: Collection[ConversationTurn], steps: Sequence[PromptMessage] = ()
 ) -> str:
-    """Return the packet as JSON, with the ids of the turns that it shows as they are stored, and what followed it."""
+    """Return the packet as JSON, with the ids of turns that it shows as they are stored, and the steps behind it."""
     stored = {turn.turn_id: turn for turn in originals}
     history = [
         turn.turn_id if stored.get(turn.turn_id) == turn else turn.model_dump(mode="json") for turn in packet.history
@@ -135,7 +135,7 @@ def rebuilt(kept: KeptPacket, turns: Mapping[str, ConversationTurn]) -> tuple[Co
 
 
 def purge(prompts_before_ms: int, figures_before_ms: int) -> Sequence[Statement]:
-    """Return the statements that let go of what is too old."""
+    """Return the statements that delete old prompts and figures."""
     return (
         Statement("prompts_purge", {"before_ms": prompts_before_ms}),
         Statement("prompt_texts_purge"),

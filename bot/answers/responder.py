@@ -65,7 +65,7 @@ class Ask:
     """The name of the group; "" in private."""
     third_party: bool = False
     unsure: bool = False
-    """True when it was spoken, and whoever wrote it down doubts that it heard right."""
+    """True when it was spoken, and the recogniser doubts that it heard right."""
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""
     ledger: Ledger = field(default_factory=lambda: Ledger(""))
@@ -87,7 +87,7 @@ class Ask:
     polls: tuple[EndedPoll, ...] = ()
     """Polls that have ended since the model heard last."""
     past_is_shown: bool = False
-    """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
+    """True when the chat shows the context carried into this first turn: a greeting need not tell it again."""
     pictures: tuple[Picture, ...] = ()
     """Pictures of the message, for a model that sees."""
     model: str = ""
@@ -125,7 +125,7 @@ class Answer:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Of the input, what the provider had in its cache."""
+    """Of the input, the tokens read from the provider's cache."""
     cost_nanodollars: int | None = None
     """None when no model was used, or nobody knows its price."""
     action_name: str | None = None
@@ -135,7 +135,7 @@ class Answer:
     effects: tuple[Statement, ...] = field(default=())
     change: Callable[[SessionState], SessionState] | None = None
     operations: tuple[Operation, ...] = ()
-    """Its changes of the notes; applied to the ledger as it stands at the commit."""
+    """Its changes of the notes; applied at the commit, to the ledger of that moment."""
     hand: Hand = "model"
     """Who did that."""
     buttons: tuple[tuple[Button, ...], ...] = ()
@@ -146,13 +146,13 @@ class Answer:
     packet: ConversationContextPacket | None = None
     """The past as the model was given it, where that is less than was asked with."""
     footnotes: tuple[str, ...] = ()
-    """Small lines under it on the screen; they are no part of what was said."""
+    """Small lines under it on the screen; they are no part of the answer's text."""
     steps: tuple[PromptMessage, ...] = ()
     """The model's calls of tools after the prompt and their returns, in order."""
 
 
 QUOTED_MATTER: Final = "…"
-"""Stands in `Answer.authored` for what the person said themselves."""
+"""Stands in `Answer.authored` for the person's own words."""
 
 
 def own_words(text: str, action_name: str, **also: Any) -> Answer:
@@ -168,7 +168,7 @@ class NoAnswer(Exception):
         self.reason = reason
         self.apology = apology
         self.uses = uses
-        """What was taken of models all the same."""
+        """Uses of models that cost all the same."""
 
 
 class Responder(Protocol):
@@ -191,7 +191,7 @@ class Responder(Protocol):
         ...
 
     async def warm(self) -> None:
-        """Load what is slow to load; called behind the start and before each claim, quick when done. Never raises."""
+        """Load slow libraries; called behind the start and before each claim, quick when done. Never raises."""
         ...
 
     async def close(self) -> None:

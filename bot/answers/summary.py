@@ -31,14 +31,14 @@ DESCRIBED_TOKENS: Final = 400
 async def write_summary(
     model: str, turns: Sequence[ConversationTurn], previous: str, prices: Prices = NO_PRICES
 ) -> tuple[str, Spent]:
-    """Return a summary of the turns merged with the previous one, and what it took. Raises `ModelError`."""
+    """Return a summary of the turns merged with the previous one, and its cost. Raises `ModelError`."""
     said = "\n".join(f"{m.role}: {m.text}" for m in to_messages(turns) if m.text)
     text = fence(f"Summary so far:\n{previous or '(none)'}\n\nNew part:\n{said}", "A conversation to summarize.")
     return await _said(model, WireRequest(RULES, (PromptMessage("user", text),)), "summary", prices)
 
 
 async def describe(model: str, data: bytes, language: str, prices: Prices = NO_PRICES) -> tuple[str, Spent]:
-    """The description, and what it took. Raises `ModelError`, ImportError."""
+    """The description, and its cost. Raises `ModelError`, ImportError."""
     said = PromptMessage("user", f"Describe this picture in the language with the code {language}.")
     asked = WireRequest(DESCRIBING, (said,), (Picture("image/jpeg", data),), max_tokens=DESCRIBED_TOKENS)
     return await _said(model, asked, "reading", prices)

@@ -1,4 +1,4 @@
-"""Which chats are this process's to work on, and what it lets the other processes know."""
+"""The chats that this process works on, and its signals to the other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of work on an update: one transaction for the inbox, what is said, and whatever else changed (P2, P4)."""
+"""The end of work on an update: one transaction for the inbox, the messages and all other changes (P2, P4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE_S = 20.0
 
 
 class PatienceEnded(StorageUnavailable):
-    """Refused for as long as anybody waits: whoever waits for the same again would only wait twice."""
+    """Refused for as long as anybody waits: to wait for the same again would only be to wait twice."""
 
 
 class Committer:
@@ -96,7 +96,7 @@ class Committer:
     ) -> _T:
         """Let `store(*rows)` commit the rows of these messages together with its own, then hand them to delivery.
 
-        What `store` returns is returned. Raises `Conflict`, or `StorageUnavailable` when patience is at its end:
+        Returns the result of `store`. Raises `Conflict`, or `StorageUnavailable` when patience is at its end:
         nothing was stored and nothing is said.
         """
         parts, rows = self.compose(target, messages, turn_id)
@@ -127,7 +127,7 @@ class Committer:
     async def until_stored(self, write: Callable[[], Awaitable[_T]]) -> _T:
         """Try until the disk takes it (P10), but not for ever.
 
-        Raises `StorageUnavailable` when patience is at its end: nothing was stored. Whoever does the work tells the
+        Raises `StorageUnavailable` when patience is at its end: nothing was stored. The caller tells the
         person then, and lets others have the place (`Dispatch`).
         """
         try:

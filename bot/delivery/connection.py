@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 class StartError(Exception):
-    """The bot cannot start; the message says why and what to do."""
+    """The bot cannot start; the message gives the cause and the remedy."""
 
 
 def make_bot(token: str, address: str, may_send: Callable[[], bool] = always) -> Bot:
@@ -43,7 +43,7 @@ def make_bot(token: str, address: str, may_send: Callable[[], bool] = always) ->
 
 
 async def until_reached(address: str, call: Callable[[], Awaitable[object]], pauses: Pauses = FULL) -> None:
-    """Call Telegram until it can be reached. Raises StartError for what waiting does not mend.
+    """Call Telegram until it can be reached. Raises StartError where waiting does not help.
 
     Telegram's own address is waited for as long as it takes, since a network comes back; another one, which may be a
     mistake, for two minutes.

@@ -1,4 +1,4 @@
-"""The screens of chats that are not on Telegram: whoever watches one sees an answer grow and what is said."""
+"""The screens of chats that are not on Telegram: their watchers see an answer grow, and every message."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Event = Growing | Part
 Screen = asyncio.Queue[Event]
 
 MAX_UNREAD = 1000
-"""A watcher that reads nothing loses what is on its screen, never what is stored."""
+"""A watcher that reads nothing loses events of its screen, never stored messages."""
 
 
 class LocalScreens:
-    """Tells watchers what happens in their chat; nobody has to watch, the outbox and the turn log have it all."""
+    """Tells watchers the events of their chat; nobody has to watch, the outbox and the turn log have it all."""
 
     def __init__(self) -> None:
         self._watchers: dict[int, set[Screen]] = {}
@@ -45,7 +45,7 @@ class LocalScreens:
                 del self._watchers[chat_id]
 
     def show(self, chat_id: int, event: Event) -> None:
-        """Tell whoever watches the chat."""
+        """Tell the watchers of the chat."""
         for screen in self._watchers.get(chat_id, ()):
             if not screen.full():
                 screen.put_nowait(event)

@@ -1,7 +1,7 @@
 """Markdown of an answer into text and entities, in linear time and without losing a character. Pure.
 
 The library drops what it takes for HTML, mathematics, a task list or a link's address. Such places are escaped before
-it sees them, so that they are shown as they were written; what still gets lost makes the whole answer go out bare.
+it sees them, so that they are shown as they were written; where a character still gets lost the answer goes out bare.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 MAX_CHARS: Final = 60_000
 """Longer texts go out as they are."""
 PASSES: Final = 6
-"""Escaping one place may bring another to light; what is not settled after this many readings goes out unformatted."""
+"""Escaping one place may bring another to light; a text unsettled after so many readings goes out unformatted."""
 MARKUP: Final = frozenset("*_~|#>-+=:\\`[]()!")
-"""What may stand for a form instead of itself."""
+"""Characters that may stand for a form instead of themselves."""
 LINKED: Final = frozenset({"http", "https", "tg"})
 _PLAIN: Final = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:?!'\"()-])*")
 """A line that begins with a letter and has no sign of markup: many answers need no parser."""
@@ -98,7 +98,7 @@ def _escaped(text: str) -> str | None:
 
 
 def _outside_code(source: bytes) -> bytes:
-    """Keep backslashes that mean themselves, and what would define a link that is never shown."""
+    """Keep backslashes that mean themselves, and the definitions of links, which are never shown."""
     parts, at = [], 0
     for payload, place in _events(source):
         if isinstance(payload, dict) and ("Code" in payload or _starts(payload, "CodeBlock") is not None):
@@ -204,14 +204,11 @@ def _of_links(source: bytes, events: Sequence[Event]) -> Inserts:
         link = _starts(payload, "Link") or _starts(payload, "Image")
         if link is None:
             continue
-        empty = not _holds_text(events[number + 1][0])
+        inside = events[number + 1][0]
+        empty = not (isinstance(inside, dict) and inside.keys() & {"Text", "Code", "Start"})
         if empty or link["title"] or link["link_type"] != "Inline" or not _reachable(link["dest_url"]):
             inserts |= _literal(source, place["start"], place["end"])
     return inserts
-
-
-def _holds_text(payload: Any) -> bool:
-    return isinstance(payload, dict) and bool(payload.keys() & {"Text", "Code", "Start"})
 
 
 def _reachable(url: str) -> bool:

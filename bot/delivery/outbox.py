@@ -20,9 +20,9 @@ MAX_UTF16 = 4096
 MAX_ENTITIES = 100
 VOICE_PART = "voice"
 FILE_PART = "file "
-"""Before what kind of file it is; the part's text is Telegram's id of it, and its caption on the next line."""
+"""Before the file's kind; the part's text is Telegram's id of it, and its caption on the next line."""
 TEXT_FILE = f"{FILE_PART}text"
-"""A file that the bot wrote itself: its name, and on the lines behind that what is in it."""
+"""A file that the bot wrote itself: its name, and on the lines behind that its content."""
 NAME_CHARS = 48
 LONG_CHARS = 2 * MAX_UTF16
 """An answer that is longer takes three messages: it is offered as a file."""
@@ -33,7 +33,7 @@ BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """One inline button: what it says and what a tap on it means."""
+    """One inline button: its label and the meaning of a tap."""
 
     label: str
     action: str
@@ -56,7 +56,7 @@ class OutgoingMessage:
     markdown: bool = False
     buttons: tuple[tuple[Button, ...], ...] = ()
     kind: str = "notice"
-    """reply, notice, `file document` and the like, or `heard 3`: what was heard in file #3; a reply puts it right."""
+    """reply, notice, `file document` and the like, or `heard 3`: the words heard in file #3; a reply corrects them."""
     reply_to_message_id: int | None = None
     edits_message_id: int | None = None
     anyone_may_tap: bool = False
@@ -140,7 +140,7 @@ def render(text: str, *, markdown: bool) -> list[tuple[str, list[Entity]]]:
 
 
 def mentioned(text: str, mentions: Sequence[Mention]) -> list[Entity]:
-    """The entities of the names that stand in a text, each where it stands first; offsets count UTF-16 units."""
+    """The entities of the names in a text, each at its first place; offsets count UTF-16 units."""
     found: list[Entity] = []
     for name, user_id in mentions:
         place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
@@ -169,7 +169,7 @@ def _queued(part: Part) -> Part:
 
 
 class Outbox:
-    """Makes rows of the table `outbox` and `buttons`; the caller commits them with whatever belongs to them."""
+    """Makes rows of the table `outbox` and `buttons`; the caller commits them with the rows that belong to them."""
 
     def __init__(self, db: Database, clock: Clock, ids: Ids, high_water: HighestMessageIds) -> None:
         self.high_water = high_water

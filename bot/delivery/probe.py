@@ -93,7 +93,7 @@ class Probe:
         return found, reach
 
     async def _reach(self, part: Part) -> int:
-        """Return how many ids to try: other parts that are doubtful, and what nobody has taken in, may lie between."""
+        """Return how many ids to try: other doubtful parts, and updates not taken in yet, may lie between."""
         if not self._probe_ids:
             return 0
         waiting = await self._not_taken_in(part.chat_id)
@@ -150,5 +150,5 @@ class Probe:
                 await self._wait(chat_id, failure, retry_after_s(error) if isinstance(error, RetryAfter) else 1.0)
 
     async def _read(self, name: str, **params: Any) -> list[Row]:
-        """Read, and again until the database answers: what cannot be looked up is not given up."""
+        """Read, and again until the database answers: a part is never given up because it cannot be looked up."""
         return await until_stored(lambda: self._db.read(name, **params), self._pauses)

@@ -23,7 +23,7 @@ class RateLimits:
 
 
 class RateLimiter:
-    """Counts what was sent; times are seconds of one monotonic clock, handed in."""
+    """Counts sent messages; times are seconds of one monotonic clock, handed in."""
 
     def __init__(self, limits: RateLimits | None = None) -> None:
         self._limits = limits or RateLimits()

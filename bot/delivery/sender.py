@@ -99,7 +99,7 @@ class Delivery:
         return any(each.part_id == part.part_id for each in line)
 
     def deliver(self, parts: Iterable[Part]) -> None:
-        """Send these parts after what the chat is waiting for already."""
+        """Send these parts after those that the chat is waiting for already."""
         for part in map(self._where_it_is_now, parts):
             if not self._chats.holds(part.conversation_id):
                 self._chats.left(part.conversation_id)
@@ -170,7 +170,7 @@ class Delivery:
         return not self._tasks
 
     async def close(self) -> None:
-        """Stop sending; what was not sent stays in the outbox for the next start."""
+        """Stop sending; unsent parts stay in the outbox for the next start."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -246,7 +246,7 @@ class Delivery:
         return await self._record(part, part.edits_message_id) if step.action == "done" else None
 
     async def _show(self, part: Part) -> None:
-        """Settle a part of a chat that is not on Telegram: stored is said, whoever watches sees it."""
+        """Settle a part of a chat that is not on Telegram: stored is said, and its watchers see it."""
         await self._record(part, None)
         self.screens.show(part.chat_id, part)
 

@@ -1,4 +1,4 @@
-"""A database that refuses is asked again until it takes it: one way for whoever stores (P10)."""
+"""A database that refuses is asked again until it takes it: one way for all who store (P10)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_PAUSE_S = 5.0
 
 
 def is_refusal(error: Exception) -> bool:
-    """Return True for whatever a database refuses with."""
+    """Return True for every error with which a database refuses."""
     return isinstance(error, StorageUnavailable)
 
 
@@ -30,7 +30,7 @@ async def until_stored(
 ) -> _T:
     """Return the result of `work`, as soon as it isn't refused with an error that `passes`; None = endless patience.
 
-    Raises the last refusal when patience is at its end, and at once whatever doesn't pass.
+    Raises the last refusal when patience is at its end, and at once an error that doesn't pass.
     """
     try:
         return await work()  # mostly it does, and the bookkeeping of tries costs as much as a statement

@@ -66,7 +66,7 @@ class LivePreviews:
 
 
 class LiveAnswer:
-    """Shows the newest text at a pace that Telegram allows. What goes wrong here never fails the turn."""
+    """Shows the newest text at a pace that Telegram allows. A fault here never fails the turn."""
 
     def __init__(
         self, previews: LivePreviews, target: Target, turn_id: str, mode: Mode, reply_to_message_id: int | None

@@ -1,4 +1,4 @@
-"""The calls that put a part on the screen, and what their failures mean."""
+"""The calls that put a part on the screen, and the meaning of their failures."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ async def send(bot: Bot, part: Part) -> int:
 
 
 async def _say(bot: Bot, part: Part) -> int:
-    """Send a voice message; its caption is what a probe knows it by."""
+    """Send a voice message; a probe knows it by its caption."""
     said = await bot.send_voice(
         chat_id=part.chat_id,
         voice=InputFile(base64.b64decode(part.text), filename="answer.ogg"),
@@ -123,7 +123,7 @@ async def _say(bot: Bot, part: Part) -> int:
 
 
 async def _write_out(bot: Bot, part: Part) -> int:
-    """Send a file that was written here; its name as the caption is what a probe knows it by."""
+    """Send a file that was written here; a probe knows it by its name, which is the caption."""
     name, _, text = part.text.partition("\n")
     file = InputFile(text.encode(), filename=name)
     sent = await bot.send_document(part.chat_id, file, caption=name, message_thread_id=part.thread_id)

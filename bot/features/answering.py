@@ -22,7 +22,7 @@ from memory.ports import Statement
 from memory.types import BY_TAP
 
 RETRIES: Final = 10
-"""So many answers to one message are looked at for what their tools did."""
+"""So many answers to one message are looked at for calls of tools."""
 
 
 class Answering:
@@ -51,7 +51,7 @@ class Answering:
     async def retry(self, envelope: Envelope) -> None:
         """Answer a parked turn, or else the last message, again; one that is being tried again already is left alone.
 
-        The last message is answered as it was: what somebody else had written in it stays theirs.
+        The last message is answered as it was: words of somebody else in it stay theirs.
         """
         services = self._services
         if await services.inbox.reopened(envelope):
@@ -92,8 +92,8 @@ class Answering:
     async def _answer_again(self, tap: Tap) -> None:
         """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update.
 
-        What is answered is what the message says when the turn comes: it may have been edited again meanwhile. The
-        button keeps which turn answered it, for the next edit.
+        The message is answered as it is when the turn comes: it may have been edited again meanwhile. The button keeps
+        the id of the turn that answered it, for the next edit.
         """
 
         async def answer(envelope: Envelope) -> None:

@@ -14,7 +14,7 @@ from memory.ports import Statement
 
 
 class Basics:
-    """Says hello, lists the commands, says what is stored."""
+    """Says hello, lists the commands, and the data that are stored."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -22,7 +22,7 @@ class Basics:
         self.actions: dict[str, Action] = {}
 
     async def start(self, envelope: Envelope) -> None:
-        """Say hello; say what answers here."""
+        """Say hello, and where there is no model, say that."""
         called = (await self._services.people.choices(envelope.user_id)).get(CALLED) or envelope.user_name
         name = f", {called}" if called else ""
         offline = [replies.say("start_offline")] if self._offline else []
@@ -37,7 +37,7 @@ class Basics:
         await self._say(envelope, "\n\n".join(filter(None, (replies.help_text(), word))), *told)
 
     async def privacy(self, envelope: Envelope) -> None:
-        """Say what is stored and what leaves the machine."""
+        """Tell which data are stored, and which leave the machine."""
         model = replies.say("privacy_offline") if self._offline else await self._models(envelope)
         await self._say(envelope, "\n".join([replies.say("privacy", model=model), *self._sounds()]))
 
@@ -49,7 +49,7 @@ class Basics:
         return [replies.say(f"privacy_{what}") for what, model in named.items() if model and not model.is_local]
 
     async def _models(self, envelope: Envelope) -> str:
-        """Name the models that may read what this person writes."""
+        """Name the models that may read this person's messages."""
         names, chosen = self._services.settings.models, await self._services.people.choices(envelope.user_id)
         reads = (names.chosen(chosen.get(MODEL)) or names.default, *filter(None, (names.fallback,)))
         return replies.say("privacy_model", model="”, “".join(dict.fromkeys(each.model for each in reads)))

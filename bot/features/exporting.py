@@ -79,7 +79,7 @@ def contents_text(document: dict[str, Any]) -> str:
 
 
 class Exporting:
-    """Sends a person what is kept about their private chat."""
+    """Sends a person all data of their private chat."""
 
     def __init__(self, services: Services, bot: Bot) -> None:
         self._services = services

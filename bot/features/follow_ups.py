@@ -1,4 +1,4 @@
-"""Follow-ups, for who wants them: what had its day without a word since is asked about once, the morning after."""
+"""Follow-ups, for people who want them: a note that had its day without a word is asked about once, next morning."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class FollowUps:
         }
 
     async def ask(self) -> None:
-        """Ask whoever has something to be asked about; called every minute, it looks every ten.
+        """Ask people about their notes of yesterday; called every minute, it looks every ten.
 
-        The question and the change that says so are one transaction: nobody is asked the same twice, whatever dies.
+        The question and the change that says so are one transaction: nobody is asked the same twice, after any crash.
         """
         now_ms = self._services.clock.now_ms()
         if 0 <= now_ms - self._looked_at_ms < LOOK_EVERY_MS:

@@ -20,7 +20,7 @@ PAGE: Final = 6
 
 Row = tuple[Button, ...]
 When = Callable[[Note], int | None]
-"""The moment by whose day a note stands on a list."""
+"""The moment by whose day a note is listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Listing:
     turns_page: str
     """The action of [More] and [Back]."""
     payload: Mapping[str, Any] = field(default_factory=dict)
-    """What these buttons carry besides where the page begins."""
+    """The payload of these buttons besides the page's first line."""
     foot: str = ""
-    """What the buttons of the lines are for, where their labels don't say it."""
+    """An explanation of the lines' buttons, where their labels don't say it."""
     also: str = ""
     """Text behind the last line of the last page."""
     a_row: int = PAGE + 1
@@ -60,7 +60,7 @@ class Listing:
 
 
 def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = None) -> list[Group]:
-    """Notes under the days of `when`, else of `day_of`: what is overdue first, day by day, then what has no day."""
+    """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day."""
     language, when = replies.spoken(), when or partial(day_of, now_ms=now_ms)
     found: dict[int | None, list[Note]] = {}
     for note in notes:

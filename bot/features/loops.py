@@ -1,4 +1,4 @@
-"""/loops: what is unfinished in this conversation, by day; a line's number opens it: Done, Tomorrow, Drop."""
+"""/loops: the unfinished matters of this conversation, by day; a line's number opens it: Done, Tomorrow, Drop."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     """[Done] [Tomorrow] [Drop] of one line; of a series this date or all.
 
-    What comes on a later day cannot be put off until tomorrow, nor an event be done before it was; a series whose last
+    A note of a later day cannot be put off until tomorrow, nor an event be done before it was; a series whose last
     date is done waits for the next, and of one that doesn't ring nobody counts the dates.
     """
     payload, at_ms = {"note_id": note.note_id}, day_of(series.at_its_date(note, now_ms), now_ms)
@@ -104,7 +104,7 @@ async def read_open(memory: ConversationMemory, conversation_id: str) -> list[Op
 async def end_open(
     memory: ConversationMemory, conversation_id: str, note_id: str, how: Ending, *also: Statement
 ) -> None:
-    """End what is open, by an operator's hand. Raises KeyError when it is not open any more, `StorageUnavailable`."""
+    """End a note, by an operator's hand. Raises KeyError when it is not open any more, `StorageUnavailable`."""
     note = (await memory.ledgers.read(conversation_id)).by_id(note_id)
     if note is None:
         raise KeyError(note_id)
@@ -118,7 +118,7 @@ async def end_open(
 
 
 class Loops:
-    """Lists what is open and ends it; the list, the change and the button's use are one transaction."""
+    """Lists open notes and ends them; the list, the change and the button's use are one transaction."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -133,7 +133,7 @@ class Loops:
         }
 
     async def overview(self, envelope: Envelope) -> None:
-        """List what is open."""
+        """List the open notes."""
         await show(self._services, envelope, self._view)
 
     async def _page(self, tap: Tap) -> bool:

@@ -1,4 +1,4 @@
-"""/memory: what is remembered here, under headings or searched, each line with a way to forget it."""
+"""/memory: the notes of this chat, under headings or searched, each line with a way to forget it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def told(note: Note, now_ms: int, zone: str) -> str:
 
 
 def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
-    """Those of the notes that hold most of these words, in whatever form and order; none when none holds any."""
+    """Those of the notes that hold most of these words, in any form and order; none when none holds any."""
     asked = asked_words(words)
     counts = [len(held(asked, told(note, now_ms, zone))) for note in notes]
     most = max(counts, default=0)
@@ -104,7 +104,7 @@ def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[N
 
 
 class Memories:
-    """Shows what is remembered in this conversation: never what was said in another one, so none of it in a group."""
+    """Shows the notes of this conversation: never those of another one, so none of a private chat in a group."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -112,7 +112,7 @@ class Memories:
         self.actions: dict[str, Action] = {"memory_page": self._page}
 
     async def show(self, envelope: Envelope) -> None:
-        """List what is remembered, or what of it has to do with some words."""
+        """List the notes, or those that hold some words."""
         await show(self._services, envelope, self._view(envelope, envelope.arguments))
 
     async def _page(self, tap: Tap) -> bool:

@@ -1,4 +1,4 @@
-"""/summary and /status: what this conversation is about, what is open, what is remembered and what is to come."""
+"""/summary and /status: the subject of this conversation, open and lasting notes, and those to come."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Overview:
         self.actions: dict[str, Action] = {}
 
     async def summary(self, envelope: Envelope) -> None:
-        """Say what this session was about."""
+        """Tell the subject of this session."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
         if state is None or not state.turn_count:
@@ -163,7 +163,7 @@ class Overview:
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def status(self, envelope: Envelope) -> None:
-        """Say where things stand: this conversation, what is open, remembered and to come."""
+        """Say where things stand: this conversation, its open and lasting notes, and those to come."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
@@ -179,7 +179,7 @@ class Overview:
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def _standing(self, line: SessionLine, ledger: Ledger) -> str:
-        """Where a session stands, without what the notes contradict since."""
+        """The standing of a session, without sentences that newer notes contradict."""
         if not line.standing:
             return ""
         changes = await self._services.memory.ledgers.after(ledger.conversation_id, line.written_at_ms)

@@ -1,4 +1,4 @@
-"""/context: what the model was given for the last answer, and what was cut."""
+"""/context: the parts of the last answer's prompt, and the cuts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bar(used: int, budget: int) -> str:
 
 
 def tier_line(receipt: TierReceipt) -> str:
-    """Return one line about a tier: bar, tokens of its budget, items, what was left out."""
+    """Return one line about a tier: bar, tokens of its budget, items, left-out items."""
     notes = []
     if receipt.items:
         notes.append(replies.counted(receipt.items, f"tier_{receipt.tier}"))
@@ -41,15 +41,10 @@ def tier_line(receipt: TierReceipt) -> str:
     return f"{bar(receipt.used_tokens, receipt.budget_tokens)} {line}{tail}"
 
 
-def read_receipts(receipts_json: str) -> list[TierReceipt]:
-    """Return the receipts in a snapshot's row."""
-    return [TierReceipt.model_validate(each) for each in orjson.loads(receipts_json)]
-
-
 def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
     """Return the receipt of one answer: tier by tier, then the text beside them; it adds up."""
     total = snapshot["total_tokens"]
-    receipts = read_receipts(snapshot["receipts_json"])
+    receipts = [TierReceipt.model_validate(each) for each in orjson.loads(snapshot["receipts_json"])]
     beside = {
         name: snapshot[f"{column}_tokens"]
         for name, column in (
@@ -87,7 +82,7 @@ def compaction_text(compaction: Compaction, now_ms: int) -> str:
 
 
 class Receipt:
-    """Shows what the model was given, and takes a compaction back."""
+    """Shows the parts of a prompt, and takes a compaction back."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -1,4 +1,4 @@
-"""/remind, /reminders, /timezone, and the buttons of what rings: done, in an hour, tomorrow, not this time, cancel."""
+"""/remind, /reminders, /timezone, and the buttons of a reminder: done, in an hour, tomorrow, not this time, cancel."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"\s*(?:#|no\.?|nr\.?)?\s*(\d{1,3})\b[\s.,:)]*")
 
 
 RINGS: When = attrgetter("rings_at_ms")
-"""By whose day a reminder stands."""
+"""The moment by whose day a reminder is listed."""
 
 
 def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
@@ -74,7 +74,7 @@ def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
 
 
 def in_time(moment: SaidTime, now_ms: int, zone: str) -> SaidTime:
-    """The time itself; what was said of this minute ("in 20 seconds") is meant for the next: notes have no seconds."""
+    """The time itself; one within this minute ("in 20 seconds") becomes the next minute: notes have no seconds."""
     at_ms = series.at_ms_of(moment.minute(), zone)
     return (
         replace(moment, local=series.local_of(at_ms + MINUTE_MS, zone))
@@ -104,7 +104,7 @@ def meant(notes: Sequence[Note], words: str) -> list[Note]:
 
 
 class Reminders:
-    """Sets, shows and ends what rings; each change in one transaction with what is said about it."""
+    """Sets, shows and ends reminders; each change in one transaction with its message."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -194,7 +194,7 @@ class Reminders:
         services.reminders.look()
 
     async def overview(self, envelope: Envelope) -> None:
-        """List what rings, with buttons."""
+        """List the reminders, with buttons."""
         await show(self._services, envelope, self._view)
 
     async def _change(self, command: str, envelope: Envelope) -> None:
@@ -226,7 +226,7 @@ class Reminders:
     async def _named(self, envelope: Envelope, notes: Sequence[Note]) -> tuple[str, list[Note]]:
         """The words without the number they begin with, and the reminders that are meant by it, or by the words.
 
-        A number is a line of the list that was shown last; before any was shown, of /reminders as it stands.
+        A number is a line of the list that was shown last; before any was shown, of the present /reminders.
         """
         said = envelope.arguments
         number = _NUMBER.match(said)

@@ -27,7 +27,7 @@ TITLE_CHARS = 48
 
 
 class Sessions:
-    """Opens and switches sessions; the session changes in the same transaction as what is said about it."""
+    """Opens and switches sessions; the session changes in one transaction with the message about it."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -54,7 +54,7 @@ class Sessions:
         )
 
     async def end_private(self, envelope: Envelope) -> str:
-        """Open a session in place of a private one; return what is said of it, "" where none goes on."""
+        """Open a session in place of a private one; return the sentence on it, "" where none goes on."""
         recorder = self._services.memory.recorder
         current = await recorder.current(envelope.conversation_id)
         if current is None or not current.private:
@@ -75,7 +75,7 @@ class Sessions:
         )
 
     async def nothing_to_offer(self, envelope: Envelope, over: str = "") -> None:
-        """Say why there is nothing to take up again, behind what is `over`."""
+        """Say why there is nothing to take up again, behind the sentence on a session that is `over`."""
         rows, _ = await self._rows(envelope)
         why = replies.say("continue_only") if rows else replies.say("no_sessions")
         await self._services.committer.done([envelope], [OutgoingMessage("\n\n".join(filter(None, [over, why])))])

@@ -1,4 +1,4 @@
-"""A list is shown, remembered as what was shown last, and shown anew once the keeper has read what it had not."""
+"""A list is shown, remembered as the last one, and edited once the keeper has read the unread turns."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class View:
 
 
 async def show(services: Services, envelope: Envelope, view: View) -> None:
-    """Say a list and finish the update; what the keeper has not read yet is read behind it, and the list edited.
+    """Say a list and finish the update; unread turns are read behind it by the keeper, and the list edited.
 
-    That something is unread is said where the list may lack it: of what the model noted itself it lacks nothing.
+    Unread turns are mentioned where the list may lack something: it lacks nothing that the model noted itself.
     """
     unread = await unread_of(services, envelope.conversation_id)
     message, notes = await _made(services, envelope, view)
@@ -72,7 +72,7 @@ async def turn_page(services: Services, tap: Tap, view: View) -> bool:
 
 
 async def open_line(services: Services, tap: Tap, view: View) -> bool:
-    """Show one line in place of its list, with what can be done with it and the way back."""
+    """Show one line in place of its list, with its buttons and the way back."""
     note = await find_note(services, tap, view)
     if note is None:
         return True
@@ -109,7 +109,7 @@ async def change_listed(services: Services, tap: Tap, operation: Operation, view
 
 
 async def change(services: Services, tap: Tap, operations: Sequence[Operation], message: OutgoingMessage) -> None:
-    """Store what a tap does to notes with its use and what is said. Raises `Conflict` when it was used before."""
+    """Store a tap's changes of notes with its use and message. Raises `Conflict` when it was used before."""
     envelope = tap.envelope
     by = Actor("person", services.clock.now_ms(), envelope.button_id)
 
@@ -124,7 +124,7 @@ async def change(services: Services, tap: Tap, operations: Sequence[Operation], 
 async def find_note(services: Services, tap: Tap, view: View | None = None) -> Note | None:
     """The note behind a button while it stands; when it ended meanwhile, say so and return None.
 
-    A button of a list leaves the list as it is now, however old its message was.
+    A button of an old list shows the list as it is now.
     """
     envelope = tap.envelope
     ledger = await services.memory.ledgers.read(envelope.conversation_id)
@@ -163,7 +163,7 @@ async def unread_of(services: Services, conversation_id: str) -> Unread:
 
 
 async def _read_and_show(services: Services, envelope: Envelope, view: View, part: Part) -> None:
-    """Let the keeper read, then edit the list to what stands; left as it is when a button was tapped meanwhile."""
+    """Let the keeper read, then edit the list to its new state; not when a button was tapped meanwhile."""
     await services.memory.keeper.read_now(envelope.conversation_id)
     await services.delivery.flush(FLUSH_S)
     try:

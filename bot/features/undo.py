@@ -1,4 +1,4 @@
-"""[Undo] under what was noted, ended or moved: a new change that puts back what nobody touched since."""
+"""[Undo] under notes added, ended or moved: a new change that puts back fields that nobody touched since."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LINES: Final = 8
 
 
 def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: str) -> str:
-    """The sentence when these changes are taken back: each note once, by what became of it and as it stands now.
+    """The sentence when these changes are taken back: each note once, by its change and in its new state.
 
-    `As it was: Call Ana (tomorrow at 09:00)`, `Here again: …`, `Gone: …`, and what was changed since and is left.
+    `As it was: Call Ana (tomorrow at 09:00)`, `Here again: …`, `Gone: …`, and notes changed later, which are left.
     """
     after, outcomes = undo(ledger, changes, by)
     lines: list[str] = []
@@ -45,7 +45,7 @@ def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: 
 
 
 class Undoing:
-    """Takes back what a message or a command changed; the message itself stays in the talk."""
+    """Takes back the changes of a message or a command; the message itself stays in the talk."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -53,7 +53,7 @@ class Undoing:
         self.actions: dict[str, Action] = {UNDO_NOTE: self._undo}
 
     async def _undo(self, tap: Tap) -> None:
-        """Take back what it changed, as one transaction with the button's use; nothing after it was forgotten."""
+        """Take back its changes, in one transaction with the button's use; nothing after it was forgotten."""
         services, envelope = self._services, tap.envelope
         ledgers, conversation_id = services.memory.ledgers, envelope.conversation_id
         changes = await ledgers.caused_by(conversation_id, tap.payload.get("cause") or tap.payload["turn_id"])
@@ -74,9 +74,9 @@ class Undoing:
 
 
 async def withdraw(services: Services, tap: Envelope, turn_id: str) -> None:
-    """Take back what a turn changed, since its message reads otherwise now; say in the offer what rings otherwise.
+    """Take back the changes of a turn whose message was edited; name in the offer the reminders that moved.
 
-    Once more it changes nothing, and says the same. Raises `StorageUnavailable`.
+    A second time changes nothing, and says the same. Raises `StorageUnavailable`.
     """
     await services.memory.withdraw(turn_id)
     services.reminders.look()

@@ -15,7 +15,7 @@ WORDS: Final = {"on": True, "off": False}
 
 
 class VoiceChoice:
-    """Shows what was chosen with a button for the other; a word behind the command chooses at once."""
+    """Shows the choice with a button for the other; a word behind the command chooses at once."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -23,7 +23,7 @@ class VoiceChoice:
         self.actions: dict[str, Action] = {"voice_choose": self._choose}
 
     async def voice(self, envelope: Envelope) -> None:
-        """Choose, or show what was chosen."""
+        """Choose, or show the choice."""
         services, wanted = self._services, WORDS.get(envelope.arguments.strip().lower())
         if envelope.user_id is None or not envelope.private:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("voice_private"))])

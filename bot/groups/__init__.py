@@ -1,1 +1,1 @@
-"""Groups from outside: who is in one and leads it, and what a member may ask of it in private."""
+"""Groups from outside: who is in one and leads it, and a member's questions about it in private."""

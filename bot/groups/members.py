@@ -32,7 +32,7 @@ class Members:
         self._today = today
 
     async def standing(self, group: int, user_id: int | None) -> Standing:
-        """Return what somebody is there; "" for who is not in it, and when Telegram does not say. Never raises."""
+        """Return somebody's standing there; "" for a person outside, and when Telegram does not say. Never raises."""
         if user_id is None:
             return ""
         try:

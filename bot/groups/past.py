@@ -1,4 +1,4 @@
-"""What was said and noted in groups that let their members ask for it in private; who asks is looked up each time."""
+"""Talk and notes of groups that let members ask for them in private; membership is looked up each time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_FOUND: Final = 8
 BEFORE: Final = "before it became a supergroup"
 """The title of that one for the model."""
 SPEAKER: Final = "User: "
-"""Stands before what a member said in a find of the search."""
+"""Before a member's words in a find of the search."""
 ANSWER: Final = "\nAssistant: "
 
 
@@ -71,7 +71,7 @@ class GroupPast:
         ]
 
     def before(self, conversation_id: str) -> OpenGroup | None:
-        """Return what a supergroup was before, where that conversation is kept beside its own; None for any other."""
+        """Return the group that a supergroup was before, where its conversation is kept beside its own; else None."""
         number = group_of(conversation_id)
         was = self._me.earlier.get(number) if number is not None else None
         return OpenGroup(was, BEFORE) if was is not None else None

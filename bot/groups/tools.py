@@ -1,6 +1,6 @@
 """The model's tool for groups: in a private chat, where the admins of any group allow it.
 
-In a supergroup it searches what was said before that became one, where that conversation is kept beside its own.
+In a supergroup it searches the talk from before that became one, where that conversation is kept beside its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memory.ledger import lines
 
 MAX_QUERY_CHARS: Final = 500
 FENCE_CHARS: Final = 250
-"""At most so long is what stands around what a tool returns."""
+"""The frame around a tool's result is at most so long."""
 _PARAMETERS: Final = {
     "type": "object",
     "properties": {"query": {"type": "string"}, "group": {"type": "string", "description": "Its name, if said."}},

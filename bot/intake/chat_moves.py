@@ -40,9 +40,9 @@ class ChatMoves:
         self._names: dict[int, str] = {}
         """The names of groups that may have become supergroups, by their numbers, as they were at the start."""
         self._asked: set[int] = set()
-        """Supergroups of which it is known what they were before, or that nobody says it."""
+        """Supergroups whose number before is known, or is known to be told by nobody."""
         self._unanswered: Counter[int] = Counter()
-        """How often Telegram did not say of a supergroup what it was before."""
+        """How often Telegram did not tell a supergroup's number before."""
         self._on_new = on_new
 
     async def open(self, bot_id: int) -> None:
@@ -98,7 +98,7 @@ class ChatMoves:
         """Note a move of a group that we know, once; of others nothing is stored (P14). Raises `StorageUnavailable`.
 
         A supergroup in which we talked already under its own number goes on with that conversation; the one of before
-        is kept beside it: what rings there rings here, and it is searched from here (`bot.groups.past`).
+        is kept beside it: its reminders ring here, and it is searched from here (`bot.groups.past`).
         """
         if before == after or self._now.get(before) == after:
             return

@@ -1,4 +1,4 @@
-"""Fields of raw JSON, each taken only when its type and size are right; what is not counts as missing. Pure."""
+"""Fields of raw JSON, each taken only when its type and size are right, else it counts as missing. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from memory.context.transcript import clip_ends
 from memory.text import clean
 
 MAX_ID = FIRST_LOCAL_ID - 1
-"""Telegram's own ids have at most 52 bits; what lies above is ours, and above that no database holds it."""
+"""Telegram's own ids have at most 52 bits; numbers above are ours, and larger ones fit into no database."""
 MAX_TEXT_CHARS = 32_000
-"""Of one message: what HTTP takes, and eight times what Telegram does."""
+"""Of one message: the limit of our HTTP API, eight times Telegram's."""
 MAX_NAME_CHARS = 256
 LAST_DATE_S = 253_402_300_799
 """The end of the year 9999."""
@@ -34,7 +34,7 @@ def as_digest(value: object) -> int | None:
 
 
 def as_text(value: object) -> str:
-    """Return a text without what databases refuse, its middle left out when it is far too long; else "".
+    """Return a text without signs that databases refuse, its middle left out when it is far too long; else "".
 
     It is cut before anything looks at its characters: Telegram's own are 4,096 at most, and a server of one's own may
     hand on a million of them.

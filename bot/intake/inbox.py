@@ -1,4 +1,4 @@
-"""Rows of the table `inbox`: what Telegram sent and what became of it (P1, P2, P10)."""
+"""Rows of the table `inbox`: Telegram's updates and their states (P1, P2, P10)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class NewRow:
-    """What is written down of one update; with an `error` it is only set aside."""
+    """The row of one update; with an `error` it is only set aside."""
 
     update_id: int
     conversation_id: str | None
@@ -35,7 +35,7 @@ class NewRow:
     chat_id: int | None = None
     message_id: int | None = None
     brought: tuple[Statement, ...] = ()
-    """What writes down the files, or the poll, that came with it."""
+    """Statements that store the files, or the poll, that came with it."""
 
 
 class Inbox:
@@ -170,7 +170,7 @@ class Inbox:
         return await _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
 
     async def of_leases(self, me: Me, worker: int, names: str, mark: str, *, begun: bool) -> list[Envelope]:
-        """Return what is unfinished in chats that a worker holds, and what goes on there by this mark, in order."""
+        """Return unfinished updates of chats that a worker holds, and those parked there with this mark, in order."""
         where = {"bot_id": me.bot_id, "worker": worker, "names": names, "goes_on": mark, "begun": int(begun)}
         return await _envelopes(await self._db.read("inbox_of_leases", **where), me)
 
@@ -179,13 +179,13 @@ class Inbox:
         return await _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
 
     async def held(self, me: Me, conversation_id: str, marks: tuple[str, str], turn_id: str) -> list[Envelope]:
-        """Return what is parked here with one of these marks, and what is claimed for this turn, in order."""
+        """Return updates parked here with one of these marks, and those claimed for this turn, in order."""
         one, other = marks
         where = {"conversation_id": conversation_id, "one": one, "other": other, "turn_id": turn_id}
         return await _envelopes(await self._db.read("inbox_held", **where), me)
 
     async def held_anywhere(self, me: Me, mark: str) -> list[Envelope]:
-        """Return what is parked with this mark, conversation by conversation, in order."""
+        """Return updates parked with this mark, conversation by conversation, in order."""
         return await _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
 
     async def parked(self, turn_id: str) -> int:

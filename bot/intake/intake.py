@@ -49,7 +49,7 @@ async def none_refused(_: Sequence[Envelope]) -> Collection[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An update that was read: whose it is, and what is written down of it, None for nothing."""
+    """An update that was read: whose it is, and its row, None for none."""
 
     raw: object
     envelope: Envelope | None
@@ -57,12 +57,12 @@ class _Read:
 
 
 class Intake:
-    """What polling and the webhook hand raw updates to.
+    """Takes raw updates from polling and the webhook.
 
-    An update is taken at most once per identity; what a stranger sent is handed to `stranger` and never stored; what
-    is not for us is dropped; taps that `refuse` has answered are not stored either. While `trouble` says that the
-    database cannot be relied on, nothing is taken, also when this one row would fit: an update that is confirmed has
-    to be answered.
+    An update is taken at most once per identity; a stranger's is handed to `stranger` and never stored; updates not
+    for us are dropped; taps that `refuse` has answered are not stored either. While `trouble` says that the database
+    cannot be relied on, nothing is taken, also when this one row would fit: an update that is confirmed has to be
+    answered.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Intake:
         await self.take(raw)
 
     async def take_all(self, raws: Sequence[object], taken: Callable[[object], None]) -> None:
-        """Take what one poll brought, in order, with one write for all of it; `taken` is told of each.
+        """Take the updates of one poll, in order, with one write for all; `taken` is told of each.
 
         Raises `NotTaken` at the first that could not be taken, and nothing else; those before it were. A crash before
         the write: Telegram delivers all of them again. Behind it: the next start replays their rows.
@@ -130,7 +130,7 @@ class Intake:
             taken(read.raw)
 
     def _hand_on(self, read: _Read, arrivals: Mapping[int, Arrival]) -> None:
-        """Let an update be worked on, once: what was known already, refused or is not for us is not."""
+        """Let an update be worked on, once, unless it was known already, was refused, or is not for us."""
         if read.envelope is None:
             return
         if read.payload is None:
@@ -142,7 +142,7 @@ class Intake:
             self._deliver(replace(read.envelope, behind=arrival.behind, fresh=True))
 
     async def take(self, raw: object) -> None:
-        """Write the update down, then hand it to its lane. Raises `NotTaken`, and nothing else, whatever the JSON.
+        """Write the update down, then hand it to its lane. Raises `NotTaken`, and nothing else, for any JSON.
 
         A crash before the write: Telegram delivers it again. After it: the next start replays the row.
         """
@@ -194,7 +194,7 @@ class Intake:
         return _Read(raw, envelope, write_json(raw) if admitted else None)
 
     async def _stored_together(self, reads: Sequence[_Read]) -> dict[int, Arrival]:
-        """Write down what is to be written, in one transaction; return what became of each. Raises `NotTaken`."""
+        """Store the rows of these updates in one transaction; return how each arrived. Raises `NotTaken`."""
         known = [(each, each.envelope, each.payload) for each in reads if each.envelope and each.payload is not None]
         taps = [envelope for _, envelope, _ in known if envelope.kind == "tap"]
         refused = await self._refuse(taps) if taps else ()
@@ -215,7 +215,7 @@ class Intake:
         return dict(zip(rows, await self._stored(list(rows.values())), strict=True)) if rows else {}
 
     async def _moved(self, before: int, after: int, *, admitted: bool) -> None:
-        """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again.
+        """Note that a group became a supergroup, by anybody's hand; a crash before: Telegram tells it again.
 
         A stranger's word alone counts for nothing.
         """
@@ -243,7 +243,7 @@ class Intake:
     async def _ended(self, poll: Mapping[str, object], poll_id: str) -> None:
         """Write down the end of a poll for each chat that it was sent to; of any other nothing is stored (P14).
 
-        A crash before the last of them: Telegram tells it again, and what is there changes nothing.
+        A crash before the last of them: Telegram tells it again, and rows already there change nothing.
         """
         try:
             places = await self._inbox.places_of_poll(self._me, poll_id) if poll_id else ()
@@ -257,7 +257,7 @@ class Intake:
                 self._hand_on(read, await self._stored_together([read]))
 
     async def set_aside(self, update_id: int | None, reason: str) -> None:
-        """Note that an update was passed over; nothing of what it holds is kept. Raises `NotTaken`."""
+        """Note that an update was passed over; nothing of its content is kept. Raises `NotTaken`."""
         log.warning("update passed over", update_id=update_id, reason=reason)
         if update_id is not None:
             await self._stored([NewRow(update_id, None, "", reason)])

@@ -39,7 +39,7 @@ def is_local(chat_id: int) -> bool:
 def local_update(
     session: str, key: str, text: str, name: str, at_ms: int, *, person: str = "", digest: int | None = None
 ) -> dict[str, Any]:
-    """Return what is written down in the inbox for a message; `read_update` reads it.
+    """Return the inbox's JSON for a message; `read_update` reads it.
 
     `person` is whose share of the places it takes; `digest` stands for the whole request.
     """
@@ -52,7 +52,7 @@ def local_update(
 
 
 def request_digest(caller: str, *parts: str) -> int:
-    """Return a number that stands for a request of a caller; who does not know the caller's secret cannot make it."""
+    """Return a number that stands for a request of a caller; it cannot be made without the caller's secret."""
     whole = json.dumps(parts).encode()
     return int.from_bytes(hmac.digest(caller.encode(), whole, "sha256")[:8], "big") >> 4
 

@@ -1,6 +1,6 @@
-"""Files in a message: what Telegram says of each, and the line that stands for it in the message's text. Pure.
+"""Files in a message: Telegram's facts about each, and the line that stands for it in the message's text. Pure.
 
-A line begins like somebody else's words (`memory/foreign.py`): a file's name was chosen by whoever made the file.
+A line begins like somebody else's words (`memory/foreign.py`): a file's name was chosen by its maker.
 `> document “lease.pdf” [77001]` names the message that brought it; once the file has a number of its own it reads
 `> document #2 “lease.pdf” (PDF, 12 pages)`.
 """
@@ -31,7 +31,7 @@ _FIELDS: Final[Mapping[str, FileKind]] = {
     "video": "video",
 }
 OWN_VOICE: Final = frozenset({"voice message", "video message"})
-"""Kinds that people speak themselves, unless they bear a name: then they are forwarded from whoever that is."""
+"""Kinds that people speak themselves, unless they bear a name: then they are forwarded from somebody of that name."""
 HEARD: Final = frozenset({"audio", *OWN_VOICE})
 """Kinds in which somebody speaks."""
 PREVIEWED: Final = frozenset({"video", "GIF"})
@@ -56,7 +56,7 @@ class SentFile:
     """One file as an update tells of it. None of it is believed: size and type are found out once it is here."""
 
     telegram_id: str
-    """What the file is asked for by; it may be good for no more than this bot and a while."""
+    """The id by which the file is asked for; it may be good for this bot alone, and for a while."""
     unique_id: str
     kind: FileKind
     message_id: int
@@ -161,7 +161,7 @@ def waiting_line(file: SentFile) -> str:
 
 
 def numbered_line(kind: str, number: int, name: str, said: str) -> str:
-    """The line of a file, with what is known of it: `PDF, 12 pages`, or why it was not read."""
+    """The line of a file, with its facts: `PDF, 12 pages`, or why it was not read."""
     return f"> {kind} #{number}{_quoted(name)}{f' ({said})' if said else ''}"
 
 
@@ -188,7 +188,7 @@ def file_numbers(text: str) -> list[int]:
 
 
 def own_words(text: str) -> str:
-    """What a text says besides the lines of its files, and whose they were."""
+    """A text without the lines of its files and the names of their senders."""
     return _ORIGIN.sub("", _LINE.sub("", text)).strip()
 
 
@@ -198,7 +198,7 @@ def without(text: str, lines: Sequence[str]) -> str:
 
 
 def reworded(said: str, edited: str, *, is_one: bool) -> str:
-    """The words of a turn with the edited message in the place of what it said before; files stay where they are.
+    """The words of a turn with the edited message in the place of the old one; files stay where they are.
 
     Where the turn answered several messages at once, the lines that are most like the new ones are its old ones.
     """

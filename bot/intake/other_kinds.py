@@ -1,6 +1,6 @@
 """Messages without text that can be put into words: a place, a contact, a poll, dice, a sticker. Pure.
 
-What somebody else may have written (a poll's question, a contact's name) is marked as theirs.
+Words that somebody else may have written (a poll's question, a contact's name) are marked as theirs.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ MAX_RESTARTS = 5
 """Fresh starts of polling in a row, without one completed poll between them, before the process ends."""
 LAST_POLL_S = 0.5
 HEAD_START_S = 0.05
-"""So much ahead of the next poll the work on what came is begun: both want the same processor."""
+"""So much ahead of the next poll the work on new updates is begun: both want the same processor."""
 
 OK = 200
 UNAUTHORIZED = (401, 404)
@@ -36,7 +36,7 @@ TOO_MANY = 429
 
 
 class PollError(Exception):
-    """A poll that brought nothing; `wait_s` is what Telegram asked for, 0 when it did not say."""
+    """A poll that brought nothing; `wait_s` is the pause that Telegram asked for, 0 for none."""
 
     def __init__(self, message: str, wait_s: float = 0.0) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ class PollError(Exception):
 
 
 class Takes(Protocol):
-    """What polling needs of the intake."""
+    """The intake, as polling needs it."""
 
     async def take_all(self, raws: Sequence[object], taken: Callable[[object], None]) -> None:
         """Write updates down in order and tell of each. Raises `NotTaken` at the first that is not."""
@@ -66,11 +66,11 @@ def new_request() -> TelegramRequest:
 
 
 class Poller:
-    """Asks Telegram for updates. `run` does it until it is cancelled, and starts afresh what ended or went silent.
+    """Asks Telegram for updates. `run` does it until it is cancelled, and restarts a loop that ended or went silent.
 
-    The offset moves past an update when the intake has taken it: all that one poll brought are taken together.
+    The offset moves past an update when the intake has taken it: all of one poll are taken together.
     `fatal(message)` is called when polling can never work again: a dead token, a rival, or a loop that cannot be kept
-    alive. `recovered` returns when what refused an update takes again: then it is asked for at once.
+    alive. `recovered` returns when the intake takes updates again: then the refused one is asked for at once.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Poller:
                 end.cancel()
 
     async def _poll(self, request: TelegramRequest) -> None:
-        """Ask once and hand on what came. Raises PollError, `NotTaken` and the library's errors."""
+        """Ask once and hand on the updates. Raises PollError, `NotTaken` and the library's errors."""
         body = await self._ask(request, timeout_s=POLL_TIMEOUT_S)
         try:
             answer = as_object(read_json(body))

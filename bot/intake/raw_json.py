@@ -1,4 +1,4 @@
-"""Telegram's JSON as it came: read whatever a strange update may hold, written so that any database takes it."""
+"""Telegram's JSON as it came: read also where an update is strange, written so that any database takes it."""
 
 from __future__ import annotations
 

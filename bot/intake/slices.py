@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 async def in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
-    """Yield each in order; after every few whatever else waits has its turn."""
+    """Yield each in order; after every few, other tasks have their turn."""
     for number, item in enumerate(items):
         if number and number % FEW == 0:
             await asyncio.sleep(0)

@@ -89,7 +89,7 @@ class TelegramRequest(BaseRequest):
             self._session = aiohttp.ClientSession(connector=connector, headers={"User-Agent": self.USER_AGENT})
 
     async def shutdown(self) -> None:
-        """Break off what is left, and close the connections."""
+        """Break off the requests under way, and close the connections."""
         session, self._session = self._session, None
         running = list(self._running.tasks)
         for each in running:

@@ -45,7 +45,7 @@ class Envelope:
     user_name: str = ""
     language: str | None = None
     title: str = ""
-    """What a group is called; "" in private."""
+    """The group's name; "" in private."""
     text: str = ""
     command: str = ""
     arguments: str = ""
@@ -62,7 +62,7 @@ class Envelope:
     behind: int | None = None
     """The update before it in its conversation, which any worker may have written down, when that was not finished."""
     fresh: bool = False
-    """True when this process took it in just now; False of what an earlier one, or another, left unfinished."""
+    """True when this process took it in just now; False when an earlier one, or another, left it unfinished."""
     person: str = ""
     """Whose share of the places a message over HTTP takes; "" is that of all who do not say."""
     digest: int | None = None
@@ -72,7 +72,7 @@ class Envelope:
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
     files: tuple[SentFile, ...] = ()
-    """What came with the message, and with the one that it replies to; each has its line in the text."""
+    """Files of the message, and of the one that it replies to; each has its line in the text."""
     replies_to: int | None = None
     """The message of ours that it replies to."""
     album: str = ""
@@ -105,14 +105,14 @@ def earlier_key(me: Me, chat_id: int) -> str | None:
 
 
 def is_cut(piece: str) -> bool:
-    """Return whether a message is so long that it is probably not the last piece of what was pasted."""
+    """Return whether a message is so long that it is probably not the last piece of a pasted text."""
     return len(piece) >= LONG_PIECE_CHARS
 
 
 def batch_text(batch: Sequence[Envelope]) -> str:
-    """Return what the user said in these messages, in order; an edit replaces the message that it edits.
+    """Return the user's words in these messages, in order; an edit replaces the message that it edits.
 
-    What came of a poll or a checklist is added to it.
+    The outcome of a poll or a checklist is added to its text.
     """
     texts: dict[tuple[int | None, bool], str] = {}
     for envelope in batch:

@@ -1,4 +1,4 @@
-"""What is answered without a model: short sentences of our own around notes and quotes. Pure."""
+"""Answers without a model: short sentences of our own around notes and quotes. Pure."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _USER, _ASSISTANT = "User: ", "Assistant: "
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A text, and what of it the bot says in its own name."""
+    """A text, and the part of it that the bot says in its own name."""
 
     text: str
     authored: str
 
 
 def own(key: str, **values: object) -> Reply:
-    """A sentence of ours; what it repeats of the person is not the bot's own."""
+    """A sentence of ours; the person's words in it are not the bot's own."""
     text = replies.say(f"offline.{key}", **values)
     return Reply(text, replies.say(f"offline.{key}", **dict.fromkeys(values, QUOTED_MATTER)))
 
@@ -54,7 +54,7 @@ def when(at_ms: int, ask: Ask, *, exact: bool = True) -> str:
 
 
 def line(note: Note, ask: Ask) -> str:
-    """A note as it stands in a list: with its time where it has one."""
+    """A note as a line of a list: with its time where it has one."""
     return note_line(note, ask.now_ms, ask.time_zone)
 
 
@@ -62,7 +62,7 @@ def line(note: Note, ask: Ask) -> str:
 
 
 def told(operations: Sequence[Operation], outcomes: Sequence[Outcome], after: Iterable[Note], ask: Ask) -> list[Reply]:
-    """What is said of each operation, by what became of it."""
+    """A sentence on each operation, by its outcome."""
     after = list(after)
     parts = [_told(operation, outcome, after, ask) for operation, outcome in zip(operations, outcomes, strict=True)]
     found = [part for part in parts if part]
@@ -101,7 +101,7 @@ def _noted(note: Note, ask: Ask) -> Reply:
 
 
 def sentence_inside(text: str) -> str:
-    """A sentence as it stands behind a colon."""
+    """A sentence as it is written behind a colon."""
     return text[:1].lower() + text[1:]
 
 
@@ -116,7 +116,7 @@ def _reminding(note: Note, ask: Ask) -> Reply:
 
 
 def open_list(notes: Iterable[Note], ask: Ask) -> Reply:
-    """What is still to be done."""
+    """The notes with something to do."""
     left = to_do(notes, ask.now_ms)
     if not left:
         return own("open_none")
@@ -126,7 +126,7 @@ def open_list(notes: Iterable[Note], ask: Ask) -> Reply:
 
 
 def known_list(notes: Iterable[Note], ask: Ask, kinds: Iterable[str] = ()) -> Reply:
-    """What is noted, best first; of some kinds alone when they are named."""
+    """The notes, best first; of some kinds alone when they are named."""
     kinds = frozenset(kinds)
     kept = [note for note in best_first(notes, ask.now_ms) if not kinds or note.kind in kinds]
     if not kept:
@@ -147,7 +147,7 @@ def day(at_ms: int, ask: Ask) -> str:
 
 
 def about(what: str, ask: Ask, words: Words) -> Reply | None:
-    """What is noted and was said about something; None when nothing is."""
+    """Notes and quotes about something; None for none."""
     asked = content_of(what, words)
     if not asked:
         return None
@@ -164,7 +164,7 @@ def fits(asked: list[str], text: str, words: Words) -> bool:
 
 
 def _quotes(asked: list[str], ask: Ask, words: Words, told_by: Iterable[str]) -> Iterable[str]:
-    """What was said, with its day and speaker: what the search found first, then the messages at hand."""
+    """Quotes with day and speaker: the hits of the search first, then the messages at hand."""
     seen = set(told_by)
     for item in ask.packet.retrieved:
         text = _said_in(item.text)

@@ -1,6 +1,6 @@
 """A statement that holds a day to come, in the person's own words: cut at its clauses, due on that day. Pure.
 
-Nothing here understands a sentence: it stands for what it says, under its day, and is over when the day is.
+Nothing here understands a sentence: its words are noted under its day, and the note is over when the day is.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MOST_NOTES: Final = 3
 NEAR_DAYS: Final = 14
 """A day without an hour that is no farther off is mostly one by which something has to be seen to."""
 CERTAIN_DAYS: Final = 20
-"""Up to so far off a bare number of a day is one to come, whatever tense the sentence has."""
+"""Up to so far off a bare number of a day is one to come, in a sentence of any tense."""
 ALIKE: Final = 0.5
 """Share of the words of the shorter of two lines that the other must have to be about the same."""
 CONFIDENCE: Final = 0.6
-"""Less than what an explicit form says."""
+"""Less than that of an explicit form."""
 _QUOTED: Final = re.compile(
     r"""["\u201c\u201e\u00ab][^"\u201c\u201d\u201e\u00ab\u00bb]{25,}["\u201c\u201d\u00bb]|(?<!\w)'[^'\n]{25,}'(?!\w)"""
 )
@@ -52,20 +52,16 @@ _FEW, _LONG = 5, 6
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One clause: where it stands in the text, in which sentence, and the day to come that it names."""
+    """One clause: its place in the text, its sentence, and the day to come that it names."""
 
     start: int
     end: int
     sentence: int
     moment: SaidTime | None
 
-    def words_to(self, last: _Piece, text: str) -> int:
-        """How many words stand from here to the end of another."""
-        return len(text[self.start : last.end].split())
-
 
 def dated_in(text: str, words: Words, now_ms: int, zone: str) -> list[FormFound]:
-    """What a plain text says of days to come, a line for each; nothing of a question, of what was, of pasted text."""
+    """The days to come in a plain text, a line for each; none in a question, about the past, or in pasted text."""
     text = _QUOTED.sub(lambda quoted: " " * len(quoted.group()), text)
     if len(text) > PASTED_CHARS:
         return []
@@ -130,7 +126,7 @@ def _days_ahead(moment: SaidTime, now_ms: int, zone: str) -> int:
 
 
 def _kind(clause: str, moment: SaidTime, words: Words, ahead: int) -> Kind:
-    """A task for what has a term, or a near day without an hour; an event for the rest."""
+    """A task where there is a term, or a near day without an hour; else an event."""
     said = f"{clause[moment.start : moment.end]}\n{clause}"
     has_term = any(find(term, said) for term in words.reads["term"]) and not _RANGE.search(clause[: moment.start])
     return "task" if has_term or (not moment.names_hour and 0 < ahead <= NEAR_DAYS) else "event"
@@ -162,14 +158,14 @@ def _without_day(text: str, piece: _Piece, start: int, end: int) -> str:
 
 
 def _tells(beside: str, moment: SaidTime, words: Words) -> bool:
-    """Whether what stands beside the day names a matter: two words do; one long one, beside an hour or a whole date."""
+    """Whether the words beside the day name a matter: two do; one long one, beside an hour or a whole date."""
     found = telling(beside, words.code)
     plain = len(beside.split()) < _FEW and (moment.names_hour or moment.day_by == "month")
     return len(found) >= FEWEST or (plain and any(len(word) >= _LONG for word in found))
 
 
 def _fits(text: str, pieces: Sequence[_Piece], first: int, last: int) -> bool:
-    return pieces[first].words_to(pieces[last], text) <= MOST_WORDS
+    return len(text[pieces[first].start : pieces[last].end].split()) <= MOST_WORDS
 
 
 def _own_words(line: str, moment: SaidTime, at: int, words: Words) -> str:
@@ -185,7 +181,7 @@ def _own_words(line: str, moment: SaidTime, at: int, words: Words) -> str:
 
 @lru_cache(maxsize=2_000)
 def telling(text: str, code: str) -> frozenset[str]:
-    """The stems of the words that say what a text is about: no common words, no numbers, no words of time."""
+    """The stems of a text's own words: no common words, no numbers, no words of time."""
     language = Languages.load().get(code)
     plain = (word for word in language.content(lowered(text)) if not _DIGIT.search(word) and not _is_time(word, code))
     return language.stems(" ".join(plain))
@@ -203,7 +199,7 @@ def _is_time(word: str, code: str) -> bool:
 
 
 def same_matter(line: FormFound, ledger: Ledger, words: Words, now_ms: int) -> Note | None:
-    """The dated line that stands about the same: most words of the shorter are in the other.
+    """The dated line about the same matter: most words of the shorter are in the other.
 
     One word in common is enough for appointments, which have an hour, and where the shorter has no other.
     """
@@ -227,7 +223,7 @@ def is_own_line(note: Note) -> bool:
 
 
 def over(ledger: Ledger, now_ms: int) -> tuple[End, ...]:
-    """What ends the lines whose day is over: what was to do at once, an event a day later, so that one may ask."""
+    """Operations that end lines whose day is over: a task at once, an event a day later, so that one may ask."""
     days = {"event": 2}
     return tuple(
         End(number=note.number)

@@ -1,4 +1,4 @@
-"""A message taken apart: its clauses, and what the explicit forms make of one. Pure."""
+"""A message taken apart: its clauses, and the explicit form that fits one. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STEM: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class FormFound:
-    """What one clause says by an explicit form."""
+    """The note of one clause, by an explicit form."""
 
     kind: Kind
     text: str
@@ -84,7 +84,7 @@ def first_match(patterns: tuple[Pattern, ...], text: str) -> Mapping[str, str] |
 
 
 def noted(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None:
-    """What the first form that fits makes of a clause; None when none does, or the rest of it says nothing."""
+    """The note by the first form that fits a clause; None when none does, or the rest of it says nothing."""
     if len(clause.split()) > MOST_WORDS or any(find(pattern, clause) for pattern in words.reads["never"]):
         return None
     for form in words.forms:
@@ -109,7 +109,7 @@ def noted(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None
 
 
 def cut_value(what: str, words: Words) -> str:
-    """What was said, without a clause that goes on about it: "Rex and he is four" → "Rex"."""
+    """A value without a clause that goes on about it: "Rex and he is four" → "Rex"."""
     for pattern in words.reads["tail"]:
         what = trimmed(without(pattern, what, ""))
     return what
@@ -136,7 +136,7 @@ def sentence(text: str) -> str:
 
 
 def content_of(text: str, words: Words) -> list[str]:
-    """The words of a text that say what it is about, in small letters, without the common ones of the language."""
+    """The words of a text in small letters, without the common ones of the language."""
     said = (word.casefold() for word in _WORD.findall(text.translate(_APOSTROPHES)))
     return list(dict.fromkeys(word for word in said if word not in words.common and (len(word) > 1 or word.isdigit())))
 

@@ -1,4 +1,4 @@
-"""The offline reader behind a model that answers: it notes what is plainly said once the keeper has given up."""
+"""The offline reader behind a model that answers: it notes plain statements once the keeper has given up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Handover:
         self._handed_over = handed_over
 
     async def respond(self, ask: Ask, show: Show) -> Answer:
-        """Return the model's answer, with what explicit words of the message note. Raises NoAnswer."""
+        """Return the model's answer, with the notes by explicit words of the message. Raises NoAnswer."""
         answer = await self._model.respond(ask, show)
         if not self._handed_over() or answer.operations:
             return answer

@@ -1,4 +1,4 @@
-"""What one turn does to the ledger, read by explicit forms alone. Pure; precision before recall."""
+"""Operations of one turn on the ledger, read by explicit forms alone. Pure; precision before recall."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class Context:
     now_ms: int
     zone: str = "UTC"
     language: str | None = None
-    """What is spoken, for messages too short to tell."""
+    """The language spoken here, for messages too short to tell."""
     user_id: int | None = None
     session_id: str | None = None
     persona: str = ""
     third_party: bool = False
-    """True for what was forwarded: nothing is noted of it."""
+    """True for a forwarded message: nothing of it is noted."""
     before: str = ""
-    """What the same person said in the turn before."""
+    """The same person's words in the turn before."""
     before_turn_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a message does, and what is missing for it."""
+    """Operations of a message, and the fact that is missing for one."""
 
     operations: tuple[Operation, ...] = ()
     missing: Missing = ""
@@ -81,12 +81,12 @@ class _Turn:
 
 
 def read(text: str, ledger: Ledger, context: Context) -> tuple[Operation, ...]:
-    """What a turn does to the ledger; nothing for a question, small talk, and what no form fits."""
+    """Operations of a turn; none for a question, small talk, and a text that no form fits."""
     return understood(text, ledger, context).operations
 
 
 def understood(text: str, ledger: Ledger, context: Context) -> Read:
-    """What a turn does to the ledger, and what has to be asked back."""
+    """Operations of a turn, and the question that has to be asked back."""
     if context.third_party:
         return Read()
     text = plain(text)
@@ -105,7 +105,7 @@ def understood(text: str, ledger: Ledger, context: Context) -> Read:
 
 
 def _take(turn: _Turn, found: Read | None) -> bool:
-    """Join what was read of one sentence to the turn; False when nothing was."""
+    """Join the operations of one sentence to the turn; False for none."""
     if found is None:
         return False
     turn.operations += found.operations
@@ -130,7 +130,7 @@ def _read_clause(turn: _Turn, clause: str) -> None:
 
 
 def reminder_in(text: str, words: Words, now_ms: int, zone: str) -> tuple[str, SaidTime | None] | None:
-    """What an explicit "remind me …" is about, and when; None for anything else."""
+    """Text and time of an explicit "remind me …"; None for anything else."""
     groups = first_match(words.reads["remind"], trimmed(text))
     if groups is None or any(find(pattern, trimmed(text)) for pattern in words.reads["recalls"]):
         return None
@@ -152,7 +152,7 @@ def _reminder(turn: _Turn, text: str) -> Read | None:
 
 
 def added(found: FormFound, at: Context, *, rings: bool = False) -> Add:
-    """The operation that notes what was found; with `rings` a message is sent when its time comes."""
+    """The operation that adds a note; with `rings` a message is sent when its time comes."""
     fields: dict[str, Any] = {
         "turn_ids": (at.turn_id,), "session_id": at.session_id, "user_id": at.user_id, "persona": at.persona,
         "time_zone": at.zone, "confidence": CONFIDENCE, "weight": 0.6 if found.kind in TO_DO else 0.5,
@@ -192,7 +192,7 @@ def _overlap(turn: _Turn, said: str, line: FormFound) -> bool:
 
 
 def _own_line(turn: _Turn, line: FormFound) -> list[Operation]:
-    """What notes a statement with its day; one about the same takes the day and words of the earlier."""
+    """Operations that note a statement with its day; one about the same matter replaces the earlier day and words."""
     at, moment = turn.at, line.moment
     if moment is None:
         return []
@@ -258,7 +258,7 @@ def meant(said: str, notes: Iterable[Note], words: Words) -> list[Note]:
 
 
 def _corrected(turn: _Turn, text: str) -> Read | None:
-    """What "no, Friday" and "actually it's Max" change of what the turn before noted; a time alone sets its time."""
+    """Changes by "no, Friday" and "actually it's Max" to notes of the turn before; a time alone sets its time."""
     at, words = turn.at, turn.words
     last = [note for note in turn.ledger if at.before_turn_id in note.turn_ids and note.is_open]
     if not last:

@@ -1,4 +1,4 @@
-"""Answers without a language model: notes what it is plainly told, finds it again, and says what it is."""
+"""Answers without a language model: notes plain statements, finds them again, and says where it needs a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 class OfflineResponder:
-    """`bot.answers.responder.Responder` without a model: deterministic, from the ledger and what the search found."""
+    """`bot.answers.responder.Responder` without a model: deterministic, from the ledger and the hits of the search."""
 
     def tools(self, further: tuple[Tool, ...] = ()) -> str:  # noqa: ARG002 - nobody is offered any
         """Return nothing: there is no model that calls any."""
@@ -91,7 +91,7 @@ def _small(said: str, words: Words) -> str:
 
 
 def _done(ask: Ask, found: Read) -> Answer:
-    """What was noted, ended or put right, or what is missing for it."""
+    """The answer that names changed notes, or asks for the missing fact."""
     by = Actor("offline", ask.now_ms, ask.turn_id)
     after, outcomes = apply_all(ask.ledger, found.operations, by)
     parts = answers.told(found.operations, outcomes, within(after, ask.scope), ask)
@@ -148,7 +148,7 @@ def _small_talk(ask: Ask, words: Words) -> tuple[Reply, str] | None:
 
 
 def _answered(ask: Ask, words: Words) -> tuple[Reply, str]:
-    """The answer to a question, or what is said of words that no form fits."""
+    """The answer to a question, or to words that no form fits."""
     text = plain(ask.text)
     said = trimmed(text).lstrip("¿¡ ")
     asked = {name: found for name, patterns in words.asks.items() if (found := first_match(patterns, said)) is not None}

@@ -10,7 +10,7 @@ from memory.ledger.types import Operation
 
 
 def reminder_of(ask: Ask) -> tuple[Operation, ...]:
-    """The operation that sets what the message plainly asks to be reminded of; () for anything else. Pure.
+    """The operation that sets the reminder that a message plainly asks for; () for anything else. Pure.
 
     Its note id is bound to the turn: done twice it is one reminder.
     """
@@ -26,7 +26,7 @@ def reminder_of(ask: Ask) -> tuple[Operation, ...]:
 
 
 def context_of(ask: Ask) -> Context:
-    """Where and when a message was said, with what the same person said before it."""
+    """Place and time of a message, with the same person's words before it."""
     own = [turn for turn in ask.packet.history if turn.user_id in {None, ask.user_id}]
     last = own[-1] if own else None
     return Context(

@@ -46,7 +46,7 @@ class SaidTime:
 
     @property
     def exact(self) -> bool:
-        """Whether an hour was said, or follows from what was."""
+        """Whether an hour was said, or follows from the words."""
         return "T" in self.local
 
     @property
@@ -60,7 +60,7 @@ class SaidTime:
         return self.spans[-1][1]
 
     def minute(self, hour: int = USUAL_HOUR) -> str:
-        """The local minute, at this hour when only a day was said: what a note rings from."""
+        """The local minute from which a note rings, at this hour when only a day was said."""
         return self.local if self.exact else f"{self.local}T{hour:02}:00"
 
     def at_ms(self, zone: str) -> int:
@@ -88,7 +88,7 @@ def moment_in(text: str, now_ms: int, zone: str, language: str = "en") -> SaidTi
 
 
 class _Reading:
-    """One text being read: what was understood is blanked, so that nothing counts twice."""
+    """One text being read: words understood are blanked, so that nothing counts twice."""
 
     def __init__(self, text: str, now: datetime, clock: ClockWords) -> None:
         self.text, self.now, self.clock = text, now.replace(second=0), clock
@@ -245,7 +245,7 @@ class _Reading:
         return self._hour(hour, said, part_hour, day, minute=minute) * 60 + minute
 
     def _hour(self, hour: int, said: dict[str, str], part_hour: int | None, day: date | None, *, minute: int) -> int:
-        """The hour by the half of the day that was said, else by daytime and what is still to come."""
+        """The hour by the half of the day that was said, else by daytime and the hours still to come."""
         if "half" in said:
             return hour % NOON + NOON * (said["half"].lower() == "p")
         if hour > NOON or hour == 0 or said["h"].startswith("0"):

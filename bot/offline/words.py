@@ -24,7 +24,7 @@ Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One explicit form: what is noted of a clause that fits it."""
+    """One explicit form: its pattern, and the kind of note that a fitting clause becomes."""
 
     kind: Kind
     pattern: Pattern
@@ -54,12 +54,12 @@ class ClockWords:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is known of one language."""
+    """Words and patterns of one language."""
 
     code: str
     common: frozenset[str]
     mirror: tuple[tuple[Pattern, str], ...]
-    """What the person says of themselves, and how it is said back to them."""
+    """Words by which people speak of themselves, and the same said back to them."""
     clock: ClockWords
     reads: Mapping[str, tuple[Pattern, ...]]
     forms: tuple[Form, ...]
@@ -135,7 +135,7 @@ def _bordered(said: str, parts: Mapping[str, str]) -> Pattern:
 
 
 def _slots(time: Mapping[str, Any]) -> dict[str, str]:
-    """What `{weekday}`, `{n}`, `{h}` … stand for in the patterns of a language."""
+    """Patterns behind `{weekday}`, `{n}`, `{h}` … of a language."""
     weekday = "|".join(time["weekdays"])
     ordinals = "".join(f"|{each}" for each in time["ordinals"][::-1])
     hours = "".join(f"|{each}" for each in time["hours"])

@@ -188,7 +188,7 @@ def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> O
 
 
 def cancelling(note: Note) -> Operation:
-    """What makes a note ring no more: what is nothing but a reminder is dropped, another note stays without it."""
+    """The operation by which a note rings no more: a mere reminder is dropped, another note stays without its ring."""
     if note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms == note.rings_at_ms):
         return End(number=note.number, how="dropped")
     return Change(number=note.number, fields={"rings_from": "", "repeats": ""})

@@ -33,7 +33,7 @@ from memory.process import faults
 LOOK_EVERY_S: Final = 60
 """How often the table is looked at anyway: a clock that was set, a machine that slept, a disk that was full."""
 LOOK_AGAIN_S: Final = 0.1
-"""How soon at the earliest: what stays due because it cannot be delivered must not be looked at without a pause."""
+"""The shortest pause: a note that stays due because it cannot be delivered must not be looked at without one."""
 AT_ONCE: Final = 200
 
 log = structlog.get_logger(__name__)
@@ -48,7 +48,7 @@ class Around:
     """The surroundings of a ring."""
 
     chats: Chats = field(default_factory=AllChats)
-    """Whoever holds a chat, or delivers reminders, may be another process."""
+    """Another process may hold a chat, or deliver reminders."""
     run: Callable[[Envelope], None] = unobserved
     """Given the update of a run of a task that was written down."""
     besides: Callable[[], Awaitable[None]] = nothing_besides
@@ -83,11 +83,11 @@ class ReminderScheduler:
         self._busy = asyncio.Lock()
 
     def start(self) -> None:
-        """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
+        """Begin to look; call it when unfinished work of an earlier process is in the lanes. Due notes come now."""
         self._watching = asyncio.create_task(self._watch(), name="reminders")
 
     async def stop(self) -> None:
-        """Stop looking; what is being written down just now is stored as a whole or not at all."""
+        """Stop looking; a write under way is stored as a whole or not at all."""
         watching, self._watching = self._watching, None
         if watching is not None:
             watching.cancel()
@@ -116,7 +116,7 @@ class ReminderScheduler:
                     await self._wanted.wait()
 
     async def run(self) -> float:
-        """Deliver what is due; return in how many seconds to look again. A disk that refuses is tried again later."""
+        """Deliver the due notes; return in how many seconds to look again. A disk that refuses is tried again later."""
         async with self._busy:
             try:
                 await self._deliver_due()
@@ -137,7 +137,7 @@ class ReminderScheduler:
             await self._deliver_of(conversation_id, now_ms)
 
     async def _deliver_of(self, conversation_id: str, now_ms: int) -> None:
-        """Deliver what is due of one conversation, to each person what is theirs."""
+        """Deliver the due notes of one conversation, to each person their own."""
         ledger = await self._ledgers.read(conversation_id)
         due = [each for note in ledger if note.is_open and (each := due_of(note, now_ms))]
         if not due:  # what is at hand was changed by another process
@@ -164,10 +164,10 @@ class ReminderScheduler:
         return [each for each in due if each.note.note_id not in tasks]
 
     async def _begin(self, task: Task, due: Due, now_ms: int) -> None:
-        """Write a run down, as an update in the inbox, and that its note rang, as one.
+        """Store a run, as an update in the inbox, together with the ring of its note.
 
-        What a crash leaves behind: before the commit the date is due and comes at the next start; after it the update
-        is `received`, and the next start works on it like on a message. Never both, from however many processes.
+        A crash before the commit: the date is due and comes at the next start. After it: the update is `received`, and
+        the next start works on it like on a message. Never both, from however many processes.
         """
         faults.point("task_due")
         step = await self._tasks.step(task, due.note, (due.occurrence, due.at_ms), now_ms)
@@ -175,7 +175,7 @@ class ReminderScheduler:
             faults.point("task_begun")
 
     async def _stored(self, conversation_id: str, step: Step, now_ms: int) -> bool:
-        """Store what becomes of a date, and hand on its update; False when somebody else was first."""
+        """Store the step of a date, and hand on its update; False when somebody else was first."""
         try:
             async with self._ledgers.writing(conversation_id) as writing:
                 _ring(writing, step.operations, Actor("operator", now_ms, "ring"))
@@ -193,10 +193,10 @@ class ReminderScheduler:
     async def _deliver(
         self, conversation_id: str, user_id: int | None, message: OutgoingMessage, due: Sequence[Due]
     ) -> None:
-        """Write the message down and that the notes rang, as one.
+        """Store the message together with the rings of its notes.
 
-        What a crash leaves behind: before the commit they are due and come at the next start, marked late; after it
-        they rang and the parts are `queued`, which the next start sends (P5). Never both.
+        A crash before the commit: they are due and come at the next start, marked late. After it: they rang and the
+        parts are `queued`, which the next start sends (P5). Never both.
         """
         numbers = [each.note.number for each in due]
         faults.point("job_due")

@@ -27,7 +27,7 @@ class TaskRows:
         return task_of(row) if row else None
 
     async def run(self, run_id: str) -> TaskRun | None:
-        """A run as it stands, None when it was forgotten."""
+        """A run, None when it was forgotten."""
         row = await self._db.read_one("task_run_find", run_id=run_id)
         return run_of(row) if row else None
 

@@ -32,7 +32,7 @@ class Step:
 
 
 class TaskStarts:
-    """Decides about dates that came; what it returns is committed together with the ring of the note."""
+    """Decides about dates that came; each step is committed together with the ring of the note."""
 
     def __init__(self, rows: TaskRows, inbox: Inbox, me: Me, quiet: QuietHours | None = None) -> None:
         self.rows = rows
@@ -41,7 +41,7 @@ class TaskStarts:
         self._quiet = quiet
 
     async def step(self, task: Task, note: Note, date: tuple[str, int], now_ms: int) -> Step:
-        """What becomes of a date, given as its occurrence and when it was due. Raises `StorageUnavailable`."""
+        """The step for a date, given as its occurrence and when it was due. Raises `StorageUnavailable`."""
         occurrence, due_at_ms = date
         until_ms = self._quiet.until_ms(now_ms, note.time_zone) if self._quiet else None
         known = await self.rows.run(run_id_of(note.note_id, occurrence))
@@ -61,7 +61,7 @@ class TaskStarts:
         return replace(begun, operations=(ring,))
 
     def begin(self, task: Task, run: TaskRun, now_ms: int) -> Step:
-        """A run that is written down with its update. The update holds ids alone: what to do is read when it runs.
+        """A run, stored with its update. The update holds ids alone: the work's text is read when it runs.
 
         Raises ValueError for a conversation that is none of Telegram's.
         """
@@ -81,7 +81,7 @@ def new_run(task: Task, occurrence: str, due_at_ms: int, now_ms: int) -> TaskRun
 
 
 def passed(note: Note, occurrence: str, due_at_ms: int, now_ms: int) -> tuple[Operation, ...]:
-    """Operations by which a date passes without a run, and those missed with it; what comes once stays open."""
+    """Operations by which a date passes without a run, and those missed with it; a note that comes once stays open."""
     ring = Ring(number=note.number, occurrence=occurrence, rings_at_ms=due_at_ms)
     return (ring, let_go(note, series.skip_missed(note, occurrence, now_ms)))
 

@@ -1,4 +1,4 @@
-"""A task as it is written down, what happens to a date that was missed, and the hours in which nobody is written to."""
+"""A task's row, the rule for a date that was missed, and the hours in which nobody is written to."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Task:
         return Statement("task_put", {name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def marked(self, *, failures: int = 0, paused_why: str = "", seen_digest: str | None = None) -> Statement:
-        """The statement that writes down how it stands after a run."""
+        """The statement that stores a task's state after a run."""
         seen = self.seen_digest if seen_digest is None else seen_digest
         values = {"note_id": self.note_id, "failures": failures, "paused_why": paused_why, "seen_digest": seen}
         return Statement("task_mark", values)
@@ -92,7 +92,7 @@ class TaskRun:
         return Statement("task_run_put", {name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def end(self, state: RunState, at_ms: int, *, why: str = "", turn_id: str | None = None) -> Statement:
-        """The statement that writes down what became of it."""
+        """The statement that stores the end of a run."""
         return _ended(self.run_id, state, why, turn_id, at_ms)
 
 
@@ -117,7 +117,7 @@ def _ended(run_id: str, state: RunState, why: str, turn_id: str | None, at_ms: i
 
 
 def run_id_of(note_id: str, occurrence: str) -> str:
-    """The id of one date of a task: the same from whichever process."""
+    """The id of one date of a task: the same from every process."""
     return f"r_{blake2b(f'{note_id} {occurrence}'.encode(), digest_size=16).hexdigest()}"
 
 
@@ -166,7 +166,7 @@ class QuietHours:
 
 
 def read_quiet_hours(given: str) -> QuietHours | None:
-    """The hours in `22:00-07:00`, None for none. Raises ValueError for what is neither."""
+    """The hours in `22:00-07:00`, None for none. Raises ValueError for anything else."""
     if not given.strip():
         return None
     begin, end = (int(each[:2]) * MINUTES_OF_HOUR + int(each[3:]) for each in given.strip().split("-"))

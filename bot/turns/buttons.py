@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 def why_refused(row: Row | None, envelope: Envelope, now_ms: int, earlier: str | None = None) -> str | None:
-    """Return the name of what is said to a tap that is not obeyed, None when it is.
+    """Return the name of the sentence for a tap that is refused, None for one to obey.
 
     `earlier` is the conversation of before of a supergroup, whose reminders ring there.
     """
@@ -60,7 +60,7 @@ class WordPace:
 
 
 class Buttons:
-    """Finds the row behind a button and does what it says; each in one transaction with the row's use."""
+    """Finds the row behind a button and carries it out; each in one transaction with the row's use."""
 
     def __init__(
         self, bot: Bot, services: Services, actions: Mapping[str, Action], behind: Callable[..., object] = unobserved
@@ -93,7 +93,7 @@ class Buttons:
         return refused.keys()
 
     def _words_to_refused(self, taps: Sequence[Envelope], rows: Mapping[str, Row]) -> dict[int, str]:
-        """Return the key of what is said to each tap that is refused; of several on one button the first counts."""
+        """Return the key of the sentence for each refused tap; of several on one button the first counts."""
         now_ms = self._services.clock.now_ms()
         words: dict[int, str] = {}
         met: set[tuple[str, int | None]] = set()

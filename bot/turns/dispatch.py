@@ -166,11 +166,11 @@ class Dispatch:
         return [replace(envelope, attempts=attempts + 1) for envelope in batch]
 
     async def _claimed(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
-        """Claim the updates, then do what they ask for.
+        """Claim the updates, then work on them.
 
-        What a turn has to know is gathered while its claim is stored; nothing is asked, said or stored before. A death
-        in that moment is an attempt that nobody counted: so only what came in just now is worked on like this, and the
-        next start, which finds it unfinished, waits for each claim (P3).
+        The packet of a turn is gathered while its claim is stored; nothing is asked, said or stored before. A death in
+        that moment is an attempt that nobody counted: so only updates that came in just now are worked on like this,
+        and the next start, which finds them unfinished, waits for each claim (P3).
         """
         is_turn = do is None and batch[0].kind == "text"
         if is_turn:

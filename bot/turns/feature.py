@@ -15,7 +15,7 @@ Command = Callable[[Envelope], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """A tap that was looked up and is allowed. The action commits `use` together with whatever it changes."""
+    """A tap that was looked up and is allowed. The action commits `use` together with its changes."""
 
     envelope: Envelope
     use: Statement
@@ -26,7 +26,7 @@ class Tap:
 Action = Callable[[Tap], Awaitable[bool | str | None]]
 """True when it shows the tapped message again with buttons of its own; otherwise the buttons are taken away.
 
-A string is the name of what is said to the tap instead of that it's done.
+A string is the name of the sentence that the tap is told instead of "done".
 """
 
 

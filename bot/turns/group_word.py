@@ -23,7 +23,7 @@ _WORDS: Final = {"administrator": "group_reads_all", "admin": "group_reads_all",
 
 
 async def word_of(services: Services, conversation_id: str, role: str = "") -> str:
-    """The name of the sentence on what the bot reads in a group: all that is written there reaches one of its admins.
+    """The name of the sentence on the bot's reading in a group: an admin gets all that is written there.
 
     Without the bot's role Telegram is asked; "" when it does not say. Never raises.
     """
@@ -36,7 +36,7 @@ async def word_of(services: Services, conversation_id: str, role: str = "") -> s
 
 
 async def told_with(services: Services, conversation_id: str) -> tuple[str, list[Statement]]:
-    """The sentence on what the bot reads in a group, and what notes with its message that it was said there.
+    """The sentence on the bot's reading in a group, and statements, for its message's commit, that it was said there.
 
     "" and nothing to note when that is not known just now.
     """

@@ -19,10 +19,10 @@ from memory.ports import unobserved
 log = structlog.get_logger(__name__)
 
 MAX_MERGED = 500
-"""At most this many messages become one turn; what came behind them is the next."""
+"""At most this many messages become one turn; those behind them are the next."""
 
 MAX_MERGED_CHARS = 500 * 4096
-"""The same for what they hold: as much as so many messages of Telegram."""
+"""The same for their texts: as much as so many messages of Telegram."""
 
 PERSON_SHARE = 4
 """One person may take a quarter of all places, in however many chats and topics they write."""
@@ -35,7 +35,7 @@ Do = Callable[[Envelope], Awaitable[None]]
 
 
 class Work(Protocol):
-    """Does what a batch asks for; with `do`, that."""
+    """Works on a batch; with `do`, carries that out instead."""
 
     async def __call__(self, batch: Sequence[Envelope], do: Do | None = None, /) -> None:
         """Return when it is done. Raises Postponed; anything else is a defect, and logged."""
@@ -43,9 +43,9 @@ class Work(Protocol):
 
 
 class Postponed(Exception):
-    """It cannot be done now, and nothing behind it could be either: it stays at the head of its lane for a while.
+    """A batch that cannot be done now, nor anything behind it: it stays at the head of its lane for a while.
 
-    So does what has to be done before it: batches of their own, in order.
+    So do the batches that have to be done before it, in order.
     """
 
     def __init__(self, batch: Sequence[Envelope], wait_s: float = 0.0) -> None:
@@ -57,10 +57,10 @@ class Postponed(Exception):
 def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int:
     """Return how many envelopes at the head of the line are worked on together (at least 1).
 
-    Texts that piled up become one turn for a model, which answers all of a burst at once. Rules read a message as one
+    Texts that piled up become one turn for a model, which answers all of them at once. Rules read a message as one
     matter: for them (`joins_bursts` False) only the pieces of a long paste and of an album are one. An edit joins the
-    message that it edits. What a turn that died had claimed stays together, with its own kind only: the same `turn_id`;
-    pictures of its album that came since join it.
+    message that it edits. Updates that a dead turn had claimed (the same `turn_id`) stay together,
+    and alone; pictures of its album that came since join them.
     """
     line = iter(waiting)
     head = next(line)
@@ -89,7 +89,7 @@ def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int
 
 
 def expects_more(last: Envelope) -> bool:
-    """Return True for a picture of an album, and for a piece so long that it is hardly the end of what was pasted."""
+    """Return True for a picture of an album, and for a piece so long that it is hardly the end of a pasted text."""
     return last.kind == "text" and (bool(last.album) or (last.turn_id is None and is_cut(last.text)))
 
 
@@ -130,7 +130,7 @@ class _Line:
         self.arrived.set()
 
     def put_back(self, items: Sequence[_Item]) -> None:
-        """Put what was taken at the head again; what was sent once more meanwhile is there only once."""
+        """Put taken items at the head again; one that was sent once more meanwhile is there only once."""
         mine = {item.envelope.update_id for item in items}
         self._items = deque([*items, *(item for item in self._items if item.envelope.update_id not in mine)])
         self._update_ids |= mine
@@ -149,7 +149,7 @@ class _Line:
 
 
 class Lanes:
-    """One line per conversation; an update stands in it once, however often it is sent there."""
+    """One line per conversation; an update is in it once, however often it is sent there."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Lanes:
         halts: Callable[[Envelope], bool] = lambda _: False,
         on_rest: Callable[[str], None] = unobserved,
     ) -> None:
-        """Work on at most `limit` lines at once; what `halts` an answer that is being written is /stop.
+        """Work on at most `limit` lines at once; `halts` tells the updates that stop an answer being written: /stop.
 
         `on_rest` is told of each conversation that needs no place any more, or none for a while.
         """
@@ -194,7 +194,7 @@ class Lanes:
 
     @property
     def in_place(self) -> set[str]:
-        """Those of them that have a place or wait for one: what is postponed leaves it to others."""
+        """Those of them that have a place or wait for one: a postponed batch leaves it to others."""
         return self.busy - self._postponed
 
     def has(self, envelope: Envelope) -> bool:
@@ -211,7 +211,7 @@ class Lanes:
         return len(self._lines.get(conversation_id, ()))
 
     async def until_waiting(self, conversation_id: str) -> None:
-        """Return when something waits in a conversation behind what is being done there; never where nothing is."""
+        """Return when an update waits in a conversation behind work that is being done there; else never."""
         line = self._lines.get(conversation_id, _Line())
         while not line:
             line.arrived.clear()
@@ -238,7 +238,7 @@ class Lanes:
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
-        """Let nothing be worked on in a conversation meanwhile; what runs is waited for, what comes waits."""
+        """Let nothing be worked on in a conversation meanwhile; running work is waited for, new updates wait."""
         async with self._turn_of(conversation_id):
             yield
 
@@ -248,7 +248,7 @@ class Lanes:
             await asyncio.wait(set(self._tasks))
 
     async def close(self, patience_s: float) -> bool:
-        """Take nothing more, wait for what runs, cancel what is left. Return True when nothing had to be cancelled."""
+        """Take nothing more, wait for running work, cancel the rest. Return True when nothing had to be cancelled."""
         self._closed = True
         for line in self._lines.values():
             line.clear()
@@ -322,7 +322,7 @@ class Lanes:
                 return
 
     async def _guarded(self, taken: Sequence[_Item]) -> Postponed | None:
-        """Do it; return what has to be done later, None when it is settled."""
+        """Do it; return the postponed rest, None when it is settled."""
         batch = [item.envelope for item in taken]
         here = {envelope.update_id: envelope.conversation_id for envelope in batch}
         self._at |= here

@@ -1,4 +1,4 @@
-"""A list is remembered as what was shown last, so that `/forget 2` has a meaning; in the transaction that says it."""
+"""The list that was shown last is remembered, so that `/forget 2` has a meaning; in the transaction that shows it."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class ModelWaits:
         """The first update of each of them."""
 
     def open(self) -> None:
-        """Read what the previous process left; it stays there until the first turn begins. Never raises."""
+        """Read the files of the previous process; they stay until the first turn begins. Never raises."""
         with contextlib.suppress(OSError):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             left = os.pread(self._file, MAX_BYTES, 0)
@@ -66,7 +66,7 @@ class ModelWaits:
         self.before -= self.hung
 
     def close(self) -> None:
-        """Let go of the files; what they say stays."""
+        """Close the files; their content stays."""
         self._steps.close()
         if self._file is not None:
             os.close(self._file)

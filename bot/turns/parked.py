@@ -14,7 +14,7 @@ from memory.errors import Conflict
 from memory.ports import Statement
 
 WAITS = "waits for the user's word on what to carry forward"
-"""The mark of messages that a session's first question holds back; whatever else is parked has an error instead."""
+"""The mark of messages that a session's first question holds back; every other parked row has an error instead."""
 GOES_ON = "goes on, the user was asked what to carry forward"
 INTERRUPTED = "interrupted long ago"
 """The mark of messages about which the person is asked whether they still want an answer."""

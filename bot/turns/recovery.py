@@ -1,4 +1,4 @@
-"""A start and unfinished work: send what was written, finish what is young, ask about what is old."""
+"""A start and unfinished work: send written parts, finish young turns, ask about old ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def by_turn(envelopes: Sequence[Envelope]) -> list[list[Envelope]]:
 
 
 class Recovery:
-    """Takes up what an earlier process left: all of it before polling begins, or what of it falls to this one."""
+    """Takes up the work that an earlier process left: all of it before polling begins, or this process's share."""
 
     def __init__(self, services: Services, outbox: Outbox, lanes: Lanes) -> None:
         self._services = services
@@ -93,7 +93,7 @@ class Recovery:
                 self._lanes.submit(envelope)
 
     async def _ask(self, batch: Sequence[Envelope], now_ms: int) -> None:
-        """Park an old turn and ask the user once what to do with it."""
+        """Park an old turn and ask the user once whether to answer it."""
         turn_id = batch[0].turn_id or self._services.ids.new("t")
         payload = {"turn_id": turn_id}
         with replies.speaking(await language_of(self._services, batch[-1])):
@@ -104,7 +104,7 @@ class Recovery:
 def interrupted(
     batch: Sequence[Envelope], payload: Mapping[str, str], now_ms: int, edits_message_id: int | None
 ) -> OutgoingMessage:
-    """Return the question about an old turn; it takes the place of what was shown of the answer."""
+    """Return the question about an old turn; it takes the place of the preview of its answer."""
     ago, text = replies.ago(now_ms - batch[0].received_at_ms), replies.shorten(batch_text(batch))
     now = Button(replies.say("answer_now"), "answer_parked", payload)
     skip = Button(replies.say("skip"), "skip_parked", payload)

@@ -19,7 +19,7 @@ from memory.ports import Statement
 
 
 class Strangers:
-    """Greets whoever is not allowed in; `announce` tells the console who was paired."""
+    """Greets people who are not allowed in; `announce` tells the console who was paired."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Strangers:
         self._chats = chats
 
     async def greet(self, envelope: Envelope) -> None:
-        """Pair whoever knows the code; everybody else gets one polite line at most, and nothing is stored (P14)."""
+        """Pair a person who knows the code; anybody else gets one polite line at most, and nothing is stored (P14)."""
         with replies.speaking((envelope.language or "").partition("-")[0]):
             await self._greet(envelope)
 

@@ -54,7 +54,7 @@ class Turns:
         gate: TurnGate,
         until_waiting: Callable[[str], Awaitable[None]] = lambda _: nobody_waits(),
     ) -> None:
-        """`until_waiting` returns when something waits in a conversation behind what is done in it."""
+        """`until_waiting` returns when an update waits in a conversation behind the current work."""
         self._services = services
         self.gate = gate
         spending = Spending(services.db, day_budget(services.settings))
@@ -74,10 +74,10 @@ class Turns:
         effects: Sequence[Statement] = (),
         claimed: Awaitable[None] | None = None,
     ) -> None:
-        """Answer what was said in these claimed updates, unless they wait for the user's word (002 phase 1).
+        """Answer these claimed updates, unless they wait for the user's word (002 phase 1).
 
-        `claimed` is awaited before the gate is asked, and before a model is. `effects` are committed with the end of
-        the updates, whatever that is. A crash before the gate is passed leaves them `claimed` (or `received`, when
+        `claimed` is awaited before the gate is asked, and before a model is. `effects` are committed with any end of
+        the updates. A crash before the gate is passed leaves them `claimed` (or `received`, when
         their claim was not stored yet); behind it they are parked, or as `_answer` says. Raises as `_answer` does, and
         `Postponed`.
         """
@@ -113,13 +113,13 @@ class Turns:
     async def _make(self, work: TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).
 
-        What a crash leaves behind, line by line:
+        A crash leaves behind, line by line:
         before the commit     the updates are `claimed`; the next start answers them again, as the same turn, counted;
                               a preview that was shown is taken up again by its turn id
         in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
         after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4); a session
                               that is over budget is compacted now, or when its next turn begins (by no model)
-        Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and whatever a defect raises:
+        Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and the errors of defects:
         nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
         batch, turn_id, said, target = work.batch, work.turn_id, work.said, work.target

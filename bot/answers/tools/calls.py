@@ -100,7 +100,7 @@ def read(arguments: str) -> dict[str, Any]:
 
 
 def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
-    """The arguments; what is null counts as left out. Raises `WrongCall` when they are not what the schema says.
+    """The arguments; null counts as left out. Raises `WrongCall` when they do not fit the schema.
 
     For numbers anything is taken: the tool itself finds the note, or lists those that may be meant.
     """

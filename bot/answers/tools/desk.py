@@ -22,7 +22,7 @@ HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
 
 
 class Refused(Exception):
-    """A call that is not done; the message tells the model why and what to do instead."""
+    """A call that is not done; the message tells the model the reason and the remedy."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Desk:
     # --- which note -------------------------------------------------------------------------------------------------
 
     def picked(self, given: Any, *, ended: bool = False) -> tuple[list[Note], list[str]]:
-        """The notes that are meant, those that ended only with `ended`; and what to say of what is none."""
+        """The notes that are meant, ended ones only with `ended`; and a sentence for each that is none."""
         asked = wanted(given)
         found, problems, unknown = dict[int, Note](), list[str](), False
         for number in asked.numbers:
@@ -93,7 +93,7 @@ class Desk:
     # --- what is said of it -----------------------------------------------------------------------------------------
 
     def line(self, note: Note, *, text: bool = True) -> str:
-        """A note as it stands now."""
+        """A note in its present state."""
         return lines.model_line(note, self.ask.now_ms, self.zone, text=text)
 
     def shown(self, notes: Sequence[Note]) -> str:
@@ -101,14 +101,14 @@ class Desk:
         return "\n".join(lines.model_line(note, self.ask.now_ms, self.zone) for note in notes)
 
     def done(self, word: str, operation: Operation, *, text: bool = True) -> str:
-        """Do it, and say how the note stands now, or why it is not done; without its `text` where the call holds it."""
+        """Do it, and return the note's line, or why it is not done; without its `text` where the call holds it."""
         outcome = self.notes.apply(operation)
         if not isinstance(outcome, Applied):
             return self.refused(outcome)
         return f"{word}: {self.line(outcome.note, text=text)}"
 
     def refused(self, refusal: Refusal) -> str:
-        """Why something has no place, and what to do."""
+        """The sentence on a refusal: the reason and the remedy."""
         note = self.notes.find(refusal.number) if refusal.number else None
         line = self.line(note) if note else ""
         return {
@@ -149,7 +149,7 @@ class Desk:
         return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour), "ends_at_ms": ends_at_ms}
 
     def rhythm(self, repeats: str, due: str) -> dict[str, Any]:
-        """The fields of what comes again and again without a ring, from its day or from today. Raises `Refused`."""
+        """The fields of a note that repeats without a ring, from its day or from today. Raises `Refused`."""
         rule = read_rule(repeats)
         if not rule and rule is not None:
             return {}

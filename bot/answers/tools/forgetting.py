@@ -23,11 +23,11 @@ class ForgetTool:
         self._gone: tuple[str, ...] = ()
         """Those notes."""
         self._details: dict[str, str] = {}
-        """Of a note of which a detail is forgotten, by its id: the one that stands for it since."""
+        """Of a note of which a detail is forgotten, by its id: the note in its place."""
 
     @property
     def buttons(self) -> Rows:
-        """The buttons that delete the messages behind what was forgotten."""
+        """The buttons that delete the messages behind forgotten notes."""
         return forget_buttons(self._forgotten, self._gone, self._details)
 
     async def forget(self, numbers: Any, text: str) -> str:
@@ -67,7 +67,7 @@ class ForgetTool:
         return said
 
     def _let_go(self, note: Note) -> None:
-        """Use a note no more: neither it nor what was said of it is in a prompt or a search from now on."""
+        """Use a note no more: neither it nor talk about it is in a prompt or a search from now on."""
         desk = self._desk
         self._gone = joined(self._gone, [note.note_id])
         if note.is_forgotten:

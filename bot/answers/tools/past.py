@@ -37,7 +37,7 @@ class Days:
     until: str = ""
 
     def have(self, at_ms: int | None, zone: str) -> bool:
-        """Whether a moment lies in them; what has no moment does where all days count."""
+        """Whether a moment lies in them; None does where all days count."""
         if at_ms is None:
             return not (self.since or self.until)
         day = series.local_of(at_ms, zone)[:10]
@@ -98,7 +98,7 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, rew
 async def _with_notes(
     desk: Desk, found: list[RetrievedItem], shown: Sequence[Note], reworded: Reworded
 ) -> list[RetrievedItem]:
-    """The messages with the notes that rest on them: by number, and whole where one says what is otherwise by now."""
+    """The messages with the notes that rest on them: by number, and whole where a note is newer than its message."""
     if not found:
         return found
     ledger, ask = desk.notes.ledger, desk.ask

@@ -41,7 +41,7 @@ class RingTime:
 
 
 async def remind(desk: Desk, wish: Wish) -> str:
-    """Carry out the wish, and say how each note stands now. Raises `Refused`."""
+    """Carry out the wish, and return the line of each note. Raises `Refused`."""
     if not wish.numbers:
         return await _set_new(desk, wish)
     notes, problems = desk.picked(wish.numbers)
@@ -68,7 +68,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
 
 
 def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
-    """Note what rings: an appointment where it has an hour of its own, else something to do."""
+    """Add a note that rings: an appointment where it has an hour of its own, else something to do."""
     note_id = desk.note_id("remind", wish.text, wish.at, wish.repeats)
     owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
     fields = desk.origin() | rings | {"owner": owner}

@@ -1,4 +1,4 @@
-"""The tool `schedule`: a note that rings and whose text is work for the model, told with what it costs."""
+"""The tool `schedule`: a note that rings and whose text is work for the model, told with its cost."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from memory.ports import Database, Statement
 SCHEDULE: Final = "schedule"
 TRY_TASK: Final = "task_try"
 MOST_TASKS: Final = 20
-"""Of one conversation: whoever wants more has something else in mind."""
+"""Of one conversation: to want more is to want something else."""
 LATELY_MS: Final = 30 * 86_400_000
-"""Answers of so long tell what one to come will cost."""
+"""The cost of a run is estimated from answers of so long."""
 _TEXT: Final = {"type": "string"}
 _PARAMETERS: Final = {
     "type": "object",
@@ -59,7 +59,7 @@ TOOL: Final = Tool(SCHEDULE, _WORDS, _PARAMETERS, _with_the_turn, reads_only=Tru
 
 
 async def offered(place: Place) -> Sequence[Tool]:
-    """The tool, where there is somebody who can stop what it makes."""
+    """The tool, in chats where somebody can stop its tasks."""
     return (TOOL,) if can_be_asked(place) else ()
 
 
@@ -76,7 +76,7 @@ class ScheduleTool:
         self.buttons: Rows = ()
 
     async def schedule(self, given: Mapping[str, Any]) -> str:
-        """Make a task, and say how its note stands now. Raises `Refused`, `StorageUnavailable`."""
+        """Make a task, and return its note's line. Raises `Refused`, `StorageUnavailable`."""
         desk, ask = self._desk, self._desk.ask
         title, work, at, repeats = (str(given.get(name) or "") for name in ("title", "text", "at", "repeats"))
         text = entitled(title, work) if work.strip() else ""

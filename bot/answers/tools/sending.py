@@ -1,4 +1,4 @@
-"""The tool `send_file`: a text that the model writes, its answer before this one, or what the person once sent here."""
+"""The tool `send_file`: a text that the model writes, its answer before this one, or a file that was sent here."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SendTool:
         self._desk = desk
         self._db = db
         self._sent: dict[str, OutgoingMessage] = {}
-        """By what is in them: the same call again sends nothing more."""
+        """By the part's text: the same call again sends nothing more."""
 
     @property
     def messages(self) -> tuple[OutgoingMessage, ...]:

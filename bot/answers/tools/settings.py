@@ -1,4 +1,4 @@
-"""The tool `settings`: what the person says of their clock, language and name; a group's clock is its own."""
+"""The tool `settings`: clock, language and name, as the person gives them; a group's clock is its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SettingsTool:
         """To be committed with the turn; none of it can fail the turn."""
 
     async def choose(self, time_zone: str, language: str, name: str) -> str:
-        """Keep it with the turn, and say what holds now. Raises `Refused`, `StorageUnavailable`."""
+        """Keep the choices with the turn, and tell those that hold now. Raises `Refused`, `StorageUnavailable`."""
         user_id = self._desk.ask.user_id
         if user_id is None:
             raise Refused("Not done: nobody is known to write here.")
@@ -67,7 +67,7 @@ class SettingsTool:
         return f"Kept for private chats. The group's clock stays {self._desk.zone}: /timezone here changes it."
 
     def _moved_to(self, zone: str) -> list[str]:
-        """Reckon by this clock from now on, and say what rings by another one."""
+        """Reckon by this clock from now on, and name the reminders that ring by another one."""
         desk = self._desk
         desk.zone, desk.zone_known = zone, True
         others = [note for note in desk.notes.open() if note.rings_at_ms is not None and note.time_zone != zone]

@@ -10,7 +10,7 @@ from memory.ledger import series
 from memory.zones import zone_of
 
 MAX_AHEAD_DAYS: Final = 3_660
-"""Ten years: what is further away is a slip of the model's."""
+"""Ten years: a later date is a slip of the model's."""
 MORNING: Final = "09:00"
 """When a reminder rings of which only the day was said; the tool's answer says so."""
 DAY_CHARS: Final = len("2026-11-27")
@@ -70,7 +70,7 @@ def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:
 
 
 def read_rule(text: str) -> str | None:
-    """An RRULE without its name, `until` as the standard writes it; "" for none at all, None for what is no rule."""
+    """An RRULE without its name, `until` as the standard writes it; "" for an empty text, None for no rule."""
     if text.strip().lower() in {"", *NONE}:
         return ""
     parts = [part.strip() for part in text.strip().upper().removeprefix("RRULE:").split(";") if part.strip()]

@@ -1,6 +1,6 @@
-"""The model's tools: notes by their numbers, reminders, a search. Each answers with the line as it stands now.
+"""The model's tools: notes by their numbers, reminders, a search. Each answers with the note's line after the call.
 
-What they do is seen by the calls after them in the turn, and committed with the turn: one that dies before its commit
+Later calls of the turn see their changes, which are committed with the turn: one that dies before its commit
 leaves nothing behind, and one that is answered again makes its changes once.
 """
 
@@ -92,7 +92,7 @@ class Toolbox:
         self._desk = desk
         self._calls = 0
         self.pictures: list[Picture] = []
-        """What calls have shown so far."""
+        """Pictures that calls have shown so far."""
         self._settings = SettingsTool(desk, tools.people)
         self._forgetting = ForgetTool(desk)
         self._sending = SendTool(desk, tools.calls.db)
@@ -102,7 +102,7 @@ class Toolbox:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """The changes of the notes, to be applied to the ledger as it stands at the commit."""
+        """The changes of the notes, applied at the commit, to the ledger of that moment."""
         return self._desk.notes.operations
 
     @property
@@ -122,14 +122,14 @@ class Toolbox:
 
     @property
     def messages(self) -> tuple[OutgoingMessage, ...]:
-        """The files that the person is sent, and what they are asked about further tools."""
+        """The files that the person is sent, and the questions about further tools."""
         return (*self._sending.messages, *self._turn_calls.messages)
 
     @property
     def buttons(self) -> Rows:
-        """[Undo] where something was done to the notes, and what deletes the messages behind what was forgotten.
+        """[Undo] where notes were changed, and the buttons that delete the messages behind forgotten ones.
 
-        Under what only goes on in a story no button breaks the scene.
+        Where only notes of a story changed no button breaks the scene.
         """
         undo = undo_buttons(self._desk.ask.turn_id) if self._desk.notes.changes_the_world else ()
         return (*self._scheduling.buttons, *undo, *self._forgetting.buttons)
@@ -141,7 +141,7 @@ class Toolbox:
         return (*calls.offered(), *(calls.offer(tool) for tool in self._further.values() if not tool.hidden))
 
     async def call(self, call_id: str, name: str, arguments: str) -> str:  # noqa: ARG002 - no provider's id is relied on
-        """Make one call and return what the tool says; `call_id` is the provider's.
+        """Make one call and return the tool's answer; `call_id` is the provider's.
 
         Raises `WrongCall`, and `StorageUnavailable` where a further tool's call cannot be written down.
         """
@@ -184,7 +184,7 @@ class Toolbox:
     # --- tools ------------------------------------------------------------------------------------------------------
 
     async def note(self, text: str, kind: str, **fields: str) -> str:
-        """Note something new: what, and its due, owner, about and repeats."""
+        """Add a note: its text and kind, and its due, owner, about and repeats."""
         return await self._once(lambda: self._note(text, kind, fields))
 
     async def change(self, numbers: Any, **fields: str) -> str:
@@ -223,7 +223,7 @@ class Toolbox:
     # --- how --------------------------------------------------------------------------------------------------------
 
     async def _once(self, work: Callable[[], Awaitable[str]], *, changes: bool = True) -> str:
-        """Do one call; what it returns is capped, in a group, where it repeats anybody's words, in a fence."""
+        """Do one call; its result is capped, and fenced in a group, where it repeats anybody's words."""
         said = await self._done(work, changes=changes)
         if self._desk.ask.private:
             return clip_tool_output(said, self._max_chars)
@@ -276,7 +276,7 @@ class Toolbox:
         return "\n".join([*(self._changed(note, given) for note in notes), *problems])
 
     def _changed(self, note: Note, given: dict[str, str]) -> str:
-        """Change one note; what became of its ring stands in its line, and is said where it rings no more."""
+        """Change one note; its line tells the ring that it has now, and a sentence that it rings no more."""
         desk = self._desk
         said = desk.done("Now", Change(number=note.number, fields=self._fields(note, given)))
         now = desk.notes.find(note.number)

@@ -48,7 +48,7 @@ def near(notes: Iterable[Note], words: str) -> list[Note]:
 
 
 def _is_in(word: str, text: str) -> bool:
-    """Whether a word is in the text, whatever its ending."""
+    """Whether a word is in the text, with any ending."""
     stem = word[: max(SHORT, len(word) - SHORT)]
     return any(each.startswith(stem) for each in _WORD.findall(text)) or (not word.isascii() and word in text)
 

@@ -1,4 +1,4 @@
-"""The ledger as the tools of one turn see it: what they wrote is there at once, and committed with the turn."""
+"""The ledger as the tools of one turn see it: their changes are there at once, and committed with the turn."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ADDED = (CHANGEABLE | {"session_id", "user_id", "persona"}) - {"kind", "text"}
 
 
 class WorkingCopy:
-    """A copy of the ledger; `operations` are what brings the real one to where it is."""
+    """A copy of the ledger; `operations` bring the real one to the same state."""
 
     def __init__(self, ledger: Ledger, scope: Scope, by: Actor, reserve: Callable[[Ledger], int]) -> None:
-        """Begin with what stands; `reserve` gives numbers that nobody else is given."""
+        """Begin with the stored ledger; `reserve` gives numbers that nobody else is given."""
         self.ledger = ledger
         self.by = by
         self._scope = scope

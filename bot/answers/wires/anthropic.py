@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: `anthropic:`. What stays the same is cached; thoughts go back with their signatures."""
+"""Anthropic's Messages API: `anthropic:`. The constant beginning is cached; thoughts go back with their signatures."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _begin(reply: GrowingReply, index: int, block: dict[str, Any]) -> bool:
 
 
 def _searched(reply: GrowingReply, block: dict[str, Any]) -> None:
-    """Take note of what a search found; one that failed found nothing."""
+    """Take the hits of a search; one that failed has none."""
     asked: dict[str, Any] = next((each for each in reply.native.values() if each.get("id") == block["tool_use_id"]), {})
     found = block.get("content")
     pages = [each for each in found if each.get("url")] if isinstance(found, list) else []
@@ -142,7 +142,7 @@ def _stop(reply: GrowingReply, reason: str | None) -> None:
 
 
 def _count(reply: GrowingReply, told: Any) -> None:
-    """Take what was used: input is told without what the cache held or took, and each time the whole of it."""
+    """Take the usage: the server tells input without the cache's share, and each time the whole of it."""
     used = reply.usage
     fresh = tokens(told, "input_tokens") or used.input_tokens - used.cache_read_tokens - used.cache_write_tokens
     used.cache_read_tokens = tokens(told, "cache_read_input_tokens") or used.cache_read_tokens
@@ -186,7 +186,7 @@ def _is_blank(block: dict[str, Any]) -> bool:
 
 
 def _mark(messages: Sequence[dict[str, Any]]) -> None:
-    """Let the provider keep what stands up to here; thoughts bear no mark."""
+    """Let the provider cache all messages up to here; thoughts bear no mark."""
     if messages and "thinking" not in messages[-1]["content"][-1]["type"]:
         content = messages[-1]["content"]
         content[-1] = content[-1] | CACHE
@@ -209,7 +209,7 @@ def _id(call: ToolCall) -> str:
 
 
 def _object(arguments: str) -> dict[str, Any]:
-    """Return arguments as an object; what is none stays in one."""
+    """Return arguments as an object; any other text is put into one."""
     try:
         found = json.loads(arguments or "{}")
     except (ValueError, RecursionError):

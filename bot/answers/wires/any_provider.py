@@ -92,7 +92,7 @@ class AnyProvider:
     async def close(self) -> None:
         """Close the connections to the provider."""
         async with self._model:
-            """Leaving it is what closes them."""
+            """Leaving it closes them."""
 
 
 def translated(error: Exception) -> ModelError:
@@ -153,7 +153,7 @@ def _returns(calls: Sequence[ToolCall]) -> ModelRequest:
 
 
 def _round(done: Round) -> list[ModelMessage]:
-    """Return a response as it came, its calls with the ids that we gave them, and what they gave back."""
+    """Return a response as it came, its calls with the ids that we gave them, and their results."""
     calls = iter(done.calls)
     response: ModelResponse | None = done.reply.native.get(_RESPONSE)
     if response is None:  # the calls were made before this answer was begun
@@ -180,14 +180,14 @@ def _read(reply: GrowingReply, event: Any) -> bool:
 
 
 def _grew(reply: GrowingReply, part: Any) -> bool:
-    """Count what came besides text: thoughts, arguments of a tool."""
+    """Count parts besides text: thoughts, arguments of a tool."""
     fields = ("content", "args", "content_delta", "args_delta", "tool_name_delta")
     reply.grew(sum(len(found) for name in fields if isinstance(found := getattr(part, name, None), str)))
     return False
 
 
 def _whole(reply: GrowingReply, response: ModelResponse) -> None:
-    """Take the calls and what was used of a response that has ended. Raises `ModelError` for one that is not whole."""
+    """Take the calls and the usage of a response that has ended. Raises `ModelError` for one that is not whole."""
     if error := unfinished(response.finish_reason):
         raise error
     if response.state != "complete":

@@ -81,7 +81,7 @@ class GrowingReply:
         self.grew(len(name) + len(arguments))
 
     def grew(self, chars: int) -> None:
-        """Count what came, of whatever kind. Raises `ModelError` when the response has become too long."""
+        """Count characters of any kind that came. Raises `ModelError` when the response has become too long."""
         self.chars += chars
         if self.chars > MOST_CHARS or len(self.calls) > MOST_CALLS:
             raise endless()
@@ -94,7 +94,7 @@ class GrowingReply:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One response that called tools, and each call as it was made, with what the model is told of it."""
+    """One response that called tools, and each call as it was made, with the text for the model."""
 
     reply: GrowingReply
     calls: tuple[ToolCall, ...]
@@ -107,7 +107,7 @@ class WireRequest:
     instructions: str
     messages: Sequence[PromptMessage]
     pictures: Sequence[Picture] = ()
-    """They belong to what the person said last."""
+    """They belong to the person's last message."""
     tools: Sequence[Mapping[str, Any]] = ()
     """As chat completions offer them: `{"type": "function", "function": {name, description, parameters}}`."""
     rounds: Sequence[Round] = ()
@@ -134,7 +134,7 @@ class Wire(Protocol):
         ...
 
     async def price(self, usage: Usage) -> Decimal | None:
-        """Return the cost in dollars by the price list; None for what it does not know."""
+        """Return the cost in dollars by the price list; None for an unknown model."""
         ...
 
     async def close(self) -> None:
@@ -175,14 +175,14 @@ def _is_first_half(letter: str) -> bool:
 
 
 def tokens(told: Any, *path: str) -> int:
-    """Return a number of tokens that a server tells, 0 for what is none."""
+    """Return a number of tokens that a server tells, 0 for anything else."""
     for name in path:
         told = told.get(name) if isinstance(told, dict) else None
     return told if type(told) is int and 0 <= told <= MOST_TOKENS else 0
 
 
 def last_said(asked: WireRequest) -> int:
-    """Return the place of what the person said last; calls that were made before may stand behind it."""
+    """Return the place of the person's last message; calls that were made before may stand behind it."""
     return max((at for at, message in enumerate(asked.messages) if message.role == "user"), default=0)
 
 

@@ -71,7 +71,7 @@ class Responses:
 
 
 def _done(reply: GrowingReply, key: int, item: dict[str, Any]) -> None:
-    """Keep an item that is whole; a call is taken as it stands there, a text that came in no pieces, too."""
+    """Keep an item that is whole; its call is taken from it, and a text that came in no pieces, too."""
     reply.native[key] = item
     if item["type"] == "web_search_call":
         _searched(reply, item)
@@ -131,7 +131,7 @@ def _message(message: PromptMessage) -> list[dict[str, Any]]:
 
 
 def _round(each: Round) -> Iterator[dict[str, Any]]:
-    """Yield what the model said as it said it, then what each of its calls gave back."""
+    """Yield the model's words unchanged, then the result of each of its calls."""
     calls = iter(each.calls)
     items = [item for _, item in sorted(each.reply.native.items())]
     if not items and own_words(each.reply):

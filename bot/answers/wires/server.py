@@ -29,9 +29,9 @@ _LINE_END: Final = re.compile(rb"[\r\n]")
 
 
 class ModelServer:
-    """A server with its address and what it is told of who asks. Made in an event loop.
+    """A server with its address and the headers of its requests. Made in an event loop.
 
-    How many are asked at once is bounded by who works on turns.
+    The number of requests at once is bounded by the lanes.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
@@ -80,7 +80,7 @@ async def _events(answer: aiohttp.StreamReader) -> AsyncGenerator[list[bytes]]:
     """Yield the data of the events of a stream, all that came together at once.
 
     CR and LF alone end a line: U+2028 may stand within a piece. Raises `ModelError` for a line or an answer that does
-    not end, and what aiohttp raises.
+    not end, and aiohttp's errors.
     """
     begun, taken = b"", 0
     async for chunk in answer.iter_any():

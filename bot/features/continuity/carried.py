@@ -24,10 +24,10 @@ from memory.storage.store import SessionRow
 from memory.types import PRIVATE, SessionState
 
 CARRIED, CARRIED_CHARS = 1, 50
-"""How much of what was carried is named under the first answer."""
+"""How many carried matters are named under the first answer, and in how many characters."""
 
 SAID_AGAIN_MS = 3 * 24 * 3_600_000
-"""After a silence of so long what is carried on is named again; each morning it stood in the way, ten of ten."""
+"""After a silence of so long carried matters are named again; each morning it stood in the way, ten of ten."""
 
 DECISIONS_KEPT = 1_000
 
@@ -43,7 +43,7 @@ class SaidBehind:
 
 
 class CarriedMatters:
-    """Tells what is carried into the sessions of people."""
+    """Names the matters that are carried into people's sessions."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -57,7 +57,7 @@ class CarriedMatters:
     async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the small line under the first answer of a session that context was carried into.
 
-        It names what was carried, with [Start fresh]; the first time also [Ask me first], later only after days of
+        It names the carried matters, with [Start fresh]; the first time also [Ask me first], later only after days of
         silence. Nothing under a message about something of its own. Never raises but for the disk's refusal.
         """
         nothing, state = SaidBehind(), ask.state
@@ -120,7 +120,7 @@ class CarriedMatters:
         return [replies.shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        """Return whether the chat shows the context carried into this first turn of a session."""
         if state.turn_count or state.isolated or first.user_id is None:
             return False
         choice = await self._services.memory.bootstrap.choice(state.session_id)
@@ -130,7 +130,7 @@ class CarriedMatters:
         return not (await self._services.memory.bootstrap.preference(owner)).skip_preview
 
     async def carries(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether what other sessions of the conversation noted may reach the model in this one.
+        """Return whether notes of the conversation's other sessions may reach the model in this one.
 
         Not after /fresh, nor where the person who began it chose to begin without.
         """
@@ -156,7 +156,7 @@ def is_of_its_own(ask: Ask) -> bool:
 
 
 def joined(state: SessionState) -> SessionState:
-    """Return the state of a session that sees again what was before it."""
+    """Return the state of a session that sees earlier sessions again."""
     return state.model_copy(update={"isolated": False})
 
 

@@ -137,7 +137,7 @@ class Continuity:
         self._gate.release(held)
 
     async def _fresh_again(self, tap: Tap) -> None:
-        """Answer the message once more in a session started fresh, without what was carried; in the tap's own turn."""
+        """Answer the message once more in a session started fresh, without carried context; in the tap's own turn."""
         services = self._services
 
         async def answer(envelope: Envelope) -> None:
@@ -173,11 +173,11 @@ class Continuity:
         return await self._show_again(tap, tap.payload["dropped"], editing=tap.payload["editing"])
 
     async def _drop(self, tap: Tap) -> bool:
-        """Show the preview again without one arc; what is left out is stored with the choice."""
+        """Show the preview again without one arc; the dropped arcs are stored with the choice."""
         return await self._show_again(tap, [*tap.payload["dropped"], tap.payload["arc_id"]], editing=True)
 
     async def _show_again(self, tap: Tap, dropped: list[str], *, editing: bool) -> bool:
-        """Show the preview in place, without what was dropped; that it is over when its message went on."""
+        """Show the preview in place, without dropped arcs; when its message went on, say that it is over."""
         services, envelope = self._services, tap.envelope
         held = await self._gate.held(envelope)
         if self._is_over(tap, held) or envelope.user_id is None:
@@ -221,10 +221,10 @@ class Continuity:
         return await self._gate.lines(await self._gate.carried.owner(envelope.conversation_id, envelope.user_id), shown)
 
     async def _untouched(self, envelope: Envelope) -> SessionState:
-        """Return the session that goes on with what is carried, else a new one.
+        """Return the session that goes on with carried context, else a new one.
 
-        It is the current one when nothing was said in it, or when it was begun fresh: what was said there is not to
-        be said again. A crash before the choice is stored leaves it whole, without the bounds of a fresh one.
+        It is the current one when nothing was said in it, or when it was begun fresh: nobody should have to say
+        things again. A crash before the choice is stored leaves it whole, without the bounds of a fresh one.
         """
         services = self._services
         current = await services.memory.recorder.current(envelope.conversation_id)
@@ -244,7 +244,7 @@ class Continuity:
         )
 
     async def _read_anew(self, state: SessionState) -> None:
-        """Let the keeper read again what was said apart from the notes of before: it may be about one of them.
+        """Let the keeper read again turns that it read without the earlier notes: they may be about one of them.
 
         After a crash its turns stand as they were noted.
         """

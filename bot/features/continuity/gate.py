@@ -1,8 +1,8 @@
 """The gate of a session: before its first turn the user is asked whether to carry context forward (DESIGN section 9).
 
 While they are asked, their messages wait as `parked` rows of the inbox. "Start without" is stored with the question
-itself, so whatever happens next (a tap, the next message, two minutes, a crash) only has to let the messages go on:
-a waiting row is marked as going on by whoever is first, worked on by its lane, and finished with its turn, once.
+itself, so the next event (a tap, a message, two minutes, a crash) only has to let the messages go on:
+a waiting row is marked as going on by the first of them, worked on by its lane, and finished with its turn, once.
 """
 
 from __future__ import annotations
@@ -44,12 +44,9 @@ log = structlog.get_logger(__name__)
 class ContinuityGate:
     """Lets messages through to their turns, or lets them wait for the user's word."""
 
-    def __init__(
-        self, services: Services, resubmit: Callable[[Envelope], None], *, answer_after_s: float = ANSWER_AFTER_S
-    ) -> None:
+    def __init__(self, services: Services, resubmit: Callable[[Envelope], None]) -> None:
         self._services = services
         self._resubmit = resubmit
-        self._answer_after_s = answer_after_s
         self._timers: dict[str, asyncio.Task[None]] = {}
         self.carried = CarriedMatters(services)
 
@@ -77,11 +74,11 @@ class ContinuityGate:
         return await self.carried.behind(first, ask)
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        """Return whether the chat shows the context carried into this first turn of a session."""
         return await self.carried.is_shown(first, state)
 
     async def carries(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether what other sessions of the conversation noted may reach the model in this one."""
+        """Return whether notes of the conversation's other sessions may reach the model in this one."""
         return await self.carried.carries(first, state)
 
     async def joins(self, edit: Envelope) -> bool:
@@ -206,7 +203,7 @@ class ContinuityGate:
         await services.committer.say(Target.of(last), [message], isolate)
 
     async def recover(self) -> None:
-        """Take up what waited when the process died: let go what waited too long, set the timers of the rest."""
+        """Take up messages that waited when the process died: let old ones go on, set the timers of the rest."""
         services = self._services
         for envelope in await services.inbox.held_anywhere(services.me, GOES_ON):
             self.release([envelope])
@@ -214,8 +211,8 @@ class ContinuityGate:
         for _, found in groupby(waiting, key=lambda envelope: envelope.turn_id):
             held = list(found)
             waited_s = (services.clock.now_ms() - held[0].received_at_ms) / 1000
-            if waited_s < self._answer_after_s:
-                self._set_timer(held[0], self._answer_after_s - waited_s)
+            if waited_s < ANSWER_AFTER_S:
+                self._set_timer(held[0], ANSWER_AFTER_S - waited_s)
             else:
                 await self.pass_over(held)
                 self.release(held)
@@ -232,7 +229,7 @@ class ContinuityGate:
         return await self._services.inbox.held(self._services.me, where.conversation_id, (one, other), turn_id)
 
     async def _says_the_word(self, batch: Sequence[Envelope], state: SessionState) -> bool:
-        """Return whether these messages only chose, and so are answered by what they let go on."""
+        """Return whether these messages only chose, and so are answered by the messages that they let go on."""
         if len(batch) > 1 or batch[0].third_party:
             return False
         choice = choice_in(batch_text(batch))
@@ -295,7 +292,7 @@ class ContinuityGate:
             lambda *rows: services.memory.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows]),
             turn_id=turn_id,
         )
-        self._set_timer(replace(batch[0], turn_id=turn_id), self._answer_after_s)
+        self._set_timer(replace(batch[0], turn_id=turn_id), ANSWER_AFTER_S)
         log.info("asked what to carry forward", session_id=session_id, arcs=len(shown.arcs))
 
     async def lines(self, owner: BootstrapOwner, shown: BootstrapPreview) -> list[str]:

@@ -29,7 +29,7 @@ def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
 
 
 def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> OutgoingMessage:
-    """Return the small line under the first answer that says what was carried on."""
+    """Return the small line under the first answer that names the carried matters."""
     payload = {"turn_id": turn_id}
     buttons = [Button(replies.say("start_fresh"), "fresh_again", payload)]
     buttons += [Button(replies.say("ask_first"), "ask_first", payload)] if is_first else []
@@ -76,7 +76,7 @@ def asked_message(
     waits: bool = False,
     editing: bool = False,
 ) -> OutgoingMessage:
-    """Return the answer to /continue: what would be carried forward, then the last sessions, each a button.
+    """Return the answer to /continue: the matters to carry forward, then the last sessions, each a button.
 
     `waits` says that a message of this person waits for the choice.
     """

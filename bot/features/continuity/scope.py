@@ -1,4 +1,4 @@
-"""Whether what other sessions noted may reach the model in a session: the one answer for prompt, tools and keeper."""
+"""Whether notes of other sessions may reach the model in a session: the one answer for prompt, tools and keeper."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from memory.types import SessionState
 
 
 async def is_carried(memory: ConversationMemory, personas: Personas, user_id: int, state: SessionState) -> bool:
-    """Whether it may, for what this person says there. Raises `StorageUnavailable`.
+    """Whether they may, in an answer to this person. Raises `StorageUnavailable`.
 
-    Not after /fresh, nor where the person chose to begin without. In a group that is for whoever began the session to
-    say, for all of its members: what was said there everybody heard.
+    Not after /fresh, nor where the person chose to begin without. In a group the person who began the session decides
+    for all of its members: everybody heard the earlier sessions.
     """
     if state.isolated:
         return False

@@ -22,7 +22,7 @@ OWN_CHARS = 40
 
 
 class ContinuitySettings:
-    """Shows what was chosen with a button for everything else; a tap changes it and the message with it."""
+    """Shows the choices with a button for each alternative; a tap changes one and the message with it."""
 
     def __init__(self, services: Services, gate: ContinuityGate) -> None:
         self._services = services
@@ -47,7 +47,7 @@ class ContinuitySettings:
         await self._services.committer.done([envelope], [message])
 
     async def persona(self, envelope: Envelope) -> None:
-        """Show who the assistant can be; what stands behind the command chooses at once: a name, or a description."""
+        """Show who the assistant can be; a name or a description behind the command chooses at once."""
         services, words = self._services, " ".join(envelope.arguments.split())[:WORDS_CHARS]
         if envelope.user_id is None:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])
@@ -74,7 +74,7 @@ class ContinuitySettings:
     async def _personas(
         self, envelope: Envelope, chosen: Mapping[str, str], edits_message_id: int | None = None
     ) -> OutgoingMessage:
-        """Who the assistant can be for this person, with what they have just chosen."""
+        """Who the assistant can be for this person, with the choice just made."""
         services = self._services
         choices = {**await services.people.choices(envelope.user_id), **chosen}
         state = await services.memory.recorder.current(envelope.conversation_id)
@@ -208,7 +208,7 @@ def _told(chosen: Preference) -> str:
 def persona_message(
     personas: Mapping[str, Persona], current: str, words: str, edits_message_id: int | None = None
 ) -> OutgoingMessage:
-    """Return who the assistant can be, a button for each; the one that was described stands last, in its words."""
+    """Return who the assistant can be, a button for each; the one that was described is last, in its words."""
     labels = {name: persona_label(name) for name in personas}
     lines = [
         replies.say(

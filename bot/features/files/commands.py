@@ -125,7 +125,7 @@ def _line(file: StoredFile, called: str) -> str:
 
 
 def _buttons(files: Sequence[StoredFile]) -> tuple[tuple[Button, ...], ...]:
-    """For each file what sends it back, and what deletes it."""
+    """For each file a button that sends it back, and one that deletes it."""
     found: list[Button] = []
     for file in files:
         number = {"number": file.number}

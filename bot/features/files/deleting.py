@@ -1,4 +1,4 @@
-"""The word on a file that was deleted: which one it was, what stays of it, and the button that forgets that, too."""
+"""The word on a deleted file: its name, the messages and notes that stay, and the button that forgets those."""
 
 from __future__ import annotations
 

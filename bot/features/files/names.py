@@ -1,4 +1,4 @@
-"""Names of files for people: their own, else what they are with the first words of what they show, or say."""
+"""Names of files for people: their own, else their kind with the first words of description or speech."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TITLE_CHARS: Final = 60
 
 
 async def title_of(services: Services, file: StoredFile) -> str:
-    """The name of a file, else the first words of its description, or of what was written to it; "" for none.
+    """The name of a file, else the first words of its description, or of the message with it; "" for none.
 
-    Of one of a private session its name alone: what it shows and what was said stays there.
+    Of one of a private session its name alone: all other words stay there.
     """
     if file.private:
         return replies.shorten(file.name, TITLE_CHARS)

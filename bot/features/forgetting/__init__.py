@@ -1,1 +1,1 @@
-"""/forget: what can be forgotten, what would go, and what went."""
+"""/forget: a menu of things to forget, the question before, and the report."""

@@ -66,7 +66,7 @@ class Forgetting:
         }
 
     async def forget(self, envelope: Envelope) -> None:
-        """Show the things that can be forgotten: the menu, the question about one thing, or what holds some words.
+        """Show the things that can be forgotten: the menu, the question about one thing, or the finds for some words.
 
         A number alone is a line of the list that was shown last.
         """
@@ -145,7 +145,7 @@ class Forgetting:
     async def _question(
         self, envelope: Envelope, payload: Mapping[str, Any], *, is_rest: bool = False
     ) -> OutgoingMessage:
-        """Return the question, with the ids of what was meant fixed at this moment."""
+        """Return the question, with the ids of its turns and notes fixed at this moment."""
         alone = bool(payload.get("note_ids")) and not (payload.get("messages_too") or payload.get("turn_ids"))
         what = payload.get("what", "notes" if alone and not is_rest else "found")
         if what in {"everything", "found", "notes"}:
@@ -164,7 +164,7 @@ class Forgetting:
     async def _asked(
         self, envelope: Envelope, what: str, payload: Mapping[str, Any], *, is_rest: bool = False
     ) -> OutgoingMessage:
-        """Return the question with what would go; when nothing would any more, that."""
+        """Return the question with the counts of things to go; the word that nothing is left where all are 0."""
         whose = await self._whose(envelope, payload)
         foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
         counts = foreseen.counts

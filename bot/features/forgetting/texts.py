@@ -25,11 +25,11 @@ QUOTED_ECHOES = 3
 OF_GROUP = "group"
 """The word by which an admin of a group means all that was said there, by everybody."""
 OF_ALL = "of_all"
-"""In a button's payload: an admin asked, for what others said, too."""
+"""In a button's payload: an admin asked, for words of others, too."""
 BESIDE_STAYS = "beside_stays"
-"""In a button's payload: of a message that was found by its words, what else was noted stays."""
+"""In a button's payload: of a message that was found by its words, its other notes stay."""
 MOST_FROM = 3
-"""Of so many words one may be another than in what was said."""
+"""Of so many words one may differ from those that were said."""
 STOPPING = ("session", "everything", OF_GROUP)
 """An answer that is being made is stopped before these."""
 
@@ -58,10 +58,10 @@ def menu() -> OutgoingMessage:
 def question(
     what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, private: bool, is_rest: bool = False
 ) -> OutgoingMessage:
-    """Return the question before anything is forgotten, with what would go: nothing is confirmed unseen.
+    """Return the question before anything is forgotten, with all that would go: nothing is confirmed unseen.
 
     The answer's button carries ids alone, never words. Of a note alone the messages stay, unless they are asked for.
-    `is_rest`: its notes are used no more already, whatever is answered.
+    `is_rest`: its notes are used no more already, with either answer.
     """
     if foreseen.echoes:
         payload = {**payload, "turn_ids": [*payload.get("turn_ids", ()), *(each.turn_id for each in foreseen.echoes)]}
@@ -71,17 +71,16 @@ def question(
     no = Button(replies.say("never_mind"), "forget_no", {"is_rest": True} if is_rest else {})
     buttons = (*([more] if what == "notes" else ()), yes, no)
     parts = [replies.say(f"{table}.{'parts' if foreseen.parts else what}")]
-    parts.append(goes_text(foreseen, counted=what in STOPPING))
+    counted = replies.say("forget_goes_counted", what=counts_text(foreseen.counts))
+    parts.append(counted if what in STOPPING else goes_text(foreseen))
     stays = "\n".join(f"• {replies.shorten(bare(text), QUOTED_CHARS)}" for text in foreseen.stays[:LISTED])
     parts += [replies.say("forget_stays", texts=stays)] if stays else []
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
     return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))
 
 
-def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
-    """Return the lines that would go, or how much of a whole conversation."""
-    if counted:
-        return replies.say("forget_goes_counted", what=counts_text(foreseen.counts))
+def goes_text(foreseen: Foreseen) -> str:
+    """Return the lines that would go."""
     goes = (
         ("forget_goes_said", foreseen.said),
         ("forget_goes_note", foreseen.notes),
@@ -112,7 +111,7 @@ def found_list(
 ) -> OutgoingMessage:
     """Return the list of finds for the words, with a button for each of the first eight and one for all of it.
 
-    `keys`: the words as a button may carry them. `of_all`: it is what others said, too; an admin asks.
+    `keys`: the words as a button may carry them. `of_all`: words of others are among them; an admin asks.
     """
     also: dict[str, Any] = {OF_ALL: True} if of_all else {}
     also |= {BESIDE_STAYS: True, "words": list(keys)} if any("turn_ids" in each.payload for each in found) else {}
@@ -165,7 +164,7 @@ def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note]) -> Forget
 
 
 def _around(text: str, words: str) -> str:
-    """Return the words with what stands around them, on one line."""
+    """Return the words with the text around them, on one line."""
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
     return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
@@ -204,7 +203,7 @@ def counts_text(counts: ForgetCounts) -> str:
 def report_text(
     counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True, messages_stay: bool = False
 ) -> str:
-    """Return the report: how much was forgotten, and what the look into the files found."""
+    """Return the report: how much was forgotten, and the proof from the files."""
     text = replies.say("forgotten", what=counts_text(counts))
     if proof is None:
         return f"{text}\n{replies.say('forgotten_looking')}"
@@ -218,7 +217,7 @@ def report_text(
 
 
 def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMessage:
-    """Return the report with the answers that still repeat what was forgotten, and the offer to forget those too."""
+    """Return the report with the answers that still repeat forgotten words, and the offer to forget those too."""
     if not echoes:
         return report
     quoted = [replies.say("quoted", text=_around(each.text, each.word)) for each in echoes[:QUOTED_ECHOES]]

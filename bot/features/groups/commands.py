@@ -1,4 +1,4 @@
-"""/group: in a group what is read and who may ask for it, which its admins decide; in private what members may ask."""
+"""/group: in a group, its admins decide how much is read and who may ask for it; in private, the groups to ask."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class GroupCommands:
         return "\n\n".join(parts) or replies.say("group_nothing_found", words=replies.shorten(words, 60))
 
     async def _open(self, tap: Tap) -> bool | str:
-        """Keep the decision of an admin; whoever is none any more only hears so."""
+        """Keep the decision of an admin; one who is none any more only hears so."""
         services, envelope = self._services, tap.envelope
         number, is_open = group_of(envelope.conversation_id), bool(tap.payload["open"])
         if number is None or not await self._past.members.leads(envelope.conversation_id, envelope.user_id):

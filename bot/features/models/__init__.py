@@ -1,1 +1,1 @@
-"""/model and /usage: which language model answers somebody, and what they took of models."""
+"""/model and /usage: which language model answers somebody, and their use of models."""

@@ -1,4 +1,4 @@
-"""/usage: what somebody took of language models, by day and by what it was for."""
+"""/usage: somebody's use of language models, by day and purpose."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _day(day: str, now_ms: int, zone: str) -> str:
 
 
 class ModelUsage:
-    """Shows people what they took of models."""
+    """Shows people their use of models."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -75,7 +75,7 @@ class ModelUsage:
         self.actions: dict[str, Action] = {}
 
     async def usage(self, envelope: Envelope) -> None:
-        """Say what this person took of models, by day and purpose."""
+        """Tell this person's use of models, by day and purpose."""
         services = self._services
         if envelope.user_id is None:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])

@@ -25,10 +25,10 @@ from memory.ports import Statement
 
 
 class Tasks:
-    """Shows tasks and changes them; what a tap does is one transaction with its use and what is said."""
+    """Shows tasks and changes them; a tap's change is one transaction with its use and message."""
 
     def __init__(self, services: Services, submit: Callable[[Envelope], None]) -> None:
-        """`submit` hands a run that is written down to whoever works on its chat."""
+        """`submit` hands a stored run to the process that works on its chat."""
         self._services = services
         self._submit = submit
         self.commands: dict[str, Command] = {"tasks": self.show}
@@ -43,7 +43,7 @@ class Tasks:
         }
 
     async def show(self, envelope: Envelope) -> None:
-        """Say what is done by the clock here; without a model, that it needs one."""
+        """List the tasks of this chat; without a model, say that they need one."""
         made = await self._made(envelope.conversation_id)
         await show(self._services, envelope, View("job", made))
 
@@ -67,7 +67,7 @@ class Tasks:
         return found is not None
 
     async def _try(self, tap: Tap) -> bool:
-        """Begin a run now, as an update of its own: whatever dies, it is worked on once."""
+        """Begin a run now, as an update of its own: after any crash it is worked on once."""
         found = await self._found(tap)
         if found is None:
             return False

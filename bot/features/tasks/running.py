@@ -44,7 +44,7 @@ class _Work:
     before: str | None = None
     """The turn of the last run that was done."""
     seen_digest: str | None = None
-    """Of what the tool that is called first returned, when it was called."""
+    """Digest of the result of the tool that is called first, when it was called."""
 
     @property
     def place(self) -> Place:
@@ -56,7 +56,7 @@ class _Work:
 
 
 class TaskRunning:
-    """Makes runs. Their limits are looked at before a model is asked; what is found then is written down and told."""
+    """Makes runs. Their limits are checked before a model is asked; a hindrance is stored and told."""
 
     def __init__(self, services: Services, turns: Turns) -> None:
         self._services = services
@@ -66,10 +66,10 @@ class TaskRunning:
     async def run(self, envelope: Envelope) -> None:
         """Do the work of a claimed update and finish it.
 
-        What a crash leaves behind: the update is `claimed` until the last commit, so that it is worked on again, as the
-        same turn; calls of tools are rows of their own (`Calls.make`). The last commit is that of the turn: with it the
-        run has ended, its date is over, and the answer is written down. An answer that can't be delivered is sent
-        later and not made again. Raises as `Turns.on_turn` does.
+        After a crash the update is `claimed` until the last commit, so that it is worked on again, as the same turn;
+        calls of tools are rows of their own (`Calls.make`). The last commit is that of the turn: with it the run has
+        ended, its date is over, and the answer is stored. An answer that can't be delivered is sent later and not made
+        again. Raises as `Turns.on_turn` does.
         """
         work = await self._found(envelope)
         if work is None:  # forgotten, or finished
@@ -103,7 +103,7 @@ class TaskRunning:
         return _Work(envelope, run, task, note, await rows.last_done(task.note_id)) if note else None
 
     async def _hindrance(self, work: _Work) -> str:
-        """Why a run is not made, by the name of its reason; "" when it is. What is known at once comes first."""
+        """Why a run is not made, by the name of its reason; "" when it is. Quick checks come first."""
         services, run, task, note = self._services, work.run, work.task, work.note
         late = not run.is_asked_for and is_missed(task.missed, run.due_at_ms, services.clock.now_ms(), note.time_zone)
         found = {
@@ -159,7 +159,7 @@ class TaskRunning:
         return turn.assistant_text if turn else ""
 
     async def _skipped(self, work: _Work, why: str) -> None:
-        """Write down that it's not made; what keeps all runs from being made is told once."""
+        """Store that the run is not made; a reason that holds for all runs is told once."""
         runs = await self._services.tasks.rows.runs(work.task.note_id, 2)
         is_new = work.run.is_asked_for or all(each.why != why for each in runs)
         text = replies.say(TOLD_OF[why], title=name_of(work.note)) if why in TOLD_OF and is_new else ""
@@ -188,7 +188,7 @@ class TaskRunning:
     async def _finish(
         self, work: _Work, messages: list[OutgoingMessage], *effects: Statement, done: bool = False
     ) -> None:
-        """End a run without an answer: its date is `done`, or nothing came of it; what is told may be tried again."""
+        """End a run without an answer: its date is `done`, or nothing came of it; told of that, one can try again."""
         services, run = self._services, work.run
         operations = () if run.is_asked_for else over(work.note, run, done=done, again=bool(messages))
         by = Actor("operator", services.clock.now_ms(), run.run_id)
@@ -206,7 +206,7 @@ class TaskRunning:
     # --- the tool that is called first ------------------------------------------------------------------------------
 
     async def _called_first(self, work: _Work) -> CallRow | None:
-        """The call as it ended, made once for this turn; None when the tool is not offered any more."""
+        """The ended call, made once for this turn; None when the tool is not offered any more."""
         services, place = self._services, work.place
         name, given = work.task.first or ("", {})
         offered = await services.shelf.offered(place, by_clock=True)

@@ -65,7 +65,7 @@ def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
 
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
-    """One task: when it runs, the whole of the work, how it went, and what can be done about it."""
+    """One task: its dates, the whole of the work, the last runs, and its buttons."""
     text = [note_line(note, now_ms, zone)]
     if (work := bare(note.text)) != name_of(note):
         text.append(work.removeprefix(f"{name_of(note)}{TITLE_END}"))

@@ -1,4 +1,4 @@
-"""/tools: what the assistant can use besides notes, and what each person switches off or lets it use unasked."""
+"""/tools: the assistant's tools besides notes, and each person's choices: off, asked, unasked."""
 
 from __future__ import annotations
 
@@ -27,11 +27,6 @@ OPEN, TOGGLE, SWITCH, BACK = "tools_open", "tools_toggle", "tools_switch", "tool
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-def by_server(tools: Sequence[Tool]) -> list[tuple[str, list[Tool]]]:
-    """Return the tools of each server; those of the bot's operator have "" for one."""
-    return [(server, list(found)) for server, found in groupby(tools, key=lambda tool: tool.server)]
-
-
 def state_of(tool: Tool, choices: Choices) -> str:
     """Return the name of how a tool is used: off, always, reads, asks."""
     if choices.is_off(tool.name):
@@ -46,10 +41,10 @@ def overview(tools: Sequence[Tool], choices: Choices, troubles: Sequence[str]) -
     if not tools and not troubles:
         return OutgoingMessage(replies.say("tools_none"))
     lines, rows = [replies.say("tools_head")], []
-    for server, found in by_server(tools):
+    for server, found in groupby(tools, key=lambda tool: tool.server):
         name = server or replies.say("tools_own")
         off = bool(server) and choices.is_off(server_name(server))
-        count = replies.say("tools_state.off") if off else replies.counted(len(found), "tool")
+        count = replies.say("tools_state.off") if off else replies.counted(len(list(found)), "tool")
         lines.append(f"• {name}: {count}")
         rows.append((Button(shorten(name, LABEL_CHARS), OPEN, {"server": server, "page": 0}),))
     lines += [replies.say("tools_trouble", server=name) for name in troubles]
@@ -59,7 +54,7 @@ def overview(tools: Sequence[Tool], choices: Choices, troubles: Sequence[str]) -
 def page_of(
     server: str, tools: Sequence[Tool], choices: Choices, page: int, *, login: bool | None = None
 ) -> OutgoingMessage:
-    """Return the tools of one server with what each does, and buttons that change how it's used.
+    """Return the tools of one server with their descriptions, and buttons that change their use.
 
     `login` says whether the person is logged in there, None for a server that asks for none.
     """
@@ -113,7 +108,7 @@ class ToolList:
         }
 
     async def show(self, envelope: Envelope) -> None:
-        """Say what there is."""
+        """List the tools."""
         await self._services.committer.done([envelope], [await self._overview(_place(envelope))])
 
     async def _overview(self, place: Place) -> OutgoingMessage:

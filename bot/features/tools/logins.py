@@ -76,10 +76,10 @@ class ToolLogins:
     # --- addresses that come back -----------------------------------------------------------------------------------
 
     async def take(self, batch: Sequence[Envelope]) -> Sequence[Envelope]:
-        """Take the address that ends a login out of a batch and return the others; what it says is in no turn.
+        """Take the address that ends a login out of a batch and return the others; its text is in no turn.
 
-        What a crash leaves behind: nothing before `used`; then the code may have gone out, and the person is asked to
-        log in again; the tokens are stored in one transaction with the end of the message.
+        A crash before `used` leaves nothing behind; later the code may have gone out, and the person is asked to log in
+        again; the tokens are stored in one transaction with the end of the message.
         """
         if self._services.shelf.servers is None:
             return batch

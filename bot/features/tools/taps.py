@@ -27,7 +27,7 @@ TAKEN: Final = "tool_taken"
 
 
 class ToolTaps:
-    """Obeys the taps. A yes takes its turn in the lane like a message, so that whatever dies it is worked on again."""
+    """Obeys the taps. A yes takes its turn in the lane like a message, so that a crash does not lose it."""
 
     def __init__(self, services: Services, turns: Turns, lanes: Lanes) -> None:
         self._services = services
@@ -43,7 +43,7 @@ class ToolTaps:
         }
 
     async def _yes(self, tap: Tap, *, always: bool) -> str:
-        """Let the call take its turn; what is said at the tap is not that it's done."""
+        """Let the call take its turn; return the sentence for the tap, which does not claim that the call is made."""
 
         async def work(envelope: Envelope) -> None:
             await self._carry_out(envelope, tap, always=always)
@@ -96,11 +96,11 @@ class ToolTaps:
     # --- a yes ------------------------------------------------------------------------------------------------------
 
     async def _carry_out(self, envelope: Envelope, tap: Tap, *, always: bool) -> None:
-        """Make the call, show what came of it, and let the model answer it.
+        """Make the call, show its result, and let the model answer it.
 
-        What a crash leaves behind: the tap is `claimed` until the last commit, so it is worked on again; the call's
-        row says whether it was begun (`Calls.make`), and how it ended. Nothing is shown as done that is not stored as
-        done. The last commit is that of the turn that answers, with the button's use and the end of the tap.
+        After a crash the tap is `claimed` until the last commit, so it is worked on again; the call's row tells whether
+        it was begun (`Calls.make`), and its end. Nothing is shown as done that is not stored as done.
+        The last commit is that of the turn that answers, with the button's use and the end of the tap.
         """
         services = self._services
         call = await services.calls.find(tap.payload["call_id"])
@@ -141,7 +141,7 @@ class ToolTaps:
         return found
 
     async def _made(self, envelope: Envelope, call: CallRow, runs: int, *, always: bool) -> CallRow:
-        """Return the call as it stands once it was made, as far as it still may be."""
+        """Make the call, where it still may be made, and return its row."""
         services, place = self._services, _place(envelope)
         is_asked = call.state in {"asked", "unknown"}
         if call.has_ended or (is_asked and call.runs != runs):  # it's asked about anew

@@ -37,11 +37,10 @@ class ListeningServer:
 
     resumes = True
 
-    def __init__(self, server: SoundServer, model: str, pauses: Pauses, *, piece_s: float = PIECE_S) -> None:
+    def __init__(self, server: SoundServer, model: str, pauses: Pauses) -> None:
         self._server = server
         self._model = model
         self._pauses = pauses
-        self._piece_s = piece_s
         self._details = True
         """Whether it gives segments with their probabilities; some models give a text alone."""
 
@@ -51,7 +50,7 @@ class ListeningServer:
         seconds = await asyncio.to_thread(seconds_of, data) or float(recording.seconds)
         if seconds > LONGEST_S:
             raise NoSpeech("too_long")
-        found = await asyncio.to_thread(cut, data, self._piece_s) if seconds > self._piece_s else None
+        found = await asyncio.to_thread(cut, data, PIECE_S) if seconds > PIECE_S else None
         parts = [(piece.start_s, piece.seconds, piece.data) for piece in found] if found else [(0.0, seconds, data)]
         for start_s, long_s, part in parts[done:]:
             if len(part) > MOST_BYTES:

@@ -24,10 +24,9 @@ class SpeakingChild:
         voice: Path,
         silent_s: float,
         *,
-        idle_s: float = IDLE_S,
         command: tuple[str, ...] = ("-m", "bot.files.speech"),
     ) -> None:
-        self._child = SoundChild((*command, str(voice)), silent_s + SENTENCE_S, idle_s)
+        self._child = SoundChild((*command, str(voice)), silent_s + SENTENCE_S, IDLE_S)
 
     @property
     def pid(self) -> int | None:

@@ -9,9 +9,9 @@ from typing import Any, Final
 from bot.intake.fields import MAX_TEXT_CHARS, as_object
 
 MOST_ENTITIES: Final = 100
-"""Of one message: what Telegram takes."""
+"""Of one message: Telegram's own limit."""
 MOST_CHARS: Final = 4096
-"""Of all addresses together: what Telegram takes as one text, so that they push nobody's words out."""
+"""Of all addresses together: Telegram's limit of one text, so that they push nobody's words out."""
 _ADDRESS: Final = re.compile(r"(?i)https?://[^\s\x00-\x1f\x7f\[\]<>\ud800-\udfff]{1,2000}")
 _SCHEME: Final = re.compile(r"(?i)\Ahttps?://")
 
@@ -56,6 +56,6 @@ def _span(entity: Mapping[str, Any], units: bytes) -> tuple[int, int, object] | 
 
 
 def _bare(address: str) -> str:
-    """An address without what goes without saying."""
+    """An address without its scheme and last slash."""
     host, slash, rest = _SCHEME.sub("", address.strip()).partition("/")
     return f"{host.lower()}{slash}{rest}".removesuffix("/")

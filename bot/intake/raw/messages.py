@@ -1,4 +1,4 @@
-"""A raw message becomes an envelope: its text with what others wrote in it, its files, its command. Pure."""
+"""A raw message becomes an envelope: its text with the words of others marked, its files, its command. Pure."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ SERVICE_FIELDS = (
     "suggested_post_declined", "suggested_post_paid", "suggested_post_refunded", "video_chat_scheduled",
     "video_chat_started", "video_chat_ended", "video_chat_participants_invited",
 )  # fmt: skip
-"""What Telegram itself writes into a chat; nobody waits for an answer to it."""
+"""Telegram's own messages in a chat; nobody waits for an answer to them."""
 UNKNOWN_KIND = "message"
-"""What a message is called whose kind did not exist yet when this was written."""
+"""The name for a message of a kind that did not exist yet when this was written."""
 OLD_S = 600
 """A message that is older is shown again with a reply to it."""
 MOST_QUOTED_CHARS = 1000
@@ -54,7 +54,7 @@ def base_of(
 ) -> Envelope | None:
     """Return where and who, None in channels and when neither is known.
 
-    Without a readable chat it is the private chat of the sender: what cannot be read belongs to somebody all the same.
+    Without a readable chat it is the sender's private chat: an unreadable message belongs to somebody all the same.
     """
     chat = as_object(message.get("chat"))
     chat_id, user_id = as_id(chat.get("id")), as_id(who.get("id"))
@@ -105,9 +105,9 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
     album = as_name(message.get("media_group_id"))
     spelled = "" if text or file else in_words(message) or (f"[{media}]" if media and album else "")
     if not (text or file or spelled):
-        return _service(base, message) or (
-            None if _is_service(message) else replace(base, kind="media", text=media or UNKNOWN_KIND)
-        )
+        is_service = any(name in message for name in SERVICE_FIELDS)
+        unread = None if is_service else replace(base, kind="media", text=media or UNKNOWN_KIND)
+        return _service(base, message) or unread
     if media and not (file or spelled):
         text = f"[{media}] {text}"
     text = spelled or text
@@ -129,12 +129,8 @@ def read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: 
     )
 
 
-def _is_service(message: Mapping[str, Any]) -> bool:
-    return any(name in message for name in SERVICE_FIELDS)
-
-
 def _service(base: Envelope, message: Mapping[str, Any]) -> Envelope | None:
-    """Return what Telegram itself writes of a checklist, as an addition to its message; None for anything else."""
+    """Return Telegram's own message about a checklist, as an addition to the list's; None for anything else."""
     original, words = ticked(message)
     message_id = as_id(original)
     if not words or message_id is None:
@@ -188,9 +184,9 @@ def _entities(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
-    """Return the text with what others wrote marked line by line: forwards, inline results, quotes, what it replies to.
+    """Return the text with words of others marked line by line: forwards, inline results, quotes, messages replied to.
 
-    A message that leans on one elsewhere is marked too: what it means stands there.
+    A message that leans on one elsewhere is marked too: its meaning depends on that one.
     """
     if message.get("forward_origin") is not None:
         origin = message["forward_origin"]
@@ -212,9 +208,9 @@ def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
 
 
 def _said_before(message: Mapping[str, Any], me: Me) -> str:
-    """Return what was said here a while ago, by the sender or by us, where the message replies to it: marked by line.
+    """Return older words of the sender or of us to which the message replies, marked by line; "" for none.
 
-    What was said just now stands in the conversation anyway. A quote, and what others said, `_by_others` tells.
+    The newest are in the conversation anyway. Quotes and words of others are told by `_by_others`.
     """
     original, quote = as_object(message.get("reply_to_message")), as_object(message.get("quote"))
     at_s, before_s = as_id(message.get("date")), as_id(original.get("date"))
@@ -226,7 +222,7 @@ def _said_before(message: Mapping[str, Any], me: Me) -> str:
 
 
 def _words(message: Mapping[str, Any]) -> str:
-    """Return what a message that is replied to says: its text, or its place, poll or the like in words."""
+    """Return the words of a message that is replied to: its text, or its place, poll or the like in words."""
     return _text(message) or in_words(message)
 
 

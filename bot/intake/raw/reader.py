@@ -1,4 +1,4 @@
-"""Raw updates, read whatever they hold: which are for us, from whom, and what kind they are. Pure; never raises."""
+"""Raw updates of any content: which are for us, from whom, and of which kind. Pure; never raises."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LAST_SUPERGROUP = -1_000_000_000_000
 
 
 def sender(raw: object) -> int | None:
-    """Return the user id that stands behind a raw update, None when there is none (channels, anonymous admins)."""
+    """Return the user id of a raw update's sender, None when there is none (channels, anonymous admins)."""
     kind, body = _body(raw)
     return as_id(as_object(body.get("user" if kind == REACTION else "from")).get("id"))
 
@@ -39,7 +39,7 @@ def sender(raw: object) -> int | None:
 def read_update(raw: object, me: Me) -> Envelope | None:
     """Return the envelope of a raw update, or None when it is not for us (group talk, channels, bots, no known place).
 
-    Never raises, whatever the JSON: a field of a wrong type counts as missing, and when a private message cannot be
+    Never raises, for any JSON: a field of a wrong type counts as missing, and when a private message cannot be
     read without it, the envelope's kind is `unreadable`.
     """
     kind, body = _body(raw)
@@ -62,7 +62,7 @@ def read_move(raw: object) -> tuple[int, int] | None:
     """Return (number before, number after) when this says that a group became a supergroup, told in either of them.
 
     Only groups move, and groups have negative numbers: a message in a private chat that says so is none of Telegram's,
-    and whoever believed it would speak to somebody else.
+    and to believe it would mean to speak to somebody else.
     """
     kind, message = _body(raw)
     chat = as_object(message.get("chat"))
@@ -89,7 +89,7 @@ def is_placeless(raw: object) -> bool:
 
 
 def _body(raw: object) -> tuple[str, Mapping[str, Any]]:
-    """Return which kind of update it is and what it carries; ("", {}) for a kind that we do not ask for."""
+    """Return the kind of an update and its body; ("", {}) for a kind that we do not ask for."""
     given = as_object(raw)
     return next(((name, given[name]) for name in BODIES if isinstance(given.get(name), dict)), ("", {}))
 
@@ -155,7 +155,7 @@ def ended_poll(raw: object) -> str | None:
 
 
 def poll_update(poll: Mapping[str, Any], conversation_id: str, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is written down for the end of a poll in one conversation, with where it was `sent`."""
+    """Return the inbox's JSON for the end of a poll in one conversation, with the place where it was `sent`."""
     update_id = poll_update_id(as_name(poll.get("id")), conversation_id)
     return {"update_id": update_id, POLL: poll, "sent": dict(sent)}
 
@@ -202,4 +202,4 @@ def _read_reaction(update_id: int, change: Mapping[str, Any], me: Me) -> Envelop
 
 
 _OTHERS = {"callback_query": _read_tap, "my_chat_member": _read_membership, REACTION: _read_reaction}
-"""What is no message."""
+"""Readers of updates that are no messages."""

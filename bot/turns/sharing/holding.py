@@ -1,11 +1,11 @@
-"""The rules of sharing work among processes: what a lease covers, how much to take, what to give back. Pure."""
+"""The rules of sharing work among processes: the names of leases, how much to take, which to give back. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
 KEEPER = "keeper"
-"""The lease of what has to be done once: polling, reminders, readings, heartbeats."""
+"""The lease of work that has to be done once: polling, reminders, readings, heartbeats."""
 IDLE_S = 10.0
 """A chat in which nothing is left to do is given back after so long: people write again soon, and it is in memory."""
 
@@ -20,9 +20,9 @@ def room(limit: int, busy: Collection[str]) -> int:
     return max(0, limit - len(busy))
 
 
-def idle(held: Mapping[str, float], busy: Collection[str], now_s: float, idle_s: float = IDLE_S) -> list[str]:
+def idle(held: Mapping[str, float], busy: Collection[str], now_s: float) -> list[str]:
     """Return the held chats in which nothing happened for a while; `held` says when each was last busy."""
-    return [name for name, since_s in held.items() if name not in busy and now_s - since_s >= idle_s]
+    return [name for name, since_s in held.items() if name not in busy and now_s - since_s >= IDLE_S]
 
 
 def excused(begun: Collection[str], noted: Iterable[str], hung: Collection[str] | None = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""The leases of this process on a server: the chats it holds, those it wants, and what it tells the others."""
+"""The leases of this process on a server: the chats it holds, those it wants, and its signals to the others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Leases:
         self.stirred.set()
 
     def hold(self, names: Iterable[str]) -> None:
-        """Take note of what is held from now on."""
+        """Note chats that are held from now on."""
         self.held |= dict.fromkeys(names, now_s())
 
     def spared(self, name: str) -> None:
@@ -55,7 +55,7 @@ class Leases:
         self.spare.add(name)
 
     def tell(self, what: str) -> None:
-        """Let the others know, behind whatever is being done."""
+        """Let the others know, behind the current work."""
         self._behind(self.say({"what": what}), "tells")
 
     def tell_changed(self, conversation_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What hands updates to lanes, and how one process does it that has every chat to itself."""
+"""The port that hands updates to lanes, and its form for one process that has every chat to itself."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Duties:
     """Work of a process besides its chats."""
 
     keep: Callable[[], Awaitable[None]]
-    """Begins what is done once over all processes."""
+    """Begins the work that is done once over all processes."""
     recover: Callable[[], Awaitable[None]]
-    """Takes up what the timers of a dead process were for."""
+    """Takes up the work that the timers of a dead process waited for."""
     met: Callable[[], Awaitable[None]]
     """Learns of people and chats that others have met."""
 
 
 class Sharing(Protocol):
-    """What hands updates to the lanes of the process that works on their chat."""
+    """Hands updates to the lanes of the process that works on their chat."""
 
     async def begin(self, report: StartReport) -> None:
-        """Take up what an earlier process left, and begin to share. Raises `StorageUnavailable`."""
+        """Take up work that an earlier process left, and begin to share. Raises `StorageUnavailable`."""
         ...
 
     def submit(self, envelope: Envelope) -> None:
@@ -45,7 +45,7 @@ class Sharing(Protocol):
         ...
 
     async def keep(self) -> None:
-        """Begin what has to be done once over all processes, now or when it falls to this one."""
+        """Begin the work that is done once over all processes, now or when it falls to this one."""
         ...
 
     async def close(self) -> None:
@@ -72,17 +72,17 @@ class OneProcess:
         self.alone = lanes.alone
 
     async def begin(self, report: StartReport) -> None:
-        """Take up what the process before left."""
+        """Take up the work that the process before left."""
         await self._recover()
         await self._recovery.run(report)
 
     @property
     def idle(self) -> bool:
-        """Return True: what is submitted is in its lane."""
+        """Return True: every submitted update is in its lane."""
         return True
 
     async def keep(self) -> None:
-        """Begin what has to be done once: here nobody else does it."""
+        """Begin the work that is done once: here nobody else does it."""
         await self._keep()
 
     async def close(self) -> None:

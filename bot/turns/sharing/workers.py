@@ -29,7 +29,7 @@ from memory.ports import Row, Statement
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY_S = 0.5
-"""How often a worker looks who is there and what is left to do, also when nobody told it."""
+"""How often a worker looks for others and for work, also when nobody told it."""
 GAP_S = 0.02
 """At least so long between two looks: news that come in between are looked at together."""
 WANT_S = 0.2
@@ -41,7 +41,7 @@ _Work = TypeVar("_Work", Part, Envelope)
 class Workers:
     """Holds chats by leases on a server, as long as there is something to do in them.
 
-    Whatever goes wrong here costs time only: what nobody holds is found by the next look of anybody.
+    A fault here costs time only: a chat that nobody holds is found by the next look of any worker.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Workers:
         duties: Duties,
         news: News,
     ) -> None:
-        """`news` brings what others tell."""
+        """`news` brings the signals of others."""
         self._services = services
         self._db = leases.db
         self._outbox = outbox
@@ -68,7 +68,7 @@ class Workers:
         self._news = news
         self._limit = services.settings.continuity_max_concurrent_turns
         self._sending: set[str] = set()
-        """Parts that the last look found marked and not at hand: whoever committed them is about to deliver them."""
+        """Parts that the last look found marked and not at hand: their committer is about to deliver them."""
         self._keeps = False
         self._keeper = False
         self._looked_around_s = float("-inf")
@@ -79,7 +79,7 @@ class Workers:
     # --- what others of this process ask ----------------------------------------------------------------------------
 
     async def begin(self, report: StartReport) -> None:
-        """See who is there and take up what nobody holds."""
+        """See who is there and take up chats that nobody holds."""
         self._report = report
         self._tasks.append(asyncio.create_task(self._listen(), name="news"))
         await self._recovery.blame()
@@ -92,14 +92,14 @@ class Workers:
         return not self._leases.wanted and not self._leases.told and self._news.empty() and not self._at_it.locked()
 
     async def keep(self) -> None:
-        """Go on looking; what has to be done once is begun when nobody else does it."""
+        """Go on looking; work that has to be done once is begun when nobody else does it."""
         self._keeps = True
         self._looked_around_s = float("-inf")
         await self._look()
         self._tasks.append(asyncio.create_task(self._look_for_ever(), name="workers"))
 
     async def close(self) -> None:
-        """Take nothing more; what is held is free when the process leaves."""
+        """Take nothing more; held chats are free when the process leaves."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -108,7 +108,7 @@ class Workers:
     def submit(self, envelope: Envelope) -> None:
         """Work on an update when its chat is held; else take the chat, or let its holder know.
 
-        What comes behind one that is not at hand yet is loaded with it, in the order of arrival.
+        Updates behind one that is not at hand yet are loaded with it, in the order of arrival.
         """
         name = lease_of(envelope.conversation_id)
         if name in self._leases.held and (self._is_busy(name) or self._room()):
@@ -135,8 +135,9 @@ class Workers:
         """Wait until the chat is held, and then for its lane."""
         name = lease_of(conversation_id)
         while name not in self._leases.held:
-            taken = await self._take_one(name)
-            if not taken:
+            if await self._take_lease(name):
+                self._hold([name])
+            if name not in self._leases.held:
                 await self._leases.say({"want": name})
                 await asyncio.sleep(WANT_S)
         async with self._lanes.alone(conversation_id):
@@ -146,7 +147,7 @@ class Workers:
     # --- what others tell -------------------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        """Take note of what other processes tell, until cancelled."""
+        """Take in signals of other processes, until cancelled."""
         while True:
             self._heard(await self._news.get())
 
@@ -193,7 +194,7 @@ class Workers:
             await asyncio.sleep(GAP_S)
 
     async def _look(self) -> None:
-        """Bury the dead, give back what rests, take what nobody holds, and load what there is to do."""
+        """Bury the dead, give back chats at rest, take those that nobody holds, and load their work."""
         async with self._at_it:
             await self._look_once()
 
@@ -212,7 +213,7 @@ class Workers:
             await self._load(others, begun=False)
 
     async def _look_around(self) -> None:
-        """See who is there; bury who died, and do what has to be done once when nobody else does."""
+        """See who is there; bury who died, and do the work that is done once when nobody else does."""
         seen = await self._db.workers()
         for row in seen:
             if row["is_dead"]:
@@ -226,7 +227,7 @@ class Workers:
                 await self._duties.keep()
 
     async def _bury(self, row: Row) -> None:
-        """Declare a worker dead: its leases are free, and what was not to blame for its death is excused."""
+        """Declare a worker dead: its leases are free, and updates not to blame for its death are excused."""
         begun = {each["turn_id"] for each in await self._db.read("claims_of_boot", boot_id=row["boot_id"])}
         hung = None if row["is_connected"] else self._services.waiting.hung
         turns = holding.excused(begun, orjson.loads(row["excused_json"]), hung)
@@ -257,7 +258,7 @@ class Workers:
             await self._db.write(Statement("leases_give_back", params))
 
     async def _take(self) -> set[str]:
-        """Take chats that nobody holds, as far as there is room; of what is wanted and not got, others are told."""
+        """Take chats that nobody holds, as far as there is room; others are told of those wanted and not got."""
         here = {"bot_id": self._services.me.bot_id}
         found = bool(self._leases.wanted)
         if not found:
@@ -278,7 +279,7 @@ class Workers:
         return taken
 
     async def _load(self, names: Iterable[str], *, begun: bool) -> None:
-        """Hand on what is unfinished and unsent in chats that are held, as far as it is not at hand already."""
+        """Hand on unfinished updates and unsent parts of held chats, as far as they are not at hand already."""
         services, worker, text = self._services, self._db.worker or 0, json.dumps(sorted(names))
         parts = await self._outbox.of_leases(services.me.bot_id, worker, text)
         envelopes = await services.inbox.of_leases(services.me, worker, text, GOES_ON, begun=begun)
@@ -289,7 +290,7 @@ class Workers:
             await self._recovery.take_up(parts, envelopes, self._report)
 
     def _held(self, found: Sequence[_Work]) -> list[_Work]:
-        """Return what is of chats that are held still: one may have been spared while the server was asked."""
+        """Return the work of chats that are held still: one may have been spared while the server was asked."""
         return [each for each in found if lease_of(each.conversation_id) in self._leases.held]
 
     def _left(self, parts: list[Part], *, begun: bool) -> list[Part]:
@@ -301,18 +302,13 @@ class Workers:
 
     # --- leases -----------------------------------------------------------------------------------------------------
 
-    async def _take_one(self, name: str) -> bool:
-        if await self._take_lease(name):
-            self._hold([name])
-        return name in self._leases.held
-
     async def _take_lease(self, name: str) -> bool:
         params = {"name": name, "worker": self._db.worker, "at_ms": self._services.clock.now_ms()}
         (result,) = await self._db.write(Statement("lease_take", params))
         return bool(result.rows)
 
     def _hold(self, names: Iterable[str]) -> None:
-        """Take note of what is held from now on; what is in memory of it may be old."""
+        """Note chats that are held from now on; their sessions in memory may be old."""
         names = set(names)
         if names:
             self._services.memory.evict(lambda conversation_id: lease_of(conversation_id) in names)

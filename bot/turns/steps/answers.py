@@ -39,9 +39,9 @@ class Answers:
         return conversation_id in self._running
 
     async def respond(self, work: TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer:
-        """Return the answer, or why there is none; of one that was stopped only that. Distress is answered before all.
+        """Return the answer, or why there is none; of one that was stopped only that. Distress is answered first.
 
-        What was asked is stored all the same: "shorter, please" behind it is understood.
+        The question is stored all the same: "shorter, please" behind it is understood.
 
         A model that was told of it goes on with it: the same words a second time would send the person away.
         """

@@ -1,4 +1,4 @@
-"""Files of a message before it is answered: fetched, read, told to the model, and to the person what could not be."""
+"""Files of a message before it is answered: fetched, read, told to the model; failures are told to the person."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from memory.types import SessionState
 ATTACHED_SHARE: Final = 3
 """Of the prompt a third is for a document that came with the message."""
 FOUND_SHARE: Final = 6
-"""And a sixth for what others that were sent before say to it."""
+"""And a sixth for passages of earlier files that bear on it."""
 MEGABYTE: Final = 1_000_000
 MOST_PICTURES: Final = 10
 """As many as an album has."""
@@ -94,7 +94,7 @@ class FileTurn:
 
 
 async def material(services: Services, text: str, turn: FileTurn) -> Material:
-    """Have the files of a message here and read, and find what others say to it.
+    """Have the files of a message here and read, and find passages of others that bear on it.
 
     Raises `NotFetched` or `NotHeard` when that cannot be done just now, `StorageUnavailable`.
     """
@@ -138,7 +138,7 @@ async def _brought(services: Services, text: str, turn: FileTurn) -> Brought:
 
 
 async def _heard(room: FileRoom, spoken: Sequence[StoredFile], conversation_id: str) -> list[OutgoingMessage]:
-    """The lines that show what was heard; the first in a chat says how it is put right, and each that is doubtful."""
+    """The lines that show the words heard; the first in a chat tells how to correct them, and each doubtful one."""
     before = [file for file in await room.shelf.all(conversation_id) if file.is_spoken and file not in spoken]
     found: list[OutgoingMessage] = []
     for file in spoken:
@@ -179,7 +179,7 @@ async def pictures_for(services: Services, found: Material, packet: Conversation
 
 
 async def _just_sent(services: Services, reach: Reach, packet: ConversationContextPacket) -> list[StoredFile]:
-    """The pictures of the message before: what is asked behind one is about it."""
+    """The pictures of the message before: a question behind one is about it."""
     before = packet.history[-1].user_text if packet.history else ""
     numbers = dict.fromkeys(map(int, PICTURE_NUMBER.findall(before)))
     known = [await services.files.shelf.find(reach.conversation_id, number) for number in numbers]
@@ -192,7 +192,7 @@ def has_files(text: str) -> bool:
 
 
 def file_name(file: StoredFile) -> str:
-    """How people are told of a file: by its name, else by what it is."""
+    """A file's name for people, else its kind."""
     return replies.say("file_called", name=file.name) if file.name else replies.say(f"file_kinds.{file.kind}")
 
 

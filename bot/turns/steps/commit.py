@@ -30,11 +30,11 @@ from memory.types import BY_CLOCK, BY_TAP, ConversationTurn
 log = structlog.get_logger(__name__)
 
 HEAD_START_S: Final = 0.01
-"""So much ahead of what is done behind it a reply is sent on its way."""
+"""So much ahead of the work behind it a reply is sent on its way."""
 
 
 async def seen(services: Services, ask: Ask) -> list[Statement]:
-    """Return what notes by which name somebody writes, and of a group its title and clock; nothing when it is known."""
+    """Return statements that store a writer's name, and a group's title and clock; none where they are stored."""
     name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
     return await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
 
@@ -127,9 +127,9 @@ class Commit:
         asyncio.get_running_loop().call_later(HEAD_START_S, line)
 
     async def _prompt(self, made: Made, took: Took) -> list[Statement]:
-        """Return what writes down what the model was given, so that it can be looked up; nothing when that is off.
+        """Return statements that store the model's prompt, so that it can be looked up; none when that is off.
 
-        Nothing either of an answer from before: its prompt may hold what was forgotten since (P13).
+        None either for an answer from before: its prompt may hold words that were forgotten since (P13).
         """
         services = self._services
         if not services.settings.continuity_prompts_days or took.is_second_try:

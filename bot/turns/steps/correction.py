@@ -1,4 +1,4 @@
-"""A reply to what was heard: its words stand for those of the voice message, as if that had been edited."""
+"""A reply to the words heard: it replaces those of the voice message, as if that had been edited."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory.foreign import parts
 
 
 async def head_of(services: Services, batch: Sequence[Envelope], claimed: Awaitable[None]) -> Envelope:
-    """Return the first update of a batch, as the edit that it amounts to where it puts right what was heard."""
+    """Return the first update of a batch, as the edit that it amounts to where it corrects the words heard."""
     head = batch[0]
     if head.kind == "edit":
         return await _with_its_words(services, head)
@@ -23,7 +23,7 @@ async def head_of(services: Services, batch: Sequence[Envelope], claimed: Awaita
 
 
 async def _with_its_words(services: Services, edit: Envelope) -> Envelope:
-    """Return the edit of a voice message, of which the caption alone can change, with what is said in it."""
+    """Return the edit of a voice message, of which the caption alone can change, with its words."""
     file = edit.files[0] if len(edit.files) == 1 and edit.files[0].message_id == edit.message_id else None
     if file is None:
         return edit
@@ -37,7 +37,7 @@ async def _with_its_words(services: Services, edit: Envelope) -> Envelope:
 async def _correction(services: Services, reply: Envelope) -> Envelope | None:
     """Return the edit that a message amounts to, None when it is a message like any other.
 
-    What was heard is replaced before the edit is worked on: after a crash that is done once more, and changes nothing.
+    The words heard are replaced before the edit is worked on: a crash makes that happen twice, which changes nothing.
     Raises `StorageUnavailable`.
     """
     if reply.kind != "text" or reply.replies_to is None or reply.files or reply.third_party:

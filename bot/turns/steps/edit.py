@@ -65,13 +65,13 @@ class Edits:
         self._has_answer = has_answer
 
     async def take(self, head: Envelope) -> None:
-        """Finish an edit, or what came of a poll or a checklist. Raises `Conflict`, `StorageUnavailable`."""
+        """Finish an edit, or the outcome of a poll or a checklist. Raises `Conflict`, `StorageUnavailable`."""
         if await self._gate.joins(head) or await self._joins_parked(head):
             return
         await (self._grown(head) if head.kind == "addition" else self._edited(head))
 
     async def _joins_parked(self, edit: Envelope) -> bool:
-        """Let an edit wait with its message for [Try again], which then answers what it says now; else return False.
+        """Let an edit wait with its message for [Try again], which then answers its new words; else return False.
 
         An answer that was made and could not be stored is one to the first words: it is kept, and the edit offered.
         """
@@ -89,7 +89,7 @@ class Edits:
         return True
 
     async def _grown(self, end: Envelope) -> None:
-        """Let the turn of a poll tell how it ended, and the next answer; that of a checklist what was ticked off.
+        """Let the turn of a poll tell how it ended, and the next answer; that of a checklist the ticked lines.
 
         Nobody is answered.
         """
@@ -109,11 +109,10 @@ class Edits:
         await services.committer.say(Target.of(end), [], store)
 
     async def _edited(self, envelope: Envelope) -> None:
-        """Let a message that was answered read as it does now, and offer to answer it again where that may differ.
+        """Give an answered message its new words, and offer to answer it again where the answer may differ.
 
-        An offer that stands already takes over the newest text, also one that a later answer took from the screen: a
-        tap on it may be on its way. What is noted of the answer before goes with it: of
-        the one that an earlier offer led to, else of the first.
+        An earlier offer takes over the newest text, also one that a later answer took from the screen: a tap on it may
+        be on its way. It carries the id of the answer before: of the one that an earlier offer led to, else the first.
         """
         about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
         payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
@@ -157,9 +156,9 @@ class Edits:
             self._services.behind(self._put_right(envelope, turn.turn_id), "reads")
 
     async def _put_right(self, edit: Envelope, turn_id: str) -> None:
-        """Let the keeper read an edit at once where notes rest on it, and name in the offer what became of them.
+        """Let the keeper read an edit at once where notes rest on it, and name their changes in the offer.
 
-        As it was stays an offer that was tapped, or that a later answer took from the screen. Never raises.
+        An offer that was tapped, or that a later answer took from the screen, stays unchanged. Never raises.
         """
         services, here = self._services, edit.conversation_id
         try:
@@ -200,7 +199,7 @@ class Edits:
         return replies.say("edited_noted" if changed else "edited_rings", notes=said) if said else ""
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
-        """Return the words of a turn's person as they are now; of a turn of several messages one alone reads anew."""
+        """Return the present words of a turn's person; of a turn of several messages one alone is new."""
         row = await self._services.db.read_one("messages_of_turn", turn_id=turn.turn_id)
         return reworded(turn.user_text, edit.text, is_one=(row or {}).get("n", 1) <= 1)
 

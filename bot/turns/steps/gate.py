@@ -1,4 +1,4 @@
-"""The gate before a turn: what is answered now, and what of earlier sessions comes along."""
+"""The gate before a turn: which messages are answered now, and the context that earlier sessions give."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Behind(Protocol):
 
 
 class TurnGate(Protocol):
-    """Decides what is answered now, and what is carried forward into it."""
+    """Decides which messages are answered now, and the context carried into them."""
 
     async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> Sequence[Envelope]:
         """Return the messages answered now, as this turn; none when they wait for the user's word.
@@ -37,11 +37,11 @@ class TurnGate(Protocol):
         ...
 
     async def carries(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether what other sessions of the conversation noted may reach the model in this one."""
+        """Return whether notes of the conversation's other sessions may reach the model in this one."""
         ...
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
-        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        """Return whether the chat shows the context carried into this first turn of a session."""
         ...
 
     async def behind(self, first: Envelope, ask: Ask) -> Behind:

@@ -1,4 +1,4 @@
-"""What is told besides: to the model of what it could not do or was set without it, to the person under an answer."""
+"""Words beside an answer: to the model, of refused changes and reminders set without it; to the person, below it."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def _not_stored(services: Services, ask: Ask) -> list[str]:
 
 
 def _sentence(change: dict[str, Any], reason: str, ask: Ask) -> str:
-    """One change that was not stored as the model was told, and how the note stands."""
+    """One change that was not stored as the model was told, and the note's state."""
     code, _, detail = reason.partition(" ")
     number = change.get("number")
     if code == "number":
@@ -141,7 +141,7 @@ def _line(note: Note, ask: Ask) -> str:
 
 
 async def set_without_model(services: Services, ask: Ask) -> list[Note]:
-    """Set what this message asks to be reminded of, bound to its turn, and return it; nothing where it does not ask.
+    """Set the reminder that this message asks for, bound to its turn, and return its notes; [] where it asks for none.
 
     A message that is tried again sets it once: the note's id is the turn's. Raises `StorageUnavailable`.
     """
@@ -159,6 +159,6 @@ async def set_without_model(services: Services, ask: Ask) -> list[Note]:
 
 
 def with_footnotes(answer: Answer, *, is_near: bool) -> str:
-    """Return an answer as it is shown: with small lines under it, which are no part of what was said."""
+    """Return an answer as it is shown: with small lines under it, which are no part of its text."""
     lines = [*answer.footnotes, *([replies.say("footnote_near")] if is_near else [])]
     return "\n\n".join([answer.text, *(f"_{line}_" for line in lines)])

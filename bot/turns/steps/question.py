@@ -1,4 +1,4 @@
-"""The question to whoever answers: the words of the messages, the packet, the person, and what the model can do."""
+"""The question to the responder: the words of the messages, the packet, the person, and the tools."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CARRIED = (
     "Of the notes and earlier conversations: " + " ".join(GUARDRAILS) + " The one exception: asked what you remember "
     "or where you left off, tell them plainly."
 )
-"""Text behind the instructions where earlier conversations are told: 001's guardrails, and what about."""
+"""Text behind the instructions where earlier conversations are told: 001's guardrails, and their subject."""
 
 
 async def read_together(services: Services, batch: Sequence[Envelope]) -> AskedAgain:
-    """Read what these messages say together, as much of it as one turn takes in; a pile is read in a thread."""
+    """Join the texts of these messages, as far as one turn takes them in; a pile is read in a thread."""
     third_party = any(envelope.third_party for envelope in batch)
     said = AskedAgain(batch_text(batch), third_party, whole_chars(batch))
     if len(said.text) > PILE_CHARS:
@@ -46,7 +46,7 @@ def bounded_for(services: Services, said: AskedAgain) -> AskedAgain:
 
 
 async def begin(services: Services, gate: TurnGate, work: TurnWork, state: SessionState) -> tuple[PendingTurn, Ask]:
-    """Return the turn that waits for its answer, and what is asked of whoever answers."""
+    """Return the turn that waits for its answer, and the question to the responder."""
     batch, said, first, clock = work.batch, work.said, work.batch[0], work.said.by_clock
     choices = await services.people.choices(first.user_id)
     own, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))

@@ -1,4 +1,4 @@
-"""Reactions to answers: kept for whoever runs the bot, with the answer that they stand under; nobody is answered."""
+"""Reactions to answers: kept for the operator, with the answer below which they are; nobody is answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ async def keep_reaction(db: Database, committer: Committer, reaction: Envelope) 
 
 
 async def _kept(db: Database, reaction: Envelope) -> list[Statement]:
-    """The statements that keep a reaction, or let go of one that was taken back; nothing under what is no answer.
+    """The statements that keep a reaction, or delete one that was taken back; none under a message that is no answer.
 
     Raises `StorageUnavailable`.
     """

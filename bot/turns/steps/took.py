@@ -1,4 +1,4 @@
-"""How long a turn took and what it took of a model, for charts and traces."""
+"""The time of a turn and its use of a model, for charts and traces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Took:
     model: Stopwatch = field(default_factory=Stopwatch)
 
     def figures(self, turn_id: str, answer: Answer, now_ms: int) -> Statement:
-        """Return the statement that writes down what the turn took, for charts."""
+        """Return the statement that stores the figures of the turn, for charts."""
         values = {
             "turn_id": turn_id,
             "model": answer.model,

@@ -1,4 +1,4 @@
-"""One turn at work: the messages that it answers, what they say together, and the answer that completes it."""
+"""One turn at work: the messages that it answers, their joined text, and the answer that completes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class AskedAgain:
     calls: tuple[CallRow, ...] = ()
     """Calls of tools that a tap has decided, whose results are answered."""
     material: Material = NOTHING
-    """What its files say, and what the person has to know of them."""
+    """Words of its files, and notices on them to the person."""
     by_clock: ByClock | None = None
     """For a run of a task."""
     by_tap: bool = False
