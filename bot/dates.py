@@ -228,7 +228,7 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
     if set(days) in (_WORKING, _WEEKEND):
         return _say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
     names = _say(language, "dates.each_weekday").split()
-    return _say(language, "every.on_days", days=_listed([names[_DAYS.index(day)] for day in order], language))
+    return _say(language, "every.on_days", days=listed([names[_DAYS.index(day)] for day in order], language))
 
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:
@@ -240,7 +240,7 @@ def _in_month(days: Sequence[str], month_days: str, step: int, language: str) ->
         return _say(language, "every.month_last") if step == 1 else each
     if not all(day.isdigit() for day in month_days.split(",")):
         return _say(language, "every.at_times")
-    said = _listed([_nth(int(day), language) for day in month_days.split(",")], language)
+    said = listed([_nth(int(day), language) for day in month_days.split(",")], language)
     return _say(language, "every.month_on", day=said) if step == 1 else f"{each}, {said}"
 
 
@@ -273,7 +273,8 @@ def _nth(number: int, language: str) -> str:
     return f"{number}." if language == "de" else str(number)
 
 
-def _listed(names: Sequence[str], language: str) -> str:
+def listed(names: Sequence[str], language: str) -> str:
+    """The names in a row: `Tue, Thu and Sat`."""
     *first, last = names
     return f"{', '.join(first)} {_say(language, 'every.and')} {last}" if first else last
 

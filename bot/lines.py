@@ -13,6 +13,7 @@ from bot.dates import (
     days_from,
     every_text,
     hour_text,
+    listed,
     local,
     names_days,
     rhythm_in,
@@ -225,7 +226,9 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series
         when = "" if tells_hour(note.text, at_ms, zone) else f"{local(at_ms, zone):%H:%M}"
     else:
         when = _next(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
-    return replies.say("lines.rings", when=when).rstrip()
+    also = [] if note.repeats else series.singles(note)[1:]
+    later = (when_text(series.at_ms_of(each, note.time_zone), now_ms, zone, replies.spoken()) for each in also)
+    return replies.say("lines.rings", when=listed([when, *later], replies.spoken())).rstrip()
 
 
 def _next(

@@ -176,6 +176,8 @@ def occurrence_of(stamp: int) -> str:
 
 def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> Operation:
     """The effect of a tap: [Done] ends that date alone, and the note when it has no other."""
+    if choice == "done" and series.rings_again(note, occurrence):
+        return End(number=note.number, occurrence=occurrence)
     if choice == "done" and note.kind == "event" and note.due_at_ms and not note.repeats and not is_past(note, now_ms):
         return Change(number=note.number, fields={"rings_from": "", "repeats": ""})  # it is still to come
     if choice == "done":

@@ -61,7 +61,7 @@ def rings_in_doubt(note: Note) -> bool:
 
 def _only_rings(note: Note) -> bool:
     """Whether the day of a note in doubt is that of its ring, and nothing else."""
-    return rings_in_doubt(note) and note.due_at_ms is None and not note.repeats
+    return rings_in_doubt(note) and note.due_at_ms is None and not note.repeats and len(series.singles(note)) == 1
 
 
 def _tells_ring(kept: Kept, note: Note) -> bool:

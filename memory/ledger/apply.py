@@ -183,11 +183,11 @@ def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]
     moved = note.model_copy(update=dict(fields))
     if (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
         return {}
-    ring = series.ring_moved_along(note, moved)
-    if ring == note.rings_from or (series.at_ms_of(ring, moved.time_zone) <= by.at_ms and note.rings_at_ms is not None):
+    rings = series.rings_moved_along(note, moved)
+    to_come = [each for each in rings if series.at_ms_of(each, moved.time_zone) > by.at_ms]
+    if rings[0] == note.rings_from or (not to_come and note.rings_at_ms is not None):
         return {}
-    is_to_come = series.at_ms_of(ring, moved.time_zone) > by.at_ms
-    return {"rings_from": ring if is_to_come else "", "occurrences": ()}
+    return series.ringing_at(to_come, moved.time_zone)
 
 
 def _ring_to_take(note: Note) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _ring_to_take(note: Note) -> dict[str, Any]:
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
     turn_ids = {"turn_ids": joined(note.turn_ids, operation.turn_ids)}
-    if operation.occurrence and note.repeats:
+    if operation.occurrence and (note.repeats or series.rings_again(note, operation.occurrence)):
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
         date = series.done(note, operation.occurrence)

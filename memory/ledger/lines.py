@@ -58,7 +58,9 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         found.append(f"{word} {due}{last}{rule}")
     if note.rings_at_ms is not None:
         rule = f", {note.repeats}" if note.repeats else ""
-        found.append(f"rings {when(note.rings_at_ms, zone)}{rule}")
+        also = [] if note.repeats else series.singles(note)[1:]
+        rings = [note.rings_at_ms, *(series.at_ms_of(each, note.time_zone) for each in also)]
+        found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{rule}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
     found += (_exception(at_ms, date, zone, when) for at_ms, date in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from dateutil.rrule import rrule
 
@@ -66,8 +66,7 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
 
 def hangs_on_its_day(note: Note) -> bool:
     """Whether a note rings for the day that it is due: on that day, or on the evening before."""
-    local = local_of(note.rings_at_ms, note.time_zone) if note.rings_at_ms is not None else note.rings_from
-    ring = read_local(local)
+    ring = read_local((singles(note) or [note.rings_from])[-1])
     days = (_local_due(note).date() - ring.date()).days
     return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
@@ -87,17 +86,38 @@ def first_from(repeats: str, local: str) -> str | None:
         return None
 
 
-def ring_moved_along(note: Note, moved: Note) -> str:
+def singles(note: Note) -> list[str]:
+    """When a note without a rule is still to ring, by its own clock, the next first."""
+    regular = _next_regular(note)
+    moved = (each.moved_to_ms for each in note.occurrences if each.state in TO_COME and each.moved_to_ms is not None)
+    return sorted([*([regular] if regular else []), *(local_of(at_ms, note.time_zone) for at_ms in moved)])
+
+
+def ringing_at(locals_: Sequence[str], zone: str) -> dict[str, Any]:
+    """The fields of a note that rings once at each of these, the later ones as dates of their own; "" for none."""
+    first, *later = sorted(set(locals_)) or [""]
+    also = (Occurrence(original_local=each, moved_to_ms=at_ms_of(each, zone), state="moved") for each in later)
+    return {"rings_from": first, "repeats": "", "occurrences": tuple(also)}
+
+
+def rings_again(note: Note, local: str) -> bool:
+    """Whether a note without a rule, one time of which rang, has others to come."""
+    dates = {each.original_local: each.state for each in note.occurrences}
+    others = (state in TO_COME for each, state in dates.items() if each != local)
+    return not note.repeats and dates.get(local) in OVER and any(others)
+
+
+def rings_moved_along(note: Note, moved: Note) -> list[str]:
     """When a note rings once its day is another one, over or not.
 
     A ring of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
     distance (`an hour before`). Raises ValueError for a time that is none.
     """
-    ring = read_local(note.rings_from)
     old, new = (_local_due(each) for each in (note, moved))
-    keeps_hour = ring.date() != old.date() or not (note.due_exact and moved.due_exact)
-    ring += timedelta(days=(new.date() - old.date()).days) if keeps_hour else new - old
-    return f"{ring:{LOCAL}}"
+    days = timedelta(days=(new.date() - old.date()).days)
+    is_exact, to_come = note.due_exact and moved.due_exact, singles(note)
+    rings = map(read_local, to_come if len(to_come) > 1 else [note.rings_from])
+    return [f"{ring + (new - old if is_exact and ring.date() == old.date() else days):{LOCAL}}" for ring in rings]
 
 
 def _local_due(note: Note) -> datetime:
@@ -200,7 +220,8 @@ def _next_regular(note: Note) -> str | None:
     gone = {each.original_local for each in note.occurrences}
     last = max((each.original_local for each in note.occurrences if each.state in OVER), default="")
     if not note.repeats:
-        return None if gone else note.rings_from
+        is_first = all(each.state == "moved" and each.original_local > note.rings_from for each in note.occurrences)
+        return note.rings_from if is_first else None
     rule = _rule(note)
     if rule is None:
         return None
@@ -325,7 +346,8 @@ def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
     """The last date that is over by now, at least the one that rang: what was missed meanwhile comes once."""
     rule = _rule(note)
     if rule is None:
-        return rang_local
+        late = (each.original_local for each in note.occurrences if each.state == "moved" and not note.repeats)
+        return max([rang_local, *(each for each in late if at_ms_of(each, note.time_zone) <= now_ms)])
     latest = rang_local
     start = read_local(rang_local)
     for n, at in enumerate(rule.xafter(start)):

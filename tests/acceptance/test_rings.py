@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import ToolCall
-from story import asked, reply, rows, shows
+from story import asked, bot_texts, reply, rows, shows, tap
 
 pytestmark = pytest.mark.acceptance
 ANA, RUI = 11, 12
@@ -49,6 +49,45 @@ async def test_a_list_tells_when_the_person_was_reminded_and_not_when_they_shoul
         "water the plants (⏰ every day at 08:00, I reminded you today at 08:00)"
         in (await reply(api, "/reminders")).text
     )
+
+
+# --- one thing, two nudges --------------------------------------------------------------------------------------------
+
+OPERATION = {"text": "The operation", "due": "2027-03-02T08:00", "at": "2027-03-01T13:00, 2027-03-02T07:00"}
+
+
+async def test_one_note_rings_a_day_before_and_an_hour_before(api, model, bot_here):
+    """It is one line; [Done] under the first ring leaves the second, and another call makes no second note."""
+    bot = await bot_here(CONTINUITY_TIMEZONE="UTC")
+    model.reply = calls(remind(**OPERATION), remind(**OPERATION | {"at": "2027-03-02T07:00"}))
+    await reply(api, "please remind me a day and an hour before the operation")
+    results = [text for role, text in asked(model)[-1].messages if role == "tool"]
+    assert "rings Mon 2027-03-01 13:00 and Tue 2027-03-02 07:00" in results[0]
+    assert "to ring twice give both" in results[1]
+    listed = (await reply(api, "/reminders")).text
+    assert "Today\n1. The operation (⏰ 13:00 and tomorrow at 07:00, tomorrow at 08:00)" in listed
+
+    await bot.passes(hours=3)
+    await tap(api, "Done", "Done: The operation", on=await shows(api, "⏰ The operation (tomorrow at 08:00)"))
+    assert "The operation (at 08:00, ⏰ 07:00)" in (await reply(api, "/reminders")).text
+    await bot.passes(hours=18)
+    await shows(api, "⏰ The operation (today at 08:00)")
+    assert rows(bot, "SELECT COUNT(*), MAX(status) FROM notes") == [(1, "open")]
+
+
+async def test_both_rings_move_along_with_their_day_and_what_was_missed_rings_once(api, model, bot_here):
+    """The day before stays the day before, an hour before an hour before."""
+    bot = await bot_here(CONTINUITY_TIMEZONE="UTC")
+    move = ToolCall("change", {"numbers": [1], "due": "2027-03-04T10:00"}, "call_m")
+    model.reply = calls(remind(**OPERATION), move)
+    await reply(api, "please remind me, and move it")
+    results = [text for role, text in asked(model)[-1].messages if role == "tool"]
+    assert "rings Wed 2027-03-03 13:00 and Thu 2027-03-04 09:00" in results[1]
+
+    await bot.passes(hours=71.5)
+    await bot.passes(hours=0.1)
+    assert sum(text.startswith("⏰ The operation") for text in bot_texts(api)) == 1
+    assert rows(bot, "SELECT rings_at_ms FROM notes") == [(None,)]
 
 
 # --- rules without a date ---------------------------------------------------------------------------------------------

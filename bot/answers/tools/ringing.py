@@ -38,6 +38,13 @@ class RingTime:
     rule: str
     remark: str = field(default="", compare=False)
     """Sentences about it for the person."""
+    also: tuple[str, ...] = ()
+    """Later times of one that has no rule."""
+
+    def fields(self, zone: str) -> dict[str, Any]:
+        """The fields of the note."""
+        once = {"rings_from": self.local, "repeats": self.rule}
+        return once if self.rule else series.ringing_at([self.local, *self.also], zone)
 
 
 async def remind(desk: Desk, wish: Wish) -> str:
@@ -57,11 +64,11 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known = views.find(desk.notes.open(), wish.text)
     if known is not None and known.rings and not known.doubtful:
-        again = "To change it call with numbers. One rule rings twice a day: BYHOUR=8,20. Another one has other words."
+        again = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
         own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)
-    rings = {"rings_from": ring.local, "repeats": ring.rule} | desk.due(wish.due, desk.zone)
+    rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if known is not None:
         return desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings))) + ring.remark
     return _add(desk, wish, rings) + ring.remark
@@ -101,7 +108,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
             f"of them give repeats too ({note.repeats}, or once)."
         )
     ring = await ring_time(desk, wish, note)
-    rings = {"rings_from": ring.local, "repeats": ring.rule} | desk.due(wish.due, desk.zone)
+    rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if wish.text.strip() and not note.rings and folded(wish.text) != folded(note.text):
         return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}"
     fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
@@ -122,11 +129,12 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     if not at:
         raise Refused(f"Not set: say when it rings: at, as 2026-11-27T14:30. {desk.now}")
     if not rule:
-        once = desk.time(at)
-        local = once.local(MORNING)
-        if series.at_ms_of(local, desk.zone) <= desk.ask.now_ms:
-            raise Refused(f"Not set: no hour was given, and {local} is over. {desk.now}")
-        return RingTime(local, "", _remark(desk, wish.text, has_hour=bool(once.hour)))
+        times = [desk.time(each) for each in at.split(",")]
+        first, *also = sorted(each.local(MORNING) for each in times)
+        if series.at_ms_of(first, desk.zone) <= desk.ask.now_ms:
+            raise Refused(f"Not set: no hour was given, and {first} is over. {desk.now}")
+        remark = _remark(desk, wish.text, has_hour=all(each.hour for each in times))
+        return RingTime(first, "", remark, tuple(also))
     begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
     has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
     try:
