@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 STOP_REFUSED_S = 0.5
-"""How long a stop waits for turns when the database refuses just now: they could not be stored anyway."""
+"""Wait of a stop for turns while the database refuses: they could not be stored anyway."""
 STOP_TURNS_S = 5.0
-"""How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
+"""Time for running turns after SIGTERM; the whole stop stays under 10 s."""
 STOP_POLLING_S = STOP_DELIVERY_S = STOP_SESSIONS_S = 1.0
 
 
@@ -244,7 +244,7 @@ class App:
 
     @property
     def http_url(self) -> str | None:
-        """Where the HTTP service listens; None when there is none."""
+        """The address of the HTTP service, None when there is none."""
         return self._http.url if self._http else None
 
     def time_was_moved(self) -> None:

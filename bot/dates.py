@@ -129,7 +129,7 @@ def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
 
 
 def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str = "") -> str:
-    """How often a series comes: `every Sunday`, `every day at 08:00 until 5 Dec`; `regularly` for odd rules.
+    """The rhythm of a series: `every Sunday`, `every day at 08:00 until 5 Dec`; `regularly` for odd rules.
 
     The year of its end is named where it is not the one of `now_ms`.
     """
@@ -254,7 +254,7 @@ def _nth_weekday(day: str, language: str) -> str:
 
 
 def _limits(parts: dict[str, str], now: datetime | None, language: str) -> list[str]:
-    """Until when a series comes, where it ends."""
+    """The words for the end of a series; none where it has no end."""
     until = parts.get("UNTIL", "")[:8]
     if not until.isdigit():
         return []

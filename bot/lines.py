@@ -93,7 +93,7 @@ def bare(text: str) -> str:
 def name_of(note: Note) -> str:
     """The note in a line that goes on; of work its title alone: `Bread history` of `Bread history: Tell me one …`.
 
-    Of work that has none it is the first sentence.
+    Work without a title is named by its first sentence.
     """
     if not is_work(note):
         return bare(note.text)
@@ -148,7 +148,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
 
 
 def _owner(note: Note) -> str:
-    """Who has to act, where that is not plain: the person's own matters name nobody."""
+    """The one who has to act, where that is not plain: the person's own matters name nobody."""
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
     if note.owner == EVERYONE:
@@ -166,7 +166,7 @@ def _is_one(note: Note) -> bool:
 
 
 def _due_with_its_ring(note: Note) -> bool:
-    """Whether a series rings on the day of each date, at another time than it is due, and its next is none moved."""
+    """Whether a series rings on the day of each date at another time than due, and its next date is not a moved one."""
     if not note.due_exact or note.due_at_ms is None or note.rings_at_ms is None or _is_one(note):
         return False
     days = {local(at_ms, note.time_zone).date() for at_ms in (note.due_at_ms, note.rings_at_ms)}
@@ -174,12 +174,12 @@ def _due_with_its_ring(note: Note) -> bool:
 
 
 def _clock(note: Note, zone: str) -> str:
-    """By which clock it is due: a day without an hour is a day where it was said."""
+    """The clock by which a note is due: a day without an hour is a day where it was said."""
     return zone if note.due_exact else note.time_zone
 
 
 def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """When it is due: the hour alone where its day is told; said to be over when it is; "" where the text tells it."""
+    """The due time of a note: the hour alone where its day is told, late or past in words; "" if the text tells it."""
     if note.due_at_ms is None:
         return ""
     language, clock = replies.spoken(), _clock(note, zone)
@@ -202,7 +202,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
 
 
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """The rhythm and the next date of a series by when it is due."""
+    """The rhythm and the next date of a series, by its due times."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
@@ -211,13 +211,13 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
 
 
 def _has_hour(note: Note, clock: str) -> bool:
-    """Whether it is due at an hour that its text does not tell."""
+    """Whether a note is due at an hour that its text does not tell."""
     exact = note.due_exact and note.ends_at_ms is None
     return exact and not tells_hour(note.text, note.due_at_ms or 0, clock)
 
 
 def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series_is_told: bool) -> str:
-    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday at 19:00, not this Sunday`; nothing of its text.
+    """The ring of a note: `⏰ tomorrow at 09:00`, `⏰ every Sunday at 19:00, not this Sunday`; nothing of its text.
 
     The hour alone, `⏰ 09:00`, where the day or the series is told.
     """
@@ -298,14 +298,14 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
 
 
 def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:
-    """That it rang, and when; the hour alone where its day is told."""
+    """The last ring of a note; the hour alone where its day is told."""
     language, is_told = replies.spoken(), exact and local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language, exact=exact)
     return say_in(note.conversation_id, "lines.rang", when=when)
 
 
 def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """Until when it was put off, or a series is paused; the day not again where it stands over the line."""
+    """The end of a snooze, or of a series' pause; without the day where that stands over the line."""
     language, until = replies.spoken(), local(until_ms, zone)
     if until.date() in told:
         return replies.say("lines.paused" if note.repeats else "lines.put_off")

@@ -11,7 +11,7 @@ import regex  # type: ignore[import-untyped]  # it has no types of its own
 import structlog
 
 MAX_CHARS: Final = 2_000
-"""So much of a text is read, from its beginning."""
+"""Characters that are read of a text, from its beginning."""
 TIMEOUT_S: Final = 0.05
 if TYPE_CHECKING:  # `regex` has no types of its own; they are those of `re`
     Pattern = _Pattern[str]
@@ -41,7 +41,7 @@ def any_of(phrases: Iterable[str], parts: Mapping[str, str] | None = None) -> Pa
 
 
 def find(pattern: Pattern, text: str, start: int = 0) -> Match | None:
-    """The first place where a pattern fits; None also when it took too long, which is counted in `timed_out`."""
+    """The first place where a pattern fits; None also when that took too long: the pattern is then in `timed_out`."""
     return _bounded(pattern, lambda timed: timed.search(text[:MAX_CHARS], start, timeout=TIMEOUT_S))
 
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 
 class Retries(TypedDict):
-    """How `stamina` waits between two tries, in seconds."""
+    """Waits of `stamina` between two tries, in seconds."""
 
     wait_initial: float
     wait_max: float

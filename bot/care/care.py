@@ -17,7 +17,7 @@ from memory.types import CARE
 
 _DATA: Final = Path(__file__).parent / "languages"
 MAX_CHARS: Final = 6_000
-"""So much of a message is looked at, from its beginning and its end alike."""
+"""Characters that are read of a message, half from its beginning and half from its end."""
 WINDOW_CHARS: Final = 1_000
 OVERLAP_CHARS: Final = 200
 """A message is read in windows that overlap by more than the longest sign."""
@@ -31,7 +31,7 @@ _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2019\u02bc\u2018`\u00b4", "
 
 @dataclass(frozen=True, slots=True)
 class Distress:
-    """How distress sounds in one language, and the caring answer."""
+    """Signs of distress in one language, and the caring answer."""
 
     code: str
     signs: Pattern

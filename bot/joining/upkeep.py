@@ -18,9 +18,9 @@ from memory.storage.engine import OpenDatabase
 log = structlog.get_logger(__name__)
 
 STORAGE_LOOK_S = 1.0
-"""How often the database file is looked for in its place."""
+"""Seconds between two looks for the database file."""
 STORAGE_LAST_S = 5.0
-"""How long a bot whose database is gone refuses everything before it ends, so that its watchers see why."""
+"""Time that a bot without its database refuses everything before it ends, so that its watchers see why."""
 DAY_MS = 24 * 3600 * 1000
 PURGE_DONE_MS = 14 * DAY_MS
 FIGURES_KEPT_MS = 400 * DAY_MS

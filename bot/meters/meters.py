@@ -7,7 +7,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -27,7 +27,7 @@ _LONG_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 
 @dataclass(slots=True)
 class Stopwatch:
-    """How long something took."""
+    """Seconds that something took."""
 
     seconds: float = 0.0
 
@@ -101,11 +101,9 @@ class Meters:
     def _histogram(self, name: str, what: str, buckets: Sequence[float], *labels: str) -> Histogram:
         return Histogram(name, what, labels, buckets=buckets, registry=self.registry)
 
-    @contextmanager
-    def turn(self, turn_id: str) -> Iterator[Span]:
+    def turn(self, turn_id: str) -> AbstractContextManager[Span]:
         """Trace one turn; its stages are children."""
-        with self.tracer.span("turn", continuity__turn_id=turn_id) as span:
-            yield span
+        return self.tracer.span("turn", continuity__turn_id=turn_id)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[Stopwatch]:

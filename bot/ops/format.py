@@ -1,4 +1,4 @@
-"""How facts are said to the operator: times, sizes, ids, and other people's text made safe for a terminal. Pure."""
+"""Facts in the operator's words: times, sizes, ids, and other people's text made safe for a terminal. Pure."""
 
 from __future__ import annotations
 

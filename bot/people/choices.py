@@ -16,7 +16,7 @@ from memory.zones import known_zone, zone_names
 
 TIME_ZONE = "time_zone"
 NAME = "name"
-"""As somebody, or a group, was called when they wrote last."""
+"""The name of somebody, or of a group, at their last message."""
 CALLED = "called"
 """The name that somebody gave themselves."""
 LANGUAGE = "language"

@@ -18,7 +18,7 @@ class ChatName:
     """One chat as a person would point at it."""
 
     name: str
-    """Of the person or the group, e.g. `Sam`, `Flat`, `Flat, topic 12`."""
+    """The name of the person or the group, e.g. `Sam`, `Flat`, `Flat, topic 12`."""
     initials: str
     """One or two letters, e.g. `S`, `FT`."""
     colour: int

@@ -19,7 +19,7 @@ from memory.zones import zone_of
 
 MINUTE_MS = 60_000
 NEAR = 0.8
-"""At this share of a day's limit the person is told."""
+"""The share of a day's limit at which the person is told."""
 NOTICE = "notice"
 """The purpose of the row which says that they were told."""
 
@@ -80,7 +80,7 @@ class UsedThatDay:
     purpose: str
     tokens: int
     unpriced_tokens: int
-    """Of them, those whose price nobody knows."""
+    """The tokens among them whose price nobody knows."""
     cost_nanodollars: int
 
 

@@ -28,26 +28,21 @@ async def play(folder: Path, say: Callable[[str], None], *, port: int, show: boo
     Raises `Locked` when another playground works there, and `StorageUnavailable` when the folder cannot be used.
     """
     with held(folder):
-        await _play(folder, say, port=port, show=show)
-
-
-async def _play(folder: Path, say: Callable[[str], None], *, port: int, show: bool) -> None:
-    clock = MovedClock(folder / "clock")
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    playground = Playground(folder, clock)
-    await playground.start(port)
-    try:
-        show_at(folder, playground.api.url)
-        say(f"Open {playground.api.url} in a browser. Ctrl-C ends it; everything is kept in {folder}.")
-        if show and _has_screen():
-            with suppress(webbrowser.Error):
-                await asyncio.to_thread(webbrowser.open, playground.api.url)
-        await stop.wait()
-    finally:
-        await playground.stop()
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        playground = Playground(folder, MovedClock(folder / "clock"))
+        await playground.start(port)
+        try:
+            show_at(folder, playground.api.url)
+            say(f"Open {playground.api.url} in a browser. Ctrl-C ends it; everything is kept in {folder}.")
+            if show and _has_screen():
+                with suppress(webbrowser.Error):
+                    await asyncio.to_thread(webbrowser.open, playground.api.url)
+            await stop.wait()
+        finally:
+            await playground.stop()
 
 
 def _has_screen() -> bool:

@@ -1,4 +1,4 @@
-"""When Python looks for garbage: not while the program is loaded, and later only among newer objects.
+"""Times of Python's search for garbage: not while the program is loaded, and later only among newer objects.
 
 A look at all objects of a loaded bot takes 90 ms, and nobody is served meanwhile.
 """

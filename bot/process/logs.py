@@ -114,11 +114,8 @@ def set_up(
     _secrets.learn([*given, *(value for name, value in os.environ.items() if _SECRET_NAMES.search(name))])
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     whole = level == "DEBUG"
-    last: Any
-    if style == "json":
-        last = structlog.processors.JSONRenderer()
-    else:
-        last = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    json, console = structlog.processors.JSONRenderer, structlog.dev.ConsoleRenderer
+    last: Any = json() if style == "json" else console(colors=sys.stderr.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -130,10 +127,14 @@ def set_up(
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    final: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
-    final.append(structlog.processors.ExceptionRenderer(lambda found: error_in_words(found[1], whole=whole)))
     formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()], processors=[*final, _redact_event, last]
+        foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.ExceptionRenderer(lambda found: error_in_words(found[1], whole=whole)),
+            _redact_event,
+            last,
+        ],
     )
     handler = _RedactingHandler(sys.stderr)
     handler.setFormatter(formatter)

@@ -23,7 +23,7 @@ PLACES: Final = 64
 WIDTH: Final = 128
 LENGTH: Final = PLACES * WIDTH
 BESIDE: Final = 16
-"""So many processes may have their data beside each other, with a database on a server."""
+"""The most processes with their data beside each other, with a database on a server."""
 
 _T = TypeVar("_T")
 

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 END_S = 1.0
-"""How long the end waits for running work."""
+"""Wait of the end for running work."""
 
 Mark = AbstractContextManager[object]
 

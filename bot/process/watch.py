@@ -18,12 +18,12 @@ from bot.process import systemd
 from bot.process.threads import Threads
 
 BEATS: Final = 10
-"""How often the clocks are set back within the time that is allowed."""
+"""Number of times that the clocks are set back within the limit."""
 LONGEST_BEAT_S: Final = 1.0
 TRACE_AT: Final = 0.9
 """The part of that time after which the trace is left."""
 STOP_S: Final = 9.5
-"""How long a stop may take as a whole; SIGTERM ends a bot within ten seconds."""
+"""Limit of a whole stop; SIGTERM ends a bot within ten seconds."""
 MANY: Final = 1000
 STANDARD_ERROR: Final = 2
 

@@ -20,11 +20,11 @@ class NamedModel:
     """One model."""
 
     name: str
-    """As people choose it; its id when it has no other."""
+    """The name that people choose; the id without one."""
     model: str
     """provider:name"""
     context_tokens: int | None = None
-    """How many tokens it takes at most, instructions and answer included; None for more than we ever send."""
+    """Tokens that the model takes at most, instructions and answer included; None for more than we ever send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SoundModel:
     """A model that listens or speaks."""
 
     name: str
-    """As its server calls it; of one on this machine its folder."""
+    """The name at its server; of a model on this machine its folder."""
     is_local: bool = False
     voice: str = ""
 

@@ -177,7 +177,7 @@ class Settings(CheckedFields):
 
     @property
     def files_dir(self) -> Path:
-        """Where the files lie that people send, absolute; on a server they lie in its database."""
+        """The folder of files that people send, absolute; with a database on a server they are in the database."""
         return (self.continuity_files_dir or self.beside.with_name(f"{self.beside.name}.files")).absolute()
 
     @property

@@ -94,7 +94,7 @@ _AXES: Final[Mapping[Shown, Shown]] = {
     dollars: lambda value: f"${value:,.10g}",
     seconds: lambda value: f"{value:,.10g} s",
 }
-"""How the figures of an axis are written, which need no more digits than their step."""
+"""The form of figures on an axis, which need no more digits than their step."""
 
 
 def ticks(top: float, *, whole: bool) -> list[float]:
@@ -146,7 +146,7 @@ def _chart(
 
 
 def _bars(values: Sequence[float], *, is_stacked: bool) -> list[tuple[float, float]]:
-    """Where each piece begins, and how long it is."""
+    """Begin and length of each piece of a bar."""
     if not is_stacked:
         return [(0.0, value) for value in values]
     return [(sum(values[:number]), value) for number, value in enumerate(values)]

@@ -52,12 +52,12 @@ class Facts:
     failures: Sequence[Breakdown] = ()
     waiting: Sequence[Waiting] = ()
     answered_at_ms: int | None = None
-    """When the last answer was made, None before the first."""
+    """Time of the last answer, None before the first."""
     took_ms: int = 0
     unread: str = ""
-    """Why the last reading for notes failed; "" when it did not."""
+    """Cause of the last reading's failure; "" when it did not fail."""
     timeout_ms: int = 60_000
-    """How long a model may be silent."""
+    """Longest silence of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _warn(facts: Facts) -> list[str]:
 
 
 def _is_now(failure: Breakdown, facts: Facts) -> bool:
-    """Whether no answer has come since it failed."""
+    """Whether no answer has come since the failure."""
     return failure.breaks and (facts.answered_at_ms is None or failure.latest_ms >= facts.answered_at_ms)
 
 
@@ -130,7 +130,7 @@ def _waits(waiting: Waiting, now_ms: int) -> str:
 
 
 def _clock(elapsed_ms: int) -> str:
-    """How long something has lasted: `under a minute`, `3 minutes`, `2 hours`."""
+    """A length of time in words: `under a minute`, `3 minutes`, `2 hours`."""
     minutes = max(0, elapsed_ms) // 60_000
     if not minutes:
         return "under a minute"

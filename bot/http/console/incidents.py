@@ -44,13 +44,13 @@ class Trouble:
     why: str
     remedy: str
     error: str
-    """As it is stored, for [Retry all] of messages; "" where there is no such thing."""
+    """The stored error, for [Retry all] of messages; "" for updates and parts."""
     breaks: bool
     items: tuple[Item, ...]
 
     @property
     def since_ms(self) -> int:
-        """When the first of them came."""
+        """Time of the first of them."""
         return min(each.since_ms for each in self.items)
 
     @property

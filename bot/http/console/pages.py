@@ -81,6 +81,8 @@ class Head:
     chat: ChatName
     state: str
     turns: int
+    standing: str
+    """The keeper's sentence about where the session stands, "" for none."""
 
 
 class Pages:
@@ -156,7 +158,8 @@ class Pages:
         current = await services.memory.store.current_session_id(row.conversation_id) == session_id
         title = _title(line.title if line else "", first.user_text if first else "")
         state = words.session_state(row.status, current=current)
-        head = Head(session_id, title, names.chat(row.conversation_id), state, row.turn_count)
+        standing = line.standing if line else ""
+        head = Head(session_id, title, names.chat(row.conversation_id), state, row.turn_count, standing)
         return head, row, names
 
     async def conversation(self, session: str, through: str = "") -> dict[str, Any]:
@@ -169,15 +172,13 @@ class Pages:
         begin = max(1, end - TURNS + 1)
         logged = await services.memory.store.logged_between(head.id, begin, end)
         snapshots = await services.memory.store.context_snapshots(head.id, limit=last - begin + 1)
-        ledger = await services.memory.ledgers.read(row.conversation_id)
-        line = (await session_lines(services.db, ledger)).get(head.id)
         given = {row["turn_id"]: row for row in snapshots}
         took = {row["turn_id"]: row for row in await services.db.read("console_figures", session_id=head.id)}
         turns = [each.turn for each in logged]
         return {
             "head": head,
             "shown": shown,
-            "standing": line.standing if line else "",
+            "standing": head.standing,
             "answers": [self._answer(turn, names, given.get(turn.turn_id), took.get(turn.turn_id)) for turn in turns],
             "cap": self._bot.settings.continuity_context_tokens,
             "earlier": turns[0].seq - 1 if turns else 0,

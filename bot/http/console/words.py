@@ -138,7 +138,7 @@ def _read(name: str, value: object) -> object:
 
 
 def every(rule: str) -> str:
-    """How often a series comes.
+    """The rhythm of a series.
 
     >>> every("FREQ=WEEKLY;BYDAY=TU")
     'every Tuesday'

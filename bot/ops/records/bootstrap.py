@@ -9,21 +9,18 @@ from bot.ops.records.sessions import list_sessions
 from bot.ops.workspace import OpsError, Workspace
 from bot.people.choices import PersonalChoices
 from bot.people.personas import PersonaError, Personas
-from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.types import BootstrapOwner, Mode, Persona, Preference, Stages
 from memory.errors import UnknownSession
 
 
 async def run(workspace: Workspace, session_id: str) -> Stages:
     """Return every stage for the owner of a session; nothing is stored. Raises OpsError and `ContinuityError`."""
-    bootstrap = workspace.memory.bootstrap
-    return await bootstrap.stages(await _owner(workspace, bootstrap, session_id))
+    return await workspace.memory.bootstrap.stages(await _owner(workspace, session_id))
 
 
 async def refresh(workspace: Workspace, session_id: str) -> Stages:
     """Make and store the bootstrap of a session's owner; return every stage. Raises OpsError and `ContinuityError`."""
-    bootstrap = workspace.memory.bootstrap
-    return await bootstrap.refresh(await _owner(workspace, bootstrap, session_id))
+    return await workspace.memory.bootstrap.refresh(await _owner(workspace, session_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +48,8 @@ async def list_chosen(workspace: Workspace, limit: int) -> list[Chosen]:
 
 async def prefer(workspace: Workspace, session_id: str, mode: Mode, *, skip_preview: bool) -> None:
     """Store the preference of a session's owner for after a silence. Raises OpsError and `ContinuityError`."""
-    bootstrap = workspace.memory.bootstrap
-    owner = await _owner(workspace, bootstrap, session_id)
-    await bootstrap.prefer(owner, Preference(mode=mode, skip_preview=skip_preview))
+    owner = await _owner(workspace, session_id)
+    await workspace.memory.bootstrap.prefer(owner, Preference(mode=mode, skip_preview=skip_preview))
 
 
 async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool) -> int:
@@ -64,7 +60,7 @@ async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool
     bootstrap = workspace.memory.bootstrap
     if not every:
         for session_id in session_ids:
-            await bootstrap.clear(await _owner(workspace, bootstrap, session_id))
+            await bootstrap.clear(await _owner(workspace, session_id))
         return len(session_ids)
     rows = [await workspace.memory.store.session(session_id) for session_id in session_ids]
     conversations = sorted({row.conversation_id for row in rows if row is not None})
@@ -73,12 +69,12 @@ async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool
     return len(conversations)
 
 
-async def _owner(workspace: Workspace, bootstrap: Bootstrap, session_id: str) -> BootstrapOwner:
+async def _owner(workspace: Workspace, session_id: str) -> BootstrapOwner:
     """Return the owner of a session's bootstrap, with the persona that they chose."""
     row = await workspace.memory.store.session(session_id)
     if row is None:
         raise UnknownSession(f"session '{session_id}' is in no table, only in a checkpoint; hydrate it first")
-    return await bootstrap.owner_of(session_id, await _persona(workspace, row.user_id))
+    return await workspace.memory.bootstrap.owner_of(session_id, await _persona(workspace, row.user_id))
 
 
 async def _persona(workspace: Workspace, user_id: int | None) -> Persona:

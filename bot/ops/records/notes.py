@@ -78,7 +78,7 @@ class NoteToForget:
 
     @property
     def turns(self) -> int:
-        """How many messages it rests on."""
+        """The number of messages that the note rests on."""
         return len(self.note.turn_ids)
 
 

@@ -21,7 +21,7 @@ class SeenPrompt:
     prompt: WholePrompt | None
     is_exact: bool
     why: str = ""
-    """Why there is none, or why it is not proven to be the same; "" when it is."""
+    """Why there is no prompt, or no proof that it is the same; "" with a proof."""
     retrieved: tuple[RetrievedItem, ...] = ()
     """Finds for it, with the parts of each score."""
 

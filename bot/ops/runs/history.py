@@ -43,7 +43,7 @@ class Day:
     tokens: int
     """In and out, of answers and of readings behind them."""
     cost_nanodollars: int
-    """Of both, without those whose model's price isn't known."""
+    """Cost of both, without models whose price isn't known."""
     recovered: int
     """Updates, turns, parts and sessions that starts took up."""
     starts: int

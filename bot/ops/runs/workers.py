@@ -23,7 +23,7 @@ class Worker:
     """Host and process id."""
     started_at_ms: int
     silent_ms: int
-    """Since when it has not said that it is alive."""
+    """Milliseconds since its last sign of life."""
     chats: int
     keeps: bool
     """Whether it polls, and keeps reminders and readings, which one process does for all."""

@@ -29,7 +29,7 @@ def send_message(world: World, params: Json, now_s: float) -> Json:
     chat = world.open_chat(params.get("chat_id"))
     text, entities = checked_text(params)
     content: Json = {"text": text, **({"entities": entities} if entities else {})}
-    if keyboard := checked_keyboard(params.get("reply_markup")):
+    if keyboard := _keyboard(params):
         content["reply_markup"] = keyboard
     return _send(world, chat, params, content, now_s)
 
@@ -72,7 +72,7 @@ def _captioned(params: Json) -> Json:
     content: Json = {}
     if caption:
         content |= {"caption": caption, **({"caption_entities": entities} if entities else {})}
-    if keyboard := checked_keyboard(params.get("reply_markup")):
+    if keyboard := _keyboard(params):
         content["reply_markup"] = keyboard
     return content
 

@@ -99,7 +99,7 @@ class ShownMessage:
     """The kind of file that came with it: document, photo, voice and so on; "" for none."""
     user_id: int = 0
     at_s: int = 0
-    """When it was written, in seconds since the epoch."""
+    """Time of writing, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
