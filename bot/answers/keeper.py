@@ -83,7 +83,7 @@ FIXED_TOKENS: Final = 2_000
 OUTPUT_MAX_TOKENS: Final = 4_000
 ABOUT: Final = "Change the notes by what the new turns say."
 _NAMED: Final = ("properties", "$defs")
-"""Where a schema has names of ours for keys."""
+"""Parts of a schema whose keys are names of ours."""
 
 
 class KeeperModel:

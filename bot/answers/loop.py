@@ -24,10 +24,10 @@ from memory.types import ToolCall
 MAX_REQUESTS: Final = 16
 """Requests of one answer: a model that calls tools for ever is stopped."""
 WRONG_CALLS: Final = 1
-"""How many wrong calls of a tool are forgiven: the model is told the fault and may try again."""
+"""So many wrong calls of a tool are forgiven: the model is told the fault and may try again."""
 UNSEEN: Final = "[{count} picture(s) came with this message; you can't see pictures.]"
 _BLIND: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 422}
-"""How servers refuse a picture that their model cannot see, or a search that it does not have."""
+"""Statuses by which servers refuse a picture that their model cannot see, or a search that it does not have."""
 
 
 def nobody_looks(_: str) -> None:
@@ -48,7 +48,7 @@ async def nothing_required() -> None:
 
 @dataclass(slots=True)
 class Progress:
-    """How far an answer is, for those who wait for it."""
+    """Progress of an answer, for those who wait for it."""
 
     show: Show = nobody_looks
     """Gets the text so far each time it grows."""
@@ -106,7 +106,7 @@ class ModelLoop:
         """Whether a request that offered the search was answered."""
         self._max_chars = tool_output_max_chars
         self.sees: bool | None = None
-        """Whether it sees pictures; None until it was shown one."""
+        """True for a model that sees pictures; None until it was shown one."""
 
     async def run(
         self, prompted: Prompted, toolbox: Toolbox, progress: Progress, require: Require = nothing_required

@@ -33,7 +33,7 @@ class ModelResponder:
         self._means = means
         self._models = {each.model: OneModel(each, means) for each in names.all}
         self._missed: set[tuple[int | None, str]] = set()
-        """Who was told that the model they chose is not offered any more."""
+        """People, with their models, who were told that the chosen one is not offered any more."""
 
     def preface(self, persona: str) -> str:
         """Return the instructions without their date."""

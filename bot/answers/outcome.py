@@ -18,7 +18,7 @@ class Prompted:
     instructions: str
     messages: Sequence[PromptMessage]
     pictures: Sequence[Picture] = ()
-    """They belong to that message."""
+    """Pictures of that message."""
 
 
 @dataclass(frozen=True, slots=True)

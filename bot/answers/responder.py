@@ -33,7 +33,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class EndedPoll:
-    """How a poll ended that somebody had sent."""
+    """The result of a poll that somebody had sent."""
 
     bot_id: int
     poll_id: str
@@ -65,13 +65,13 @@ class Ask:
     """The name of the group; "" in private."""
     third_party: bool = False
     unsure: bool = False
-    """True when it was spoken, and the recogniser doubts that it heard right."""
+    """True for a spoken message of which the recogniser doubts that it heard right."""
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""
     ledger: Ledger = field(default_factory=lambda: Ledger(""))
     """The notes of the conversation, as they stand before this turn."""
     scope: Scope = EVERYTHING
-    """Which of it may reach the model."""
+    """The part of the ledger that may reach the model."""
     cared_for: bool = False
     """True in a session in which the person spoke of ending their life and was answered with where help is."""
     tools: tuple[Tool, ...] = ()
@@ -111,7 +111,7 @@ class Ask:
 
     @property
     def place(self) -> Place:
-        """Who is answered, and where."""
+        """The person who is answered, and the chat."""
         return Place(self.conversation_id, self.user_id, self.private)
 
 
@@ -137,7 +137,7 @@ class Answer:
     operations: tuple[Operation, ...] = ()
     """Its changes of the notes; applied at the commit, to the ledger of that moment."""
     hand: Hand = "model"
-    """Who did that."""
+    """The hand that made the changes."""
     buttons: tuple[tuple[Button, ...], ...] = ()
     messages: tuple[OutgoingMessage, ...] = ()
     """Messages behind it: questions about tools."""

@@ -58,7 +58,7 @@ class AllChats:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where chats are: under which id today, and which of them this process works on."""
+    """Present ids of chats, and those that this process works on."""
 
     moves: ChatMoves
     chats: Chats

@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 PATIENCE_S = 20.0
-"""How long a refusing disk is waited for before the person hears of it."""
+"""So long a refusing disk is waited for before the person hears of it."""
 
 
 class PatienceEnded(StorageUnavailable):
@@ -64,7 +64,7 @@ class Committer:
         turn_id: str,
         effects: Sequence[Statement] = (),
     ) -> None:
-        """Let these updates wait for the user's word and say so."""
+        """Let these updates wait for the user's word, and tell the user."""
         ends = [*effects, *(self._inbox.park(envelope, turn_id, reason) for envelope in batch)]
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
@@ -76,7 +76,7 @@ class Committer:
         turn_id: str | None,
         effects: Sequence[Statement] = (),
     ) -> None:
-        """Take these updates out of the traffic for good and say so."""
+        """Take these updates out of the traffic for good, and tell the user."""
         ends = [*effects, *(self._inbox.quarantine(envelope, reason) for envelope in batch)]
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
@@ -105,7 +105,7 @@ class Committer:
         return result
 
     async def refused(self, batch: Sequence[Envelope], message: OutgoingMessage, reason: str, turn_id: str) -> None:
-        """Let these updates wait for the user's word and say so, in one try: the disk has refused for long enough.
+        """Let these updates wait for the user's word and tell the user, in one try: the disk has refused long enough.
 
         Raises `StorageUnavailable` when it refuses this too, `Conflict` when the updates were finished meanwhile.
         """

@@ -63,12 +63,12 @@ class OutgoingMessage:
     keyboard: Mapping[str, Any] | None = None
     """The buttons of the message that it edits, which stay."""
     mentions: tuple[Mention, ...] = ()
-    """Those of whom the text says the name; not in Markdown."""
+    """People whose names are in the text; not in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a message goes, and who may tap its buttons."""
+    """The chat of a message, and the person who may tap its buttons."""
 
     bot_id: int
     conversation_id: str
@@ -105,7 +105,7 @@ class Part:
     message_id: int | None = None
     after_message_id: int | None = None
     marked: bool = False
-    """True when it was written down as `sending` for a call that this process is about to make."""
+    """True when its row is `sending` for a call that this process is about to make."""
     bare: bool = False
     """True when the server refused it with options: it is tried once more as text and buttons alone."""
 

@@ -52,10 +52,10 @@ class Doubt:
     """The way to treat a part that was perhaps sent."""
 
     probe_ids: int
-    """So many message ids are tried to prove that it was."""
+    """So many message ids are tried to prove that a part was sent."""
     resend_unproven: bool = True
     pauses: Pauses = FULL
-    """How long is waited between tries."""
+    """Pauses between tries."""
 
 
 class Probe:

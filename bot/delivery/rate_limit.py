@@ -1,4 +1,4 @@
-"""How fast Telegram lets us send: to one person a short burst, then one a second; 20 a minute per group; 30 in all."""
+"""The pace that Telegram allows: to one person a short burst, then one a second; 20 a minute per group; 30 in all."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class RateLimiter:
     def __init__(self, limits: RateLimits | None = None) -> None:
         self._limits = limits or RateLimits()
         self.workers = 1
-        """How many processes share the messages of a second, in equal parts."""
+        """Number of processes that share the messages of a second, in equal parts."""
         self._total: deque[float] = deque()
         self._chats: dict[int, deque[float]] = {}
         self._rested_at: dict[int, float] = {}
-        """When a private chat may get a whole burst again."""
+        """The moments at which private chats may get a whole burst again."""
         self._stalled_until: dict[int, float] = {}
 
     def wait_s(self, chat_id: int, now_s: float) -> float:

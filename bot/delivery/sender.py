@@ -85,7 +85,7 @@ class Delivery:
 
     @property
     def backlog(self) -> int:
-        """How many parts wait to be sent or are being sent."""
+        """Number of parts that wait to be sent or are being sent."""
         return sum(map(len, self._waiting.values()))
 
     @property

@@ -33,7 +33,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """How a list is shown: its first line, its groups, how a line reads, and which buttons it has."""
+    """A list to show: its first line, its groups, the form of a line, and its buttons."""
 
     head: str
     groups: Sequence[Group]
@@ -49,7 +49,7 @@ class Listing:
     also: str = ""
     """Text behind the last line of the last page."""
     a_row: int = PAGE + 1
-    """How many of the buttons stand side by side."""
+    """The number of buttons in a row."""
     row: Callable[[Note], Row] | None = None
     """Buttons of a line that is opened, or the only one; None where its button says it."""
 
@@ -83,7 +83,7 @@ def by_story(notes: Sequence[Note]) -> list[Group]:
 
 
 def day_of(note: Note, now_ms: int) -> int | None:
-    """When a note is to be thought of: until when it was put off, its time, else when it rang last; None for none."""
+    """The time at which a note is to be thought of: the end of a delay, its own, else the last ring; None for none."""
     if is_snoozed(note, now_ms):
         return note.snoozed_until_ms
     at_ms = day_it_is_for(note)
@@ -144,7 +144,7 @@ def shown_on(listing: Listing, offset: int) -> list[Note]:
 
 
 def _span(total: int, offset: int) -> tuple[int, int]:
-    """Where a page begins and ends: a single line that is left has no page of its own."""
+    """Begin and end of a page: a single last line has no page of its own."""
     start = min(max(0, offset), max(0, (total - 2) // PAGE * PAGE))
     return start, total if total - start <= PAGE + 1 else start + PAGE
 

@@ -93,7 +93,7 @@ def told(note: Note, now_ms: int, zone: str) -> str:
 
 
 def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
-    """Those of the notes that hold most of these words, in any form and order; none when none holds any."""
+    """The notes that hold most of these words, in any form and order; none when none holds any."""
     asked = asked_words(words)
     counts = [len(held(asked, told(note, now_ms, zone))) for note in notes]
     most = max(counts, default=0)

@@ -49,7 +49,7 @@ class Summed:
     title: str
     """The keeper's, else its day and first words."""
     standing: str
-    """Where it stands, in the keeper's words."""
+    """The state of its matter, in the keeper's words."""
     before: SessionLine = NO_LINE
     """The session before it, which is told as long as this one has nothing to sum up."""
 
@@ -98,7 +98,7 @@ def _part(head: str, lines: Sequence[str], total: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChatStatus:
-    """Where things stand between a person and the bot."""
+    """The state of things between a person and the bot."""
 
     title: str
     turns: int
@@ -108,7 +108,7 @@ class ChatStatus:
 
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
-    """Where things stand in a few lines, each with the command that shows more."""
+    """The status in a few lines, each with the command that shows more."""
     ledger, turns = status.ledger, replies.counted(status.turns, "message")
     topic = replies.say("status_title", title=status.title, turns=turns) if status.title else ""
     talk = topic if status.turns else replies.say("status_new")
@@ -179,7 +179,7 @@ class Overview:
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def _standing(self, line: SessionLine, ledger: Ledger) -> str:
-        """The standing of a session, without sentences that newer notes contradict."""
+        """The state of a session's matter, without sentences that newer notes contradict."""
         if not line.standing:
             return ""
         changes = await self._services.memory.ledgers.after(ledger.conversation_id, line.written_at_ms)

@@ -144,7 +144,7 @@ class Sessions:
         return named
 
     async def _began(self, row: SessionRow, silent: Collection[str]) -> str:
-        """How a session began, its first sentence or words; "" where they name nothing, or were forgotten."""
+        """The begin of a session, its first sentence or words; "" where they name nothing, or were forgotten."""
         state, _ = state_of_row(row)
         seq = state.active_topics[0].first_seq if state and state.active_topics else 1
         first = beginning(await self._services.memory.store.turns_between(row.session_id, seq, seq), silent, seq)

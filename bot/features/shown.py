@@ -141,7 +141,7 @@ async def find_note(services: Services, tap: Tap, view: View | None = None) -> N
 
 
 def _ended(note: Note | None) -> str:
-    """How a note ended whose button was tapped since, in its words where it may be told."""
+    """The sentence on the end of a note whose button was tapped since, with its words where it may be told."""
     say = (
         {"done": "done_already", "dropped": "loop_dropped"}.get(note.status) if note and not note.is_forgotten else None
     )

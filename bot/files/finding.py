@@ -34,7 +34,7 @@ FLOOR: Final = 0.08
 """Of a message's words, by what they are worth, the closest passage holds so much at least; else no file bears on it.
 Half of the floor for talk: a question about "the contract" finds a document titled a lease by one word of two."""
 LOOKED_FOR: Final = 0.15
-"""The same for words that somebody looks for: they are few, and chosen."""
+"""The floor for words that somebody looks for: they are few, and chosen."""
 LOOKED_FOR_TOKENS: Final = 600
 """So many tokens of files, at most, are told beside the other finds."""
 ASKED_ABOUT: Final = 2
@@ -76,7 +76,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Which files may be told of."""
+    """The bounds within which files may be told of."""
 
     conversation_id: str
     session_id: str | None = None
@@ -195,7 +195,7 @@ class FileFinder:
         return fence(clip("\n\n".join(self._fitting(hits, files, LOOKED_FOR_TOKENS)), max_chars - FENCE_CHARS), TITLE)
 
     def reach_of(self, conversation_id: str) -> Reach:
-        """Which files the turn that is being answered in a conversation may be told of: as its prompt was."""
+        """The files that the turn being answered in a conversation may be told of: those of its prompt."""
         return self._reach.get(conversation_id, Reach(conversation_id))
 
     async def text_of(self, file: StoredFile) -> str:

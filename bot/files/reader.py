@@ -37,11 +37,11 @@ class Reading:
     pages: list[tuple[int, str]] = field(default_factory=list)
     """Number and text of each page, as far as it was read."""
     total: int = 0
-    """How many pages there are, as far as that is known."""
+    """Number of pages, as far as it is known."""
     ended: str = ""
     """whole, long (the rest is too much), time or memory (the rest could not be read); "" when nothing was read."""
     error: str = ""
-    """Why nothing was read: locked, damaged, bomb, empty, memory, time."""
+    """The reason why nothing was read: locked, damaged, bomb, empty, memory, time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,7 +309,7 @@ def _known(file: StoredFile, language: str) -> Statement:
 
 
 def _progress(file: StoredFile) -> tuple[int, bool]:
-    """How many pieces were listened to, and whether one of them is doubtful."""
+    """The number of pieces that were listened to, and whether one of them is doubtful."""
     if file.why != "pieces":
         return 0, False
     done, _, unsure = file.detail.partition(" ")
@@ -317,7 +317,7 @@ def _progress(file: StoredFile) -> tuple[int, bool]:
 
 
 def _ended(reading: Reading) -> str:
-    """Why a reading went no further, and how far: `long 1-2000 of 10000`; "" when it is whole."""
+    """The reason why a reading ended early, and its extent: `long 1-2000 of 10000`; "" when it is whole."""
     if reading.ended == "whole":
         return ""
     last = max(number for number, _ in reading.pages)

@@ -48,7 +48,7 @@ lend a passage little. `benchmarks/documents.py` measures it."""
 
 @dataclass(frozen=True, slots=True)
 class FileRoom:
-    """Where files are kept and found."""
+    """The shelf of files, their readings and the finder."""
 
     shelf: FileShelf
     readings: Readings

@@ -36,7 +36,7 @@ _WORDS: Final = {
     "silent": "nobody is heard speaking",
     "too_long": "it is longer than is listened to",
 }
-"""Why a file was not read, for the model; for people the same words have sentences in `bot/languages`."""
+"""Reasons why a file was not read, for the model; for people the same words have sentences in `bot/languages`."""
 _SPOKEN: Final = {
     "": "spoken, {time}, written down by a program",
     "unsure": "spoken, {time}, written down by a program that is not sure that it heard right",
@@ -82,7 +82,7 @@ class StoredFile:
 
     @property
     def why(self) -> str:
-        """Why it was not read, or only in part; "" when it was."""
+        """The reason why it was not read, or only in part; "" when it was."""
         return self.reason.partition(" ")[0]
 
     @property
@@ -107,7 +107,7 @@ class StoredFile:
 
     @property
     def is_spoken(self) -> bool:
-        """True for that, when its words are known."""
+        """True for the person's own recording, once its words are known."""
         return self.is_own_voice and self.is_read
 
     @property
@@ -116,7 +116,7 @@ class StoredFile:
         return self.media_type.rpartition("|")[2]
 
     def called(self) -> str:
-        """How the model calls it: `document #2 “lease.pdf”`."""
+        """Its name for the model: `document #2 “lease.pdf”`."""
         return numbered_line(self.kind, self.number or 0, self.name, "").removeprefix("> ")
 
     def line(self) -> str:

@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is taken."""
+    """Limits of size and number."""
 
     most_bytes: int
     """Of one file."""
@@ -62,7 +62,7 @@ class Brought:
     text: str
     files: tuple[StoredFile, ...] = ()
     new: tuple[StoredFile, ...] = ()
-    """Those that came with this message."""
+    """The files that came with this message."""
 
     @property
     def troubled(self) -> tuple[StoredFile, ...]:

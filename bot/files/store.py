@@ -78,7 +78,7 @@ def _close(incoming: Incoming) -> None:
 
 
 class Blobs(ABC):
-    """Where bytes are kept by their digest."""
+    """A store of bytes by their digest."""
 
     def __init__(self, db: Database, folder: Path) -> None:
         self._db = db
@@ -105,7 +105,7 @@ class Blobs(ABC):
 
     @abstractmethod
     async def keep(self, incoming: Incoming, *rows: Statement) -> None:
-        """Keep the bytes under their digest, then store the rows that say so. Raises `StorageUnavailable`, `Conflict`.
+        """Keep the bytes under their digest, then store the rows that name it. Raises `StorageUnavailable`, `Conflict`.
 
         A crash in between leaves bytes that nothing names; the next sweep takes them.
         """

@@ -141,7 +141,7 @@ def decoded(data: bytes) -> str:
 
 
 def _cut_sign(data: bytes) -> int:
-    """How many bytes at the end are the beginning of a sign that was cut off."""
+    """The number of last bytes that begin a sign which was cut off."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # noqa: PLR2004 - it begins a sign of several bytes

@@ -1,4 +1,4 @@
-"""Who is in a group, and who leads it: Telegram is asked each time, and nothing of it is kept."""
+"""Members and admins of a group: Telegram is asked each time, and nothing of it is kept."""
 
 from __future__ import annotations
 

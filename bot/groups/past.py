@@ -42,9 +42,9 @@ class GroupFind:
 
     text: str
     who: str
-    """Who said it, or has to act; "" where nobody knows."""
+    """The speaker, or the person who has to act; "" for unknown."""
     at_ms: int | None
-    """When it was said; None for a note."""
+    """The time of the words; None for a note."""
 
 
 class GroupPast:

@@ -1,4 +1,4 @@
-"""Who may use the bot: deny by default, the settings' list, or pairing with the code on the operator's console."""
+"""Access to the bot: deny by default, the settings' list, or pairing with the code on the operator's console."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from memory.ports import Database, Statement, unobserved
 
 SUPERGROUPS_BELOW: Final = -1_000_000_000_000
 TRIES: Final = 5
-"""So often it is asked of one supergroup: behind it wait the updates of all chats, about 8 s beside the calls."""
+"""So often Telegram is asked about one supergroup: all chats' updates wait behind it, about 8 s beside the calls."""
 log = structlog.get_logger(__name__)
 
 
@@ -26,7 +26,7 @@ class Unanswered(Exception):
 
 
 class ChatMoves:
-    """Which chat was which before. A conversation keeps its key, so nothing that belongs to it has to be rewritten."""
+    """Earlier numbers of chats. A conversation keeps its key, so nothing that belongs to it has to be rewritten."""
 
     def __init__(self, db: Database, on_new: Callable[[], None] = unobserved) -> None:
         """`on_new` is told when a move was noted."""
@@ -42,7 +42,7 @@ class ChatMoves:
         self._asked: set[int] = set()
         """Supergroups whose number before is known, or is known to be told by nobody."""
         self._unanswered: Counter[int] = Counter()
-        """How often Telegram did not tell a supergroup's number before."""
+        """Count of questions about a supergroup's number before that Telegram did not answer."""
         self._on_new = on_new
 
     async def open(self, bot_id: int) -> None:

@@ -47,7 +47,7 @@ class Inbox:
         self._boot_id = boot_id
         self._position = 0
         self.storage_error: str | None = None
-        """Why the last write failed; None when all is well (P10, `/health`)."""
+        """The error of the last write; None when all is well (P10, `/health`)."""
 
     async def open(self) -> None:
         """Find the last position. Raises `StorageUnavailable`."""

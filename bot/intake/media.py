@@ -41,7 +41,7 @@ _LINE: Final = re.compile(
     rf"^> (?P<kind>{_KINDS})(?: #(?P<number>\d+))?(?P<name> “[^”\n]*”)?(?P<rest> [\[(].*)?$", re.MULTILINE
 )
 FORWARDED: Final = "(forwarded"
-"""So the line begins that says whose a file is that was forwarded without a word."""
+"""Beginning of the line that names the sender of a file which was forwarded without a word."""
 _ORIGIN: Final = re.compile(rf"^> {re.escape(FORWARDED)} .*\)$", re.MULTILINE)
 _NUMBERED: Final = re.compile(rf"> (?:{_KINDS}) #(\d{{1,9}})")
 _WAITS: Final = re.compile(r"\A \[(\d+)\]\Z")

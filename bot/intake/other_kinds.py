@@ -62,7 +62,7 @@ def _poll_lines(given: Mapping[str, Any]) -> list[str]:
 
 
 def poll_outcome(given: Mapping[str, Any]) -> str:
-    """How a poll ended, option by option, marked as somebody else's words. Never raises."""
+    """The result of a poll, option by option, marked as somebody else's words. Never raises."""
     title, *votes = _poll_lines(given)
     return foreign("\n".join(votes or ["(nobody knows how)"]), f"The poll “{title}” has ended")
 

@@ -37,7 +37,7 @@ class NotSent(Exception):
 
 
 class _MayNotSend(aiohttp.ClientConnectionError):
-    """It is not certain that this process may still send."""
+    """Raised when it is not certain that this process may still send."""
 
 
 _NEVER_LEFT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL, _MayNotSend)
@@ -79,7 +79,7 @@ class TelegramRequest(BaseRequest):
 
     @property
     def read_timeout(self) -> float:
-        """How long an answer is waited for, in seconds."""
+        """The time that an answer may take, in seconds."""
         return self._read_timeout_s
 
     async def initialize(self) -> None:

@@ -25,7 +25,7 @@ class Me:
     origins: Mapping[int, int] = field(default_factory=dict, compare=False)
     """Supergroups that were groups before: the number in their conversation's key (`bot.intake.chat_moves`)."""
     earlier: Mapping[int, int] = field(default_factory=dict, compare=False)
-    """Those that have a conversation of their own: the number of the one of before, which is kept beside it."""
+    """Supergroups with a conversation of their own: the number of the one of before, which is kept beside it."""
     hears_all: bool = False
     """Whether its privacy mode is off: Telegram hands it everything that is written in groups it is added to."""
 
@@ -58,7 +58,8 @@ class Envelope:
     attempts: int = 0
     received_at_ms: int = 0
     waits: int = 0
-    """How often the process died while it could not be blamed: it waited for its model, or was not alone at work."""
+    """Number of deaths of the process for which the update is not to blame: its turn waited for the model, or was not
+    alone at work."""
     behind: int | None = None
     """The update before it in its conversation, which any worker may have written down, when that was not finished."""
     fresh: bool = False
@@ -68,7 +69,7 @@ class Envelope:
     digest: int | None = None
     """Of the whole request over HTTP; the same key with another one is another message."""
     whole_chars: int = 0
-    """How long the text was before its middle was left out; 0 when nothing was."""
+    """Length of the text before its middle was left out; 0 when it is whole."""
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
     files: tuple[SentFile, ...] = ()
@@ -84,7 +85,7 @@ class Envelope:
 
     @property
     def urgent(self) -> bool:
-        """True when it must not wait behind a running answer."""
+        """True when the update must not wait behind a running answer."""
         return self.kind == "tap" or (self.kind == "command" and self.command == "stop")
 
     @property

@@ -27,7 +27,7 @@ MOST_WORDS: Final = 24
 LONGEST: Final = 28
 """A clause with more words says more than one thing."""
 FEWEST: Final = 2
-"""So many words that say something must a line have beside its day."""
+"""A line must have so many telling words beside its day."""
 MOST_NOTES: Final = 3
 """A message with more days than these is a plan that is worked on."""
 NEAR_DAYS: Final = 14

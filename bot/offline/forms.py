@@ -21,7 +21,7 @@ _QUOTED: Final = re.compile(r"(?s:```.*?(?:```|\Z))|^[ \t]*>[^\n]*$", re.MULTILI
 SENTENCE_END: Final = re.compile(
     r"(?<![ap]\.m\.)(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z][a-z]\.)(?<=[.!?\u2026])\s+|\n+"
 )
-"""Where a sentence ends: not behind "12.", "a.m." or "Mrs."."""
+"""The end of a sentence: not behind "12.", "a.m." or "Mrs."."""
 _EDGES: Final = " \t\n.,;:!?-\u2013\u2014…\"'“”„«»()"
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _APOSTROPHES: Final = str.maketrans("\u2019\u02bc\u2018", "'''")
@@ -158,5 +158,5 @@ def akin(one: str, other: str) -> bool:
 
 
 def shared(one: list[str], other: list[str]) -> int:
-    """How many words of the first have one akin in the second."""
+    """The number of words of the first with one akin in the second."""
     return sum(any(akin(word, each) for each in other) for word in one)

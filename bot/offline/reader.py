@@ -39,7 +39,7 @@ Missing = Literal["", "when", "what", "which", "past"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where and when a turn was said."""
+    """Place, time and speaker of a turn."""
 
     turn_id: str
     now_ms: int
@@ -323,5 +323,5 @@ def _with_value(clause: str, value: str, words: Words) -> str:
 
 
 def notes_of(operations: Sequence[Operation]) -> int:
-    """How many of the operations note something new."""
+    """The number of operations that add a note."""
     return sum(isinstance(operation, Add) for operation in operations)

@@ -184,6 +184,6 @@ def _decided(what: str, ask: Ask, words: Words) -> Reply:
 
 
 def _unknown(what: str, ask: Ask, words: Words) -> Reply:
-    """That nothing was said about it, when the past was asked for; else that it is beyond a program without a model."""
+    """The reply that nothing was said about it, to a question about the past; else that it is beyond a program."""
     of_the_past = first_match(words.asks["past"], trimmed(plain(ask.text)).lstrip("¿¡ ")) is not None
     return own("know_none", about=replies.shorten(what, 60)) if of_the_past else own("beyond")

@@ -40,7 +40,7 @@ class SaidTime:
     spans: tuple[tuple[int, int], ...] = ()
     """The stretches of the text that said it, in their order."""
     day_by: DayBy = ""
-    """How its day was said: with its month, by its number, by its name, by how far off it is, or not at all."""
+    """The way its day was said: with its month, by its number, name or distance; "" for no day."""
     names_hour: bool = False
     """Whether an hour was said, and not a part of the day alone."""
 
@@ -51,12 +51,12 @@ class SaidTime:
 
     @property
     def start(self) -> int:
-        """Where the words that said it begin."""
+        """Begin of the words of the time."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """Where they end."""
+        """End of the words of the time."""
         return self.spans[-1][1]
 
     def minute(self, hour: int = USUAL_HOUR) -> str:

@@ -1,4 +1,4 @@
-"""How people say things, a data file per language: compiled once, matched through `bot.matching` alone."""
+"""Patterns of people's words, a data file per language: compiled once, matched through `bot.matching` alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class ClockWords:
-    """How times are said."""
+    """Patterns for times."""
 
     weekdays: tuple[Pattern, ...]
     months: tuple[Pattern, ...]

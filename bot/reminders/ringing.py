@@ -81,7 +81,7 @@ def _for_whom(title: str, due: Due) -> str:
 
 
 def target_of(conversation_id: str, user_id: int | None) -> Target:
-    """Where a reminder reports. Raises ValueError for a conversation that is none of Telegram's."""
+    """The chat of a reminder. Raises ValueError for a conversation that is none of Telegram's."""
     _, bot_id, chat_id, thread_id = conversation_id.split(":")
     return Target(int(bot_id), conversation_id, int(chat_id), int(thread_id) or None, user_id)
 
@@ -102,7 +102,7 @@ def _message(due: Due, now_ms: int) -> OutgoingMessage:
 
 
 def _hour_of(due: Due, now_ms: int) -> list[str]:
-    """When the thing itself is, where that is another time than the reminder's; nothing of it that its words tell.
+    """The time of the thing itself, where it is not the reminder's; without the parts that its words tell.
 
     "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
     """

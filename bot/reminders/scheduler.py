@@ -31,7 +31,7 @@ from memory.ports import Clock, Database, Statement, unobserved
 from memory.process import faults
 
 LOOK_EVERY_S: Final = 60
-"""How often the table is looked at anyway: a clock that was set, a machine that slept, a disk that was full."""
+"""The table is looked at so often anyway: after a clock was set, a machine slept, or a disk was full."""
 LOOK_AGAIN_S: Final = 0.1
 """The shortest pause: a note that stays due because it cannot be delivered must not be looked at without one."""
 AT_ONCE: Final = 200

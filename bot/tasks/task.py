@@ -24,7 +24,7 @@ SKIPPED_AFTER_MS: Final = 60 * 60_000
 MOST_FAILURES: Final = 3
 """After so many failures in a row a task rests until the person says go on."""
 BY_PERSON: Final = "person"
-"""Why a task rests that was not paused by its failures."""
+"""The reason of a task's rest that is none of its failures."""
 _HOUR: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 MINUTES_OF_HOUR: Final = 60
 
@@ -153,7 +153,7 @@ class QuietHours:
     end: int
 
     def until_ms(self, now_ms: int, zone: str) -> int | None:
-        """When they are over, by this clock; None outside of them."""
+        """The end of the quiet hours that run now, by this clock; None outside of them."""
         now = datetime.fromtimestamp(now_ms / 1000, zone_of(zone))
         minute = now.hour * MINUTES_OF_HOUR + now.minute
         over_midnight = self.begin > self.end

@@ -44,9 +44,9 @@ class CallRow:
     is_foreign: bool = False
     boot_id: str | None = None
     runs: int = 0
-    """How often it was begun."""
+    """Number of times the call was begun."""
     expires_at_ms: int | None = None
-    """When the question about it runs out; None where nobody was asked."""
+    """End of the question about the call; None where nobody was asked."""
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class CallRow:
 
     @property
     def has_ended(self) -> bool:
-        """It's known how it ended."""
+        """True once the call's end is known."""
         return self.state in _ENDED
 
     def insert(self, at_ms: int) -> Statement:

@@ -36,7 +36,7 @@ class Choices:
     """Tools and servers that the operator switched off, by the same names."""
 
     def is_off(self, name: str) -> bool:
-        """Return whether it's switched off."""
+        """Return whether a tool or server is switched off."""
         chosen = self.by_name.get(name)
         return chosen is not None and chosen.choice == "off"
 

@@ -21,7 +21,7 @@ class NotDone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Who is offered tools, and where."""
+    """The person who is offered tools, and the chat."""
 
     conversation_id: str
     user_id: int | None
@@ -70,7 +70,7 @@ class Tool:
     """The JSON schema of its arguments, an object."""
     run: Run
     reads_only: bool = False
-    """It changes nothing anywhere."""
+    """A call changes nothing anywhere."""
     trusted: bool = False
     """Its claims about itself count: ours, the operator's own, and those of servers that the operator trusts."""
     idempotent: bool = False
@@ -80,16 +80,16 @@ class Tool:
     origin: str = ""
     """A digest of how that is set up."""
     title: str = ""
-    """How the person is told of it; "" for its name."""
+    """The tool's name for people; "" for `name`."""
     longest_s: float = LONGEST_S
     ready: Callable[[], Awaitable[None]] | None = None
     """Prepares a call before it may have an effect: starts a server. Raises `NotDone`."""
     hidden: bool = False
-    """It's not in the prompt: `find_tools` finds it, and `use_tool` calls it."""
+    """Left out of the prompt: `find_tools` finds it, and `use_tool` calls it."""
     shows: Callable[[Mapping[str, Any], CallContext], Awaitable[Sequence[bytes]]] | None = None
     """JPEGs that the model is shown with the result."""
     with_turn: bool = False
-    """It changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
+    """Changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
     asks: Callable[[Mapping[str, Any], CallContext], Awaitable[bool]] | None = None
     """Whether a call of a tool that only reads is asked about first, for its arguments. Raises `NotDone`."""
     about: Callable[[Mapping[str, Any]], str] | None = None
@@ -101,7 +101,7 @@ class Tool:
 
     @property
     def runs_unasked(self) -> bool:
-        """It may be called, and called again after a crash, without a tap; where it has `asks`, after that."""
+        """True when it may be called, also again after a crash, without a tap; where it has `asks`, after that."""
         return self.reads_only and self.trusted
 
 

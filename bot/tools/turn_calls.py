@@ -60,7 +60,7 @@ class TurnCalls:
         self._stored: dict[str, CallRow] | None = None
         """The calls of this turn as they are written down."""
         self._made: set[str] = set()
-        """Those of them that this attempt asked for."""
+        """Ids of the calls that this attempt asked for."""
         self._choices = Choices()
         self._questions: dict[str, tuple[CallRow, OutgoingMessage]] = {}
         self._origins = {call.server for call in asked.earlier if call.is_foreign}

@@ -42,7 +42,7 @@ MAX_PEOPLE = 10_000
 
 
 class WordPace:
-    """How often a refused tap gets a word: five at once, then one a second for each person; others get silence."""
+    """The pace of words to refused taps: five at once, then one a second for each person; others get silence."""
 
     def __init__(self) -> None:
         self._next_ms: OrderedDict[int | None, int] = OrderedDict()

@@ -38,7 +38,7 @@ GONE = ("kicked", "left")
 BY_NOBODY = ("task", "addition")
 """Kinds with which nobody writes to the chat."""
 POSTPONED_S = 10.0
-"""How long a lane rests when the disk takes nothing at all."""
+"""So long a lane rests when the disk takes nothing at all."""
 
 
 COMMAND_CHARS = 32

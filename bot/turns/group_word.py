@@ -58,7 +58,7 @@ class GroupWord:
         """Groups that are known to have been told."""
 
     async def say_once(self, envelope: Envelope) -> None:
-        """Say it in a group that was not told yet; a disk that refuses is asked again next time. Never raises."""
+        """Send the sentence to a group not told yet; a disk that refuses is asked again next time. Never raises."""
         services, group = self._services, group_of(envelope.conversation_id)
         is_new = envelope.kind == "membership" and envelope.text in _WORDS
         if group is None or not (is_new or (envelope.kind in {"text", "command"} and group not in self._told)):

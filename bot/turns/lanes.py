@@ -1,4 +1,4 @@
-"""Who works on which conversation: one after another within a conversation, conversations side by side."""
+"""Lanes of work: updates of a conversation one after another, conversations side by side."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class Lanes:
 
     @property
     def in_place(self) -> set[str]:
-        """Those of them that have a place or wait for one: a postponed batch leaves it to others."""
+        """Conversations that have a place or wait for one: a postponed batch leaves it to others."""
         return self.busy - self._postponed
 
     def has(self, envelope: Envelope) -> bool:
@@ -286,7 +286,7 @@ class Lanes:
             self._on_rest(key)
 
     async def _at_once(self, item: _Item) -> None:
-        """Do it beside the line; of several taps on one message each in its turn, so that the first is the first."""
+        """Work on an item beside the line; several taps on one message in their order: the first counts."""
         envelope = item.envelope
         self._at[envelope.update_id] = envelope.conversation_id
         async with self._turn_of(f"{envelope.conversation_id} {envelope.message_id}"):
@@ -322,7 +322,7 @@ class Lanes:
                 return
 
     async def _guarded(self, taken: Sequence[_Item]) -> Postponed | None:
-        """Do it; return the postponed rest, None when it is settled."""
+        """Work on taken items; return the postponed rest, None when all is settled."""
         batch = [item.envelope for item in taken]
         here = {envelope.update_id: envelope.conversation_id for envelope in batch}
         self._at |= here

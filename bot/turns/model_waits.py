@@ -1,4 +1,4 @@
-"""Which turns are not to blame if the process dies now, in a small file that outlives kill -9.
+"""The turns that are not to blame if the process dies now, in a small file that outlives kill -9.
 
 A process that dies while a turn merely waits for its model was most likely killed from outside, and of several turns at
 work nobody knows which one killed it. Such a death is counted by itself, and ten of them put a turn aside; a death

@@ -18,7 +18,7 @@ from memory.ledger.rules import what_is_wrong
 from memory.ledger.types import Applied, Note, Operation, Refusal
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
-"""How a rule is written."""
+"""The form of a rule, for the model."""
 
 
 class Refused(Exception):
@@ -41,7 +41,7 @@ class Desk:
         return f"n_{blake2b(f'{self.ask.turn_id}:{name}:{digest}'.encode(), digest_size=8).hexdigest()}"
 
     def origin(self, about: str = "") -> dict[str, Any]:
-        """Where and by whom a new note is made."""
+        """The fields of a new note that tell its chat, session and person."""
         ask = self.ask
         return {
             "session_id": ask.state.session_id,

@@ -21,7 +21,7 @@ class ForgetTool:
         self._forgotten: tuple[str, ...] = ()
         """The turns on which notes rest that are to be forgotten."""
         self._gone: tuple[str, ...] = ()
-        """Those notes."""
+        """Ids of the forgotten notes."""
         self._details: dict[str, str] = {}
         """Of a note of which a detail is forgotten, by its id: the note in its place."""
 

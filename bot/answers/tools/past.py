@@ -63,14 +63,14 @@ class FilesPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a search looks besides the notes."""
+    """Sources of a search besides the notes."""
 
     talk: SearchPort | None = None
     files: FilesPort | None = None
 
 
 Reworded = Callable[[str, int], Awaitable[Mapping[str, int]]]
-"""When notes of a conversation were last given other words or another day since a moment, by their ids."""
+"""Last changes of words or day of a conversation's notes since a moment, as ms by note id."""
 
 
 async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, reworded: Reworded) -> str:

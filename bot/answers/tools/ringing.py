@@ -32,7 +32,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class RingTime:
-    """When it is to ring."""
+    """The time of a ring."""
 
     local: str
     rule: str
@@ -121,7 +121,7 @@ def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTime:
-    """When it rings first and again. Raises `Refused`."""
+    """The first ring of a wish, and its repeats. Raises `Refused`."""
     rule = read_rule(wish.repeats)
     if rule is None:
         raise Refused(f"Not set: {wish.repeats!r} is no RRULE. {HOW}")

@@ -53,7 +53,7 @@ class SendTool:
         return tuple(self._sent.values())
 
     async def send(self, given: Mapping[str, Any]) -> str:
-        """Send one file, and say so. Raises `Refused`, `StorageUnavailable`."""
+        """Send one file; return the sentence for the model. Raises `Refused`, `StorageUnavailable`."""
         number, text = given.get("number"), str(given.get("text") or "")
         message = await self._back(number) if type(number) is int else await self._written(given, text)
         if message.text not in self._sent and len(self._sent) >= MOST_FILES:

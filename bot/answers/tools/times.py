@@ -12,7 +12,7 @@ from memory.zones import zone_of
 MAX_AHEAD_DAYS: Final = 3_660
 """Ten years: a later date is a slip of the model's."""
 MORNING: Final = "09:00"
-"""When a reminder rings of which only the day was said; the tool's answer says so."""
+"""The hour of a reminder of which only the day was said; the tool's answer tells it."""
 DAY_CHARS: Final = len("2026-11-27")
 NONE: Final = frozenset({"none", "null", "never", "once"})
 """Words that take a time or a rule away."""
@@ -64,7 +64,7 @@ def read_days(text: str) -> tuple[str, str]:
 
 
 def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:
-    """Whether it is more than ten years ahead."""
+    """Whether a time is more than ten years ahead."""
     last = datetime.fromtimestamp(now_ms / 1000, zone_of(zone)) + timedelta(days=MAX_AHEAD_DAYS)
     return at.day > f"{last:%Y-%m-%d}"
 

@@ -230,7 +230,7 @@ class Toolbox:
         return fence_once(clip_tool_output(said, self._max_chars - FENCE_CHARS), RESULT_TITLE)
 
     async def _done(self, work: Callable[[], Awaitable[str]], *, changes: bool) -> str:
-        """Do it, if it may be done."""
+        """Do the work of a call, if it may be done."""
         self._calls += 1
         if self._calls > MAX_CALLS:
             return ENOUGH
@@ -260,7 +260,7 @@ class Toolbox:
         return f"{said}. {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
 
     def _owner(self, kind: Kind) -> str:
-        """Who has to act when nobody was named; in a group the one who speaks."""
+        """The owner of a note when nobody was named; in a group the one who speaks."""
         ask = self._desk.ask
         speaker = USER if ask.private else plain_name(ask.user_name)
         return {"task": speaker, "promise": ASSISTANT}.get(kind, "")

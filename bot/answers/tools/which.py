@@ -1,4 +1,4 @@
-"""Which notes a model means: by their numbers, by exactly their words, else those that come near. Pure."""
+"""Notes that a model means: by their numbers, by exactly their words, else those that come near. Pure."""
 
 from __future__ import annotations
 

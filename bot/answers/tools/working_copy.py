@@ -26,7 +26,7 @@ class WorkingCopy:
         self._done: list[Operation] = []
 
     def apply(self, operation: Operation) -> Outcome:
-        """Do it here; a refusal changes nothing."""
+        """Apply an operation to the copy; a refusal changes nothing."""
         if isinstance(operation, Add) and self.ledger.by_id(operation.note_id) is None:
             operation = replace(operation, number=self._reserve(self.ledger))
         outcome = apply(self.ledger, operation, self.by)
@@ -40,7 +40,7 @@ class WorkingCopy:
         return [note for note in self.ledger if belongs(note, self._scope)]
 
     def open(self) -> list[Note]:
-        """Those of them that stand."""
+        """The open notes that the scope shows."""
         return standing(self.all())
 
     def find(self, number: int) -> Note | None:

@@ -52,13 +52,13 @@ class GrowingReply:
     usage: Usage = field(default_factory=Usage)
     """As the server said last: some say it with every piece, and each time the whole of it."""
     chars: int = 0
-    """How much was taken, of text, thoughts and calls."""
+    """Characters taken so far, of text, thoughts and calls."""
     working: bool = False
     """The model has begun: a piece of it came, be it of a thought."""
     finished: bool = False
     """The model said that this is all."""
     paused: bool = False
-    """It is to be asked again, with this response behind the request: it works on with a tool of its provider."""
+    """True when the model is to be asked again, with this response behind the request: it uses its provider's tool."""
     over: bool = False
     """Nothing comes behind this piece."""
     searches: list[ProviderSearch] = field(default_factory=list)
@@ -107,7 +107,7 @@ class WireRequest:
     instructions: str
     messages: Sequence[PromptMessage]
     pictures: Sequence[Picture] = ()
-    """They belong to the person's last message."""
+    """Pictures of the person's last message."""
     tools: Sequence[Mapping[str, Any]] = ()
     """As chat completions offer them: `{"type": "function", "function": {name, description, parameters}}`."""
     rounds: Sequence[Round] = ()
@@ -143,12 +143,12 @@ class Wire(Protocol):
 
 
 class Format(Protocol):
-    """How one kind of HTTP server is spoken to. Pure."""
+    """The format of one kind of HTTP server. Pure."""
 
     path: str
     """Behind the server's address."""
     searches: bool
-    """It has a search of the provider's own."""
+    """True where the provider has a search of its own."""
 
     def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""

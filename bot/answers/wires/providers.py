@@ -1,4 +1,4 @@
-"""Which way leads to a model, by its id: our own formats where we have one, pydantic-ai for every other provider."""
+"""The wire to a model, by its id: our own format where we have one, pydantic-ai for every other provider."""
 
 from __future__ import annotations
 

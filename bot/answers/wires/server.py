@@ -19,7 +19,7 @@ from bot.intake.telegram_request import KEPT_S, proxy_of, trusted
 
 CONNECT_S = 10.0
 DRAIN_S = 0.2
-"""How long the end of a stream is waited for behind its last piece: a connection that is read to its end is kept."""
+"""So long the end of a stream is waited for behind its last piece: a connection that is read to its end is kept."""
 LINE_MAX_BYTES = 4 * 1024 * 1024
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 """One answer with all that its pieces carry along; the longest text with a piece for each letter has a quarter."""
@@ -45,7 +45,7 @@ class ModelServer:
 
     @property
     def is_here(self) -> bool:
-        """Return whether it is on this machine."""
+        """Return whether the server is on this machine."""
         host = urlsplit(self.url).hostname or ""
         return host in {"localhost", "::1"} or host.startswith("127.")
 

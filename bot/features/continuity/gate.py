@@ -141,7 +141,7 @@ class ContinuityGate:
         return choice
 
     async def pass_over(self, held: Sequence[Envelope]) -> bool:
-        """Let them go on with nothing carried forward, and say so; False when the user's word was first.
+        """Let them go on with nothing carried forward, and tell the user; False when the user's word was first.
 
         Nothing of other sessions reaches the model until the user asks for it with /continue.
         """

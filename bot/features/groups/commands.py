@@ -78,7 +78,7 @@ class GroupCommands:
         return True
 
     def _shown(self, envelope: Envelope, reads: str, *, is_open: bool, leads: bool) -> OutgoingMessage:
-        """How it is in this group, with the button for who leads it."""
+        """The settings of this group, with a button for its admins."""
         before = ("group_before",) if self._past.before(envelope.conversation_id) is not None else ()
         said = ("group_is_open" if is_open else "group_is_closed", "group_who_forgets", *before)
         button = Button(replies.say("group_close" if is_open else "group_open"), "group_open", {"open": not is_open})

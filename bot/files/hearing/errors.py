@@ -1,4 +1,4 @@
-"""Why a recording was not listened to."""
+"""Reasons why a recording was not listened to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who listens to recordings: the port, and how long one may be."""
+"""The port to a recogniser of speech, and the longest recording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Recording:
     path: Path
     media_type: str
     seconds: int = 0
-    """How long it plays, as Telegram says; 0 = nobody says."""
+    """Length as Telegram tells it; 0 for unknown."""
     language: str = ""
     """Code of the language that the person chose to be spoken to in; "" = find out."""
 
@@ -32,14 +32,14 @@ class HeardPiece:
 
     transcript: Transcript
     until_s: float
-    """How far that is."""
+    """End of the piece in the recording."""
 
 
 class Listener(Protocol):
     """Turns recordings into text."""
 
     resumes: bool
-    """Whether it can begin behind the pieces that it was done with before."""
+    """True when it can go on behind the pieces that were done before."""
 
     def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:
         """Heard pieces without the first `done`. Raises `NotHeard`, `NoSpeech`, `OSError`."""

@@ -23,7 +23,7 @@ class Page:
     data: bytes
     flags: int
     samples: int | None
-    """How far the stream is at its end, None when no packet ends here."""
+    """Position of the stream at the page's end, None when no packet ends here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def pages(data: bytes) -> list[Page] | None:
 
 
 def seconds_of(data: bytes) -> float | None:
-    """How long an Opus recording plays, None for another file."""
+    """Length of an Opus recording, None for another file."""
     found = pages(data)
     return max((page.samples or 0 for page in found), default=0) / RATE if found else None
 

@@ -42,7 +42,7 @@ class ListeningServer:
         self._model = model
         self._pauses = pauses
         self._details = True
-        """Whether it gives segments with their probabilities; some models give a text alone."""
+        """True while the server gives segments with their probabilities; some models give a text alone."""
 
     async def pieces(self, recording: Recording, done: int = 0) -> AsyncGenerator[HeardPiece]:
         """Heard pieces, one by one (`Listener.pieces`)."""

@@ -76,7 +76,7 @@ class SoundServer:
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """The server's address."""
         return self._url
 
     @property

@@ -31,7 +31,7 @@ class Stretch:
     sureness: float | None = None
     """Mean log probability of its tokens, None when nobody says."""
     silence: float = 0.0
-    """How probable it is that nobody speaks."""
+    """Probability that nobody speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Transcript:
     language: str = ""
     """Code of the language that was heard, "" when nobody says."""
     unsure: bool = False
-    """True when it may well be wrong: the recogniser doubts, or it repeated itself."""
+    """True when the text may well be wrong: the recogniser doubts, or repeated itself."""
 
     @property
     def text(self) -> str:

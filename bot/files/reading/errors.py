@@ -1,4 +1,4 @@
-"""Why a file cannot be read, in one word that the parent has a sentence for."""
+"""Reasons why a file cannot be read, in one word for which the parent has a sentence."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ServerConfig:
     oauth: Mapping[str, str] = field(default_factory=dict)
     """The operator's knowledge of its login: clientId, clientSecret, scope, issuer, redirectUri."""
     people: frozenset[int] = frozenset()
-    """Who is offered its tools; empty for everybody who may write to the bot."""
+    """People who are offered its tools; empty for everybody who may write to the bot."""
     origin: str = ""
     """A digest of the server's entry in the file, and of the addresses its variables give. When it changes, consents
     are asked for again and logins are void. Secrets in `env` and `headers` may change."""

@@ -24,7 +24,7 @@ CHUNK_BYTES = 65_536
 LINE_BYTES = 8_000_000
 """A longer line is no message but a flood."""
 FLOOD_BYTES = 64_000_000
-"""So much within ten seconds is one, too."""
+"""So many bytes within ten seconds are a flood, too."""
 FLOOD_S = 10.0
 LOOK_S = 0.5
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024

@@ -11,7 +11,7 @@ from bot.tools.mcp.session import Session, ToolInfo
 from bot.tools.tool import NotDone
 
 BACK_OFF_S: Final = (2.0, 10.0, 60.0, 300.0)
-"""How long a server that failed so often in a row is let alone."""
+"""Pauses after one, two, … failures in a row."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ class Fetched:
     """The response of a site."""
 
     url: URL
-    """Where it was in the end."""
+    """The page's address behind all redirects."""
     status: int
     headers: Mapping[str, str]
     body: bytes

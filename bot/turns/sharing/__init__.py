@@ -1,1 +1,1 @@
-"""Which process works on which chat: all chats on a file, leases on a server."""
+"""Sharing of chats among processes: on a file one has all of them, on a server there are leases."""

@@ -1,4 +1,4 @@
-"""Which chats a process works on where several share a server: those that it holds and nobody else."""
+"""The chats of a process where several share a server: those that it holds and nobody else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memory.ports import Row, Statement
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY_S = 0.5
-"""How often a worker looks for others and for work, also when nobody told it."""
+"""A worker looks for others and for work so often, also when nobody told it."""
 GAP_S = 0.02
 """At least so long between two looks: news that come in between are looked at together."""
 WANT_S = 0.2

@@ -30,7 +30,7 @@ from memory.types import SessionState
 ATTACHED_SHARE: Final = 3
 """Of the prompt a third is for a document that came with the message."""
 FOUND_SHARE: Final = 6
-"""And a sixth for passages of earlier files that bear on it."""
+"""Of the prompt a sixth is for passages of earlier files that bear on the message."""
 MEGABYTE: Final = 1_000_000
 MOST_PICTURES: Final = 10
 """As many as an album has."""
@@ -55,7 +55,7 @@ class Material:
     files: tuple[StoredFile, ...] = ()
     """The files that it brings or names."""
     reach: Reach | None = None
-    """Which files may be told of."""
+    """The bounds within which files may be told of."""
     asked_about: tuple[StoredFile, ...] = ()
     """Pictures that were sent before and that it asks about."""
     is_answer: bool = False
@@ -67,7 +67,7 @@ class Material:
         return TITLE if self.told else ""
 
     def messages(self, reply_to_message_id: int | None) -> list[OutgoingMessage]:
-        """That, as messages."""
+        """The notices as messages."""
         return [replace(notice, reply_to_message_id=reply_to_message_id) for notice in self.notices]
 
 
@@ -154,7 +154,7 @@ class SeenPictures:
 
     pictures: tuple[Picture, ...] = ()
     notices: tuple[str, ...] = ()
-    """Which of them did not come with it, for the model."""
+    """Sentences on missing pictures, for the model."""
 
 
 async def pictures_for(services: Services, found: Material, packet: ConversationContextPacket) -> SeenPictures:

@@ -12,7 +12,7 @@ from memory.ports import Statement
 
 @dataclass(slots=True)
 class Took:
-    """How long the stages of a turn took."""
+    """Durations of the stages of a turn."""
 
     queue_ms: int
     is_second_try: bool = False

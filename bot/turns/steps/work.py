@@ -29,7 +29,7 @@ class ByClock:
     task_said: str = ""
     """The person's own words as they asked for it."""
     buttons: tuple[tuple[Button, ...], ...] = ()
-    """They hang under the answer."""
+    """Buttons under the answer."""
     operations: tuple[Operation, ...] = ()
     """Operations on its note at the end of the run."""
 
@@ -41,7 +41,7 @@ class AskedAgain:
     text: str
     third_party: bool = False
     whole_chars: int = 0
-    """How long it was before its middle was left out; 0 when nothing was."""
+    """Length of the text before its middle was left out; 0 when it is whole."""
     repeats: tuple[str, ...] = ()
     """The turns that answered this before."""
     calls: tuple[CallRow, ...] = ()
@@ -70,7 +70,7 @@ class TurnWork:
 
     @property
     def target(self) -> Target:
-        """Where it is answered."""
+        """The chat of the answer."""
         return Target.of(self.batch[-1])
 
 
@@ -97,7 +97,7 @@ def whole_chars(batch: Sequence[Envelope]) -> int:
 
 
 def sent_at_ms(envelope: Envelope) -> int | None:
-    """When a message was sent; None of one that was edited or is answered again, which begins now."""
+    """The moment a message was sent; None for one that was edited or is answered again, which begins now."""
     return None if envelope.kind == "edit" or envelope.again else envelope.sent_at_ms or None
 
 

@@ -30,7 +30,7 @@ class DeviceCode:
     device_code: str
     user_code: str
     address: str
-    """Where the person enters it."""
+    """The page on which the person enters the code."""
     interval_s: int
     lasts_s: int
 

@@ -1,4 +1,4 @@
-"""Who needs a login and has none: the model is told so, and the person gets one button."""
+"""People who need a login and have none: the model is told so, and the person gets one button."""
 
 from __future__ import annotations
 

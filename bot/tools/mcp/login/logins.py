@@ -1,4 +1,4 @@
-"""Who is logged in where: begun by a tap, ended by an address that is sent back, renewed, revoked; one per person."""
+"""Logins of people at servers: begun by a tap, ended by an address sent back, renewed, revoked; one per person."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EARLY_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Where a person goes to log in."""
+    """The page to which a person goes to log in."""
 
     address: str
     host: str

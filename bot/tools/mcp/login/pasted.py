@@ -21,7 +21,7 @@ class Pasted:
     code: str
     error: str
     issuer: str | None
-    """Who says that it is the one that was asked; None when nobody says."""
+    """The server that claims to answer; None when the address names none."""
 
 
 def pasted(text: str) -> Pasted | None:

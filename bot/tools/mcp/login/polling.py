@@ -30,7 +30,7 @@ class SayWith(Protocol):
     """Sends a person a message beside the answer, in one transaction with its effects."""
 
     async def __call__(self, place: Place, message: Callable[[], OutgoingMessage], *effects: Statement) -> None:
-        """Say it. Raises `Conflict` and `StorageUnavailable`."""
+        """Send the message. Raises `Conflict` and `StorageUnavailable`."""
         ...
 
 
