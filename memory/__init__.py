@@ -1,8 +1,8 @@
 """Conversation continuity as a library: durable turns, checkpoints, hydration and bounded context packets.
 
-`ConversationMemory.open(folder)` is the front door; `__all__` is what stays compatible from version to version. Names
-are loaded when they are first asked for; `__init__.pyi` tells type checkers. Knows nothing of Telegram, model providers
-or schedulers.
+`ConversationMemory.open(folder)` is the front door; the names in `__all__` stay compatible from version to version.
+They are loaded when they are first asked for; `__init__.pyi` tells type checkers. Knows nothing of Telegram, model
+providers or schedulers.
 """
 
 from importlib import import_module
@@ -107,7 +107,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from where it lives."""
+    """Load a public name from its module."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'memory' has no public name {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)

@@ -43,7 +43,7 @@ _SYSTEM_WORDS = {
 
 
 def reason(exc: OSError) -> str:
-    """Return why the system refused, in words, with the path: `access is denied: /srv/data`."""
+    """Return the system's reason for a refusal, in words, with the path: `access is denied: /srv/data`."""
     words = _SYSTEM_WORDS.get(exc.errno or 0) or (exc.strerror or type(exc).__name__).lower()
     return f"{words}: {exc.filename}" if exc.filename else words
 

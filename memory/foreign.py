@@ -14,9 +14,14 @@ _FILE = re.compile(r"[A-Za-z]+(?: message)? #\d+(?: “[^”\n]*”)?(?: \(.*\))
 
 
 def foreign(text: str, whose: str = "") -> str:
-    """Return somebody else's text with each line marked, `whose` words they are above it; empty for an empty text.
+    r"""Return somebody else's text with each line marked, and the author (`whose`) above; "" for an empty text.
 
-    Whatever counts as the end of a line somewhere (also U+2028 or a vertical tab) becomes a plain one.
+    Every end of a line in Unicode's sense (also U+2028 or a vertical tab) becomes a plain one.
+
+    >>> print(foreign("Lunch at noon?\nBring salt", "Anna"))
+    > Anna:
+    > Lunch at noon?
+    > Bring salt
     """
     if not text.strip():
         return ""

@@ -1,4 +1,4 @@
-"""A memory that opens itself: everything of `memory` over one database, joined here and nowhere else."""
+"""The front door: everything of `memory` over one database, opened here and nowhere else."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OpeningReport:
-    """Finds of an opening, left over from the time before."""
+    """The leftovers of the time before, found by an opening."""
 
     resuming: int = 0
     """Sessions that were at work when the process before died."""
@@ -118,16 +118,15 @@ class ConversationMemory(Parts):
 
         The schema is brought up to date.
 
-        Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
-        (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
-        installed; None = words alone), who keeps the notes behind the replies (`keeper_model`, checked by code; None =
-        nobody) and who pays for that (`purse_of`), and by whose clock, with which notes and names (`around`).
-        `return_mode` is what holds after a silence for who has not chosen. After `session_gap_s` of silence a new
-        session begins. `extensions` bring tables of the caller, `observers` are told what happens. `exclusive` takes
-        the lock file, `recover` looks for what a crash left, `background` works behind the replies in a task (else
-        call `run`); `read_only` does none of these. `worker` names this start of a program that shares its work with
-        others of its kind where the database is a server's; it sees to it that no two of them work on one
-        conversation.
+        Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, the writer of summaries
+        (`write_summary`: a model, checked by code), the maker of vectors (`embedder`: the extra `semantic` when it is
+        installed; None = words alone), the keeper of notes behind the replies (`keeper_model`, checked by code; None =
+        no keeper) and its purse (`purse_of`), and the zones, notes and names around a chat (`around`). `return_mode`
+        holds after a silence for a user who has not chosen. After `session_gap_s` of silence a new session begins.
+        `extensions` bring tables of the caller, `observers` are told of events. `exclusive` takes the lock file,
+        `recover` looks for the leftovers of a crash, `background` works behind the replies in a task (else call `run`);
+        `read_only` does none of these. `worker` names this start of a program that shares its work with others of its
+        kind where the database is a server's; the program sees to it that no two of them work on one conversation.
 
         Raises `Locked` when another process works there, `StorageError` as the database does.
         """
@@ -172,10 +171,10 @@ class ConversationMemory(Parts):
             return memory
 
     async def _recover(self, applied: tuple[str, ...], *, only_one: bool) -> None:
-        """Mark what was interrupted, bring back what only a checkpoint remembers (P8), and empty the write-ahead log.
+        """Mark interrupted sessions, bring back those with only a checkpoint (P8), and empty the write-ahead log.
 
         A process that died while it forgot may have left words in the log (P13). Where others are at work, nothing is
-        marked: what looks interrupted is theirs.
+        marked: a session that looks interrupted is theirs.
         """
         try:
             await self.db.wal_truncate()
@@ -196,7 +195,7 @@ class ConversationMemory(Parts):
         held.push_async_callback(stop)
 
     async def warm(self) -> None:
-        """Load what the first turn would otherwise wait for: the counter, the model of the search by meaning."""
+        """Load the counter and the model of the search by meaning, so that the first turn does not wait for them."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
         await self.semantic.open()
@@ -208,7 +207,7 @@ class ConversationMemory(Parts):
         await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("keeper", self.keeper.run()))
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
-        """Drop what is in memory of these conversations: another process may have gone on with them since."""
+        """Drop these conversations from the caches: another process may have gone on with them since."""
         self.recorder.evict(belongs)
         self.assembler.evict(belongs)
         self.searcher.evict(belongs)
@@ -250,14 +249,14 @@ class ConversationMemory(Parts):
         reserved: Reserved = NOTHING_RESERVED,
         prepared: Prepared = UNPREPARED,
     ) -> PendingTurn:
-        """Take a message in and gather what the model has to know: hydrated, compacted if due, within the budget.
+        """Take a message in and gather the prompt: hydrated, compacted if due, within the budget.
 
-        Nothing is stored but a session that begins; what you `record` counts. With a `dedupe_key` (your id of the
-        message) a message is answered once: what was answered before has its turn in `recorded` (a second answer is a
+        Nothing is stored but a session that begins; the turn is stored by `record`. With a `dedupe_key` (your id of the
+        message) a message is answered once: one answered before has its turn in `recorded` (a second answer is a
         `Conflict` all the same).
 
-        `occasion` tells who writes, by which clock, and which notes may be told; `reserved` what your instructions and
-        tools take of the prompt; `prepared` what you know of the turn already. Raises `StorageUnavailable`.
+        `occasion` has the author, their clock, and the notes that may be told; `reserved` the tokens of your
+        instructions and tools; `prepared` your own knowledge of the turn. Raises `StorageUnavailable`.
         """
         epoch = (await self.ledgers.read(conversation_id)).epoch  # before anything that the answer is made from
         recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not prepared.is_new else None
@@ -290,8 +289,8 @@ class ConversationMemory(Parts):
     async def make_room(self, pending: PendingTurn, *, hurry: Hurry = nobody_waits) -> None:
         """Compact the session of a turn that was recorded if it is over budget, so that the next need not wait for it.
 
-        `begin` does it otherwise. Call it behind the reply, before anything else happens in the conversation: what is
-        forgotten meanwhile would come back as a summary. When `hurry` returns, because somebody waits, no summary model
+        `begin` does it otherwise. Call it behind the reply, before anything else happens in the conversation: words
+        forgotten meanwhile would come back in a summary. When `hurry` returns, because somebody waits, no summary model
         is waited for any longer. Never raises.
         """
         try:
@@ -314,9 +313,9 @@ class ConversationMemory(Parts):
         ]
 
     async def session(self, conversation_id: str, user_id: int | None = None, *, goes_on: bool = False) -> SessionState:
-        """Return the session that the next message goes to; one is opened when none is, or after a long silence.
+        """Return the session of the next message; opened if there is none yet, or after a long silence.
 
-        `goes_on`: no silence ends it, as for what comes by the clock. Raises `StorageUnavailable`.
+        `goes_on`: no silence ends it, as for a message by the clock. Raises `StorageUnavailable`.
         """
         current = await self.recorder.current(conversation_id)
         choice = choose(current, self.clock.now_ms(), self.session_gap_ms, goes_on=goes_on)
@@ -365,7 +364,7 @@ class ConversationMemory(Parts):
     ) -> list[Outcome]:
         """Change notes between turns (a button, a command, an operator) with `also`, as one transaction.
 
-        Returns what became of each: `Applied`, or a `Refusal` that says why not. Raises `Conflict` of `also`,
+        Return an outcome for each: `Applied`, or a `Refusal` with its reason. Raises `Conflict` of `also`,
         `StorageUnavailable`.
         """
         outcomes = await self.ledgers.change(conversation_id, operations, by, *also)
@@ -373,11 +372,11 @@ class ConversationMemory(Parts):
         return outcomes
 
     async def edited(self, turn_id: str, text: str, *also: Statement, third_party: bool = False) -> None:
-        """Let a turn read as its message, edited after it was answered, does now, with `also` as one transaction.
+        """Give a turn the new words of its message, edited after the answer, with `also` as one transaction.
 
-        From then on prompts and search have the new words alone. Unless they say the same in other letters, what rests
-        on words that changed is doubtful until it is read or answered again; a keeper reads it at once. Repeating it is
-        harmless. Raises `Conflict` of `also`, `StorageUnavailable`.
+        From then on prompts and search have the new words alone. Unless they say the same in other letters, notes that
+        rest on changed words are doubtful until the turn is read or answered again; a keeper reads it at once.
+        Repeating it is harmless. Raises `Conflict` of `also`, `StorageUnavailable`.
         """
         turn = await self.store.turn(turn_id)
         if turn is None:
@@ -394,7 +393,7 @@ class ConversationMemory(Parts):
         self.searcher.evict(lambda each: each == here)
 
     async def withdraw(self, turn_id: str) -> None:
-        """Take back what was noted of a turn whose edited message is answered again; nothing more is noted of it.
+        """Take back the notes of a turn whose edited message is answered again; nothing more is noted of it.
 
         Raises `StorageUnavailable`.
         """
@@ -421,7 +420,7 @@ class ConversationMemory(Parts):
         return await self.forgetter.forget(request)
 
     async def export(self, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
-        """Return all that is kept about a conversation as JSON values; with `user_id` what that person said."""
+        """Return all that is kept about a conversation as JSON values; with `user_id` that person's words alone."""
         return await gather(self.db, self.ledgers, self.clock, conversation_id, user_id=user_id)
 
 
@@ -442,7 +441,7 @@ def _no_embedder() -> None:
 
 
 async def _logged(what: str, work: Awaitable[object]) -> None:
-    """Await what runs behind the replies; what fails there is logged and ends nothing else."""
+    """Await work behind the replies; its failure is logged and ends nothing else."""
     try:
         await work
     except Exception:

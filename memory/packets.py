@@ -1,4 +1,4 @@
-"""The packet: what a model is given for one answer, tier by tier, with a receipt for each (003). Frozen contracts."""
+"""The packet: the past that a model is given for one answer, by tiers, each with a receipt (003). Frozen contracts."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RetrievedItem(Contract):
     seq: int | None = None
     session_id: str | None = None
     user_id: int | None = None
-    """Who wrote the turn; None when it is not known."""
+    """The turn's author; None when that is not known."""
     at_ms: int
     score: float
     share: float = 0.0
-    """How much of the question it and its neighbours hold, by what the words are worth."""
+    """The share of the question's words, weighted, in the item and its neighbours."""
     note: str = ""
     """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
     breakdown: dict[str, float] = Field(default_factory=dict)
@@ -41,7 +41,7 @@ class RetrievedItem(Contract):
 
 
 class JobProgress(Contract):
-    """Something the assistant does later, as the packet shows it (002 section 5.4)."""
+    """A matter that the assistant does later, as the packet shows it (002 section 5.4)."""
 
     job_id: str
     title: str
@@ -80,20 +80,20 @@ class ConversationContextPacket(Contract):
     history: tuple[ConversationTurn, ...] = ()
     """Turns to be shown verbatim, oldest first."""
     edited: tuple[str, ...] = ()
-    """Those of them whose message says something else than when it was answered."""
+    """Ids of those turns whose message was edited after the answer."""
     taken_back: tuple[int, ...] = ()
-    """The seqs of turns that stand there in another form: their message was edited and answered again."""
+    """The seqs of turns that are shown in another form: their message was edited and answered again."""
     history_truncated: bool = False
     notes_lasting: str = ""
     """Lasting facts about the person and matters that go on, a line each: frozen from the session's first reply on."""
     threads: str = ""
     """Matters open then: ten lines at most, the rest counted (003 AC-3.4 has five); frozen with the notes."""
     notes_mark: NotesMark | None = None
-    """Which notes these are."""
+    """The ledger's version, time and scope of these notes."""
     notes_changed: str = ""
     """Notes that are new, other or ended since, each once in its newest form."""
     notes_events: str = ""
-    """Notes that rang, or that the person tapped, since the last answer, each with when."""
+    """Notes that rang, or that the person tapped, since the last answer, each with its time."""
     today: str = ""
     """Earlier sessions of the same day, a line each."""
     last_conversation: str = ""
@@ -101,27 +101,27 @@ class ConversationContextPacket(Contract):
     retrieved: tuple[RetrievedItem, ...] = ()
     """Finds in earlier talk."""
     time_zone: str = "UTC"
-    """By whose clock every time in the prompt is."""
+    """The zone of every time in the prompt."""
     has_times: bool = True
-    """False where messages stand as they were said, without their times."""
+    """False where messages stand without their times."""
     local_time: str = ""
     """The local time there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
     person: str = ""
-    """The name of whoever wrote the message that is answered; "" when it is not known."""
+    """The name of the person whose message is answered; "" when it is not known."""
     person_id: int | None = None
-    """Who that is."""
+    """That person's user id."""
     is_group: bool = False
     """True where several people talk: each message is told with its speaker's name, the others' words as data."""
     speakers: dict[int, str] = Field(default_factory=dict)
-    """Who is who in a group: user id → name, of those that are known."""
+    """The members of a group with known names: user id → name."""
     bootstrap: str = ""
-    """Words of ours about what is carried forward; they stand behind the instructions (001)."""
+    """The bootstrap's packet, which stands behind the instructions (001)."""
     files: str = ""
     """Passages of files for the message."""
     files_title: str = ""
     """The heading above them."""
     notices: tuple[str, ...] = ()
-    """News for the model before this message that stand nowhere else: a change that had no place."""
+    """News for the model before this message that stand nowhere else: a change of notes that did not fit."""
     receipts: tuple[TierReceipt, ...] = ()
     instructions_tokens: int = 0
     """Text beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""
@@ -129,14 +129,14 @@ class ConversationContextPacket(Contract):
     bootstrap_tokens: int = 0
     message_tokens: int = 0
     frame_tokens: int = 0
-    """Headings, fences, times, what changed in the notes, and who writes when."""
+    """Headings, fences, times, changes of the notes, and the line with author and time."""
     is_near_limit: bool = False
     """True when the prompt takes more than 80 % of the cap (004 phase 1: early warning)."""
     context_compiled_at_ms: int
 
     @property
     def notes_block(self) -> str:
-        """All notes that the session's prompts begin with."""
+        """All notes at the beginning of the session's prompts."""
         return "\n".join(filter(None, (self.notes_lasting, self.threads)))
 
     @property

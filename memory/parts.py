@@ -1,4 +1,4 @@
-"""The parts of a memory over one database, and how they are joined: here and nowhere else."""
+"""The parts of a memory over one database, joined here and nowhere else."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Given:
     extensions: tuple[Extension, ...]
     observers: Observers
     purse_of: Callable[[Database], Purse] | None
-    read_only: bool = False
+    read_only: bool
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -90,19 +90,13 @@ class Parts:
         ledgers = Ledgers(db, OldStores(db), read_only=given.read_only, shared=db.shared)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
         recorder = Recorder(
-            store,
-            hydrator,
-            checkpoints,
-            given.measures,
-            ledgers,
-            notice=semantic.wake,
-            max_live=given.max_live_sessions,
+            store, hydrator, checkpoints, measures, ledgers, notice=semantic.wake, max_live=given.max_live_sessions
         )
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
         keeper = Keeper(
             store,
             ledgers,
-            given.measures,
+            measures,
             given.keeper_model,
             around=given.around,
             purse=given.purse_of(db) if given.purse_of else None,
@@ -157,7 +151,7 @@ def _hydrator(
 
 
 def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
-    """The statements that belong to a stored turn beside its row; without a keeper it waits for nobody to read it."""
+    """The statements for a stored turn beside its row; a reading is asked for only where there is a keeper."""
     if turn.unfiled:
         return ()
     indexed = index_turn(turn, given.measures.languages)

@@ -1,4 +1,4 @@
-"""A turn between the message and its answer: what the model has to know, and how the answer is stored."""
+"""A turn between the message and its answer: the model's prompt, and the storing of the answer."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ NO_DEED, NO_MODEL = Deed(), ModelTokens()
 
 
 def said_at(sent_at_ms: int | None, now_ms: int, before_ms: int, gap_ms: int) -> int:
-    """When a message counts as said: when it was sent, or now.
+    """Return the time that a message counts as said: the time it was sent, or now.
 
-    Not before the message before it, and at most half of `gap_ms` ago: the next one would begin a new session else.
+    It is not before the message before it, and at most half of `gap_ms` ago: else the next one would begin a new
+    session.
+
+    >>> said_at(1_000, 9_000, 4_000, 20_000)
+    4000
     """
     return min(now_ms, max(sent_at_ms or now_ms, before_ms, now_ms - gap_ms // 2))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PendingTurn:
-    """A message that waits for its answer, with what the model has to know. Answer it, then `record`."""
+    """A message that waits for its answer, with the prompt for the model. Answer it, then `record`."""
 
     conversation_id: str
     text: str
@@ -42,11 +46,11 @@ class PendingTurn:
     time_zone: str
     recorder: Recorder
     said_at_ms: int
-    """When the message was said: the time that stands before it in later prompts."""
+    """The message's time, which stands before it in later prompts."""
     epoch: str = ""
-    """The ledger's before anything was read for the prompt."""
+    """The ledger's epoch before anything was read for the prompt."""
     besides_tokens: int = 0
-    """Tokens of the prompt that are neither history nor the packet's: instructions, tools, what is carried forward."""
+    """Tokens of the prompt that are neither history nor the packet's: instructions, tools, bootstrap, files."""
     recorded: ConversationTurn | None = None
     """The stored turn: after `record`, or at once when the same `dedupe_key` was answered before (send its answer)."""
 
@@ -54,8 +58,7 @@ class PendingTurn:
     def messages(self) -> list[dict[str, Any]]:
         """The prompt as `role` and `content`, within the budget; your own instructions go before it.
 
-        Roles alternate, the last message is what the user said, and what is older stands in fenced blocks that are
-        marked as data.
+        Roles alternate, the last message is the user's, and older talk stands in fenced blocks that are marked as data.
         """
         return chat_messages(prompt(self.packet, self.text))
 
@@ -73,10 +76,10 @@ class PendingTurn:
     ) -> ConversationTurn:
         """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
 
-        `authored` is for an answer that your program put together from what people said: the part that it says in its
-        own name, from which alone promises and questions are read. `deed` names the act that the answer reports,
-        `usage` its cost, `change` (pure) its effect on the session, `operations` its effect on the notes, by which
-        `hand`. A new note that names no turn rests on this one: it goes when the turn is forgotten.
+        `authored` is for an answer that your program put together from people's words: the part in its own name, from
+        which alone promises and questions are read. `deed` names the act that the answer reports, `usage` its cost,
+        `change` (pure) its effect on the session, `operations` its effect on the notes, by `hand`. A new note that
+        names no turn rests on this one: it goes when the turn is forgotten.
         Raises `Conflict` when it, or its `dedupe_key`, was stored already, `Outdated` when something of the chat was
         forgotten or edited since `begin`, `StorageUnavailable` when the disk refuses: nothing is stored.
         """
@@ -107,14 +110,14 @@ class PendingTurn:
         return self.recorded
 
     def _resting(self, operation: Operation) -> Operation:
-        """Return an operation whose new note rests on this turn unless it says on which (P13)."""
+        """Return the operation; a new note in it rests on this turn unless it names another (P13)."""
         if not isinstance(operation, Add):
             return operation
         here = {"turn_ids": (self.turn_id,), "session_id": self.state.session_id, "user_id": self.user_id}
         return replace(operation, fields=here | dict(operation.fields))
 
     def _with_notes(self, change: StateChange | None) -> StateChange | None:
-        """Return a change that also freezes the notes that this reply was given, where they were taken for it."""
+        """Return a change that also freezes this reply's notes, if they were taken for it."""
         mark = self.packet.notes_mark
         if mark is None or mark in self.state.notes_marks:
             return change

@@ -1,4 +1,4 @@
-"""The needs of `memory` from the outside, as small Protocols: time, ids, token counts, a database."""
+"""The outside needs of `memory`, as small Protocols: time, ids, token counts, a database."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _T = TypeVar("_T")
 
 
 def unobserved(*_: object) -> None:
-    """Take no notice: what an observer is as long as nobody measures."""
+    """Do nothing: the observer while nobody measures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """Who is told of what happens in a memory; nobody unless somebody wants to know."""
+    """Callables that are told of events in a memory; by default they do nothing."""
 
     commit: Callable[[float], None] = unobserved
     """Told the seconds of each transaction, from BEGIN to the end of its COMMIT; from any thread."""
     fsync: Callable[[str, float], None] = unobserved
-    """Told for how many seconds the disk was waited for, by `"database"` or `"checkpoint"`; from any thread."""
+    """Told the place (`"database"` or `"checkpoint"`) and the seconds of each wait for the disk; from any thread."""
     reading: Callable[[str, Any], None] = unobserved
-    """Told of each reading of the keeper: by which model, and its `ReadingOutcome`."""
+    """Told of each reading of the keeper: the model's name, and its `ReadingOutcome`."""
     news: Callable[[str], None] = unobserved
-    """Told what other processes on a shared database tell; "" when something may have been missed."""
+    """Told the news of other processes on a shared database; "" when some may have been missed."""
     excused_json: Callable[[], str] = lambda: "[]"
-    """Asked which turns are not to blame if this process dies now; noted as long as it lives."""
+    """Asked for the turns that are not to blame if this process dies now, as JSON; noted as long as it lives."""
 
 
 NOBODY = Observers()
@@ -50,7 +50,7 @@ class Ids(Protocol):
 
 
 class TokenCounter(Protocol):
-    """How many tokens a text costs the model."""
+    """The tokens that a text costs the model."""
 
     def count(self, text: str) -> int:
         """Return the number of tokens, 0 for an empty text; never raises."""
@@ -61,8 +61,8 @@ class TokenCounter(Protocol):
 class Statement:
     """One named query with its arguments, to be run inside a transaction.
 
-    `expect` is the number of rows it must change or return; any other number rolls the whole transaction back
-    with `Conflict`. `None` accepts any number.
+    `expect` is the number of rows to be changed or returned; any other number rolls the whole transaction back with
+    `Conflict`. `None` accepts any number.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Statement:
 
 
 Reads = Generator[Statement, list[Row], _T]
-"""Reads that follow from each other: yields each query, is sent its rows, and returns what they come to. Pure."""
+"""Reads that follow from each other: yields each query, is sent its rows, and returns the result. Pure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class Database(Protocol):
     async def read_chain(self, reads: Reads[_T], /) -> _T:
         """Run reads that follow from each other without a way back to the event loop in between, where there is one.
 
-        Each sees what is committed when it runs. The generator may run in another thread. Raises what it raises, and
-        `StorageUnavailable`.
+        Each sees the data committed when it runs. The generator may run in another thread. Raises as the generator
+        does, and `StorageUnavailable`.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""For tests of this library and of bots built on it: clock, ids, counter, makers of contracts, a memory in a folder."""
+"""Tools for tests of this library and of bots on it: clock, ids, counter, makers of contracts, a memory in a folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ USER_ID = 7
 
 
 class ManualClock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only by `advance`."""
 
     def __init__(self, now_ms: int = START_MS) -> None:
         self._now_ms = now_ms
@@ -53,7 +53,7 @@ class SequentialIds:
 
 
 class WordCounter:
-    """A token is a word."""
+    """A counter whose token is a word."""
 
     def count(self, text: str) -> int:
         """Return the number of words."""
@@ -116,7 +116,7 @@ def make_owner(**overrides: Any) -> BootstrapOwner:
 
 
 def make_loop(text: str = "Send the report to Anna", **overrides: Any) -> OpenLoop:
-    """Return something the user said they would do."""
+    """Return a promise of the user."""
     fields: dict[str, Any] = {
         "loop_id": "t_1.1",
         "kind": "commitment",
@@ -185,7 +185,7 @@ def _empty_database(folders: tuple[Path, ...]) -> bytes:  # no row, hence no dig
 def lay_tables(database: Path | str, extensions: Sequence[Extension] = ()) -> None:
     """Put a file with every table and no row there unless there is one: migrated once per process, then copied.
 
-    The address of a server is left to whoever opens it.
+    For a server's address nothing is done.
     """
     if isinstance(database, Path) and not database.exists():
         own = tuple(each.migrations for each in extensions if each.migrations)

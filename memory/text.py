@@ -21,16 +21,16 @@ _STOP = re.compile(
     "|[\u3002\uff01\uff1f\uff1b\u061f\u0964]+[\"')\u300d\u300f\uff09\u201d]*|\\n\\s*"
     "|([.!?\u2026]+)"
 )
-"""Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line.
+"""Ends of sentences, in any script: a stop before a space, a full-width stop, the end of a line.
 
 Stops that end none are the group: a long run of them is read once, not again from each of its stops."""
 _LAST_WORD = re.compile("[^\\s(\\[\"'\u201e\u201c\u00ab\u201a]*\\Z")
 _LOOK_BACK: Final = 24
 _PARTS = re.compile(r"\d{1,2}|(?:\d{1,2}\.)+\d{1,2}|(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}|[^\W\d_]")
-"""What a full stop ends no sentence behind: a day ("am 12. Mai", "11.12."), letters with stops ("z.B.", "p.m."), one
+"""Words whose full stop ends no sentence: a day ("am 12. Mai", "11.12."), letters with stops ("z.B.", "p.m."), one
 letter."""
 _TITLE_CHARS: Final = 4
-"""So short a word with a capital is mostly a title ("Ms. Lindqvist")."""
+"""A word of so few letters with a capital is mostly a title ("Ms. Lindqvist")."""
 _SHORTENED = re.compile(
     "abs|approx|av|avda|bd|bzgl|bzw|ca|cap|cf|dott|dr|dra|env|evtl|fig|ggf|hr|incl|inkl|jr|lt|max|min|mio|mlle|mme|mr|mrd|mrs|"
     "ms|nr|num|n\xfam|pag|p\xe1g|pp|prof|profa|ref|rev|sig|sog|sr|sra|std|str|tel|t\xe9l|tgl|vgl|vol|vs|zzgl|"
@@ -51,7 +51,7 @@ _NAME = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'\u2019-]+")
 def clean(text: str) -> str:
     """The text as JSON and databases take it: no NUL, halves of one character joined, a lone half as U+FFFD.
 
-    What is written in tag characters goes too: whoever pasted it could not see it, and a model would read it.
+    Tag characters go too: the person who pasted them could not see them, and a model would read them.
     """
     if text.isascii() and "\x00" not in text:
         return text
@@ -101,7 +101,7 @@ def has_question_mark(text: str) -> bool:
 
 
 def sentence_ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[int]:
-    """Where sentences end within a text, behind their stops; none where it is not sure.
+    """The ends of sentences within a text, behind their stops; none where it is not sure.
 
     >>> list(sentence_ends("Call Dr. Li on 11.12. at 9 a.m. or so. Bye."))
     [38]
@@ -112,7 +112,7 @@ def sentence_ends(text: str, start: int = 0, stop: int | None = None) -> Iterato
 
 
 def _is_part(text: str, at: int) -> bool:
-    """Whether the full stop there belongs to the word before it."""
+    """Whether the full stop at this place belongs to the word before it."""
     found = _LAST_WORD.search(text, max(0, at - _LOOK_BACK), at)
     word = found[0] if found else ""
     is_title = len(word) <= _TITLE_CHARS and word.isalpha() and word[0].isupper()
@@ -120,7 +120,7 @@ def _is_part(text: str, at: int) -> bool:
 
 
 def whole_sentences(text: str) -> list[str]:
-    """The sentences of a text, as they stand there."""
+    """The sentences of a text, unchanged."""
     ends = [0, *sentence_ends(text), len(text)]
     return [piece for start, end in pairwise(ends) if (piece := text[start:end].strip())]
 
@@ -155,5 +155,9 @@ def specific_words(sentence: str) -> frozenset[str]:
 
 
 def specifics(sentence: str) -> int:
-    """How many numbers and names the sentence holds: nobody can reconstruct them from the gist."""
+    """The weight of the numbers and names in a sentence, which nobody can reconstruct from the gist.
+
+    >>> specifics("We meet Anna at 9")
+    3
+    """
     return len(_NUMBER.findall(sentence)[:4]) + 2 * len(_NAME.findall(sentence)[:4])

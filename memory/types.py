@@ -43,11 +43,11 @@ PRIVATE = "private"
 
 
 BY_CLOCK = "by_clock"
-"""`action_name` of a turn that nobody typed: the program asked what somebody had it do at this time."""
+"""`action_name` of a turn that nobody typed: the program asked it, since somebody wanted that done at this time."""
 
 
 BY_TAP = "by_tap"
-"""`action_name` of a turn that a button began: what stands in it as the person's message is the button's line."""
+"""`action_name` of a turn that a button began: in place of the person's message stands the button's line."""
 
 
 class Contract(BaseModel):
@@ -86,7 +86,7 @@ class ConversationTurn(Contract):
     third_party: bool = False
     """True when the user's text was forwarded or quoted: it is never promoted to memory."""
     authored: str | None = None
-    """What the program says in its own name in a reply that it put together itself; the rest of it repeats people.
+    """The program's own words in a reply that it put together itself; the rest of it repeats people.
 
     None for a model's reply, all of which is the assistant's own.
     """
@@ -134,7 +134,7 @@ class OpenLoop(Contract):
     """`<turn_id>.<n>`: the turn that is its evidence, and a counter."""
     kind: LoopKind
     owner: LoopOwner
-    """Who has to act; "other" is somebody else, or nobody: an event takes place by itself."""
+    """The side that has to act; "other" is somebody else, or nobody: an event takes place by itself."""
     text: str
     status: LoopStatus = "open"
     turn_id: str
@@ -145,7 +145,7 @@ class OpenLoop(Contract):
     due_exact: bool = True
     """False when a day was said but no hour: `due_at_ms` stands for the day."""
     snoozed_until_ms: int | None = None
-    """Until when it is not spoken of; its due date stays."""
+    """The end of its rest; its due date stays."""
     closed_turn_id: str | None = None
 
 
@@ -154,7 +154,7 @@ class ListedItem(Contract):
 
     kind: Literal["loop", "job", "memory", "other"]
     ref: str
-    """loop_id, job_id or memory_id; empty when it stands for nothing that can be acted on."""
+    """loop_id, job_id or memory_id; empty for a line that nothing can be done with."""
     text: str
 
 
@@ -192,9 +192,9 @@ class CompactionMark(Contract):
 
 
 class NotesMark(Contract):
-    """Which notes a session's prompts begin with: as they stood at a moment, said by a clock, for one scope.
+    """The moment, clock and scope of the notes at the beginning of a session's prompts.
 
-    No text: the notes are said again from the ledger as it was then, so that what was forgotten is nowhere.
+    No text: the notes are written again from the ledger as it was then, so that forgotten words are nowhere.
     """
 
     version: int
@@ -205,15 +205,15 @@ class NotesMark(Contract):
     of_session: bool = False
     """True when only notes of the session itself belong to it: fresh, mode off, another user of a group."""
     compaction_id: str = ""
-    """The compaction in force then: behind the next one the notes are taken anew."""
+    """The compaction in force then: after the next one the notes are taken anew."""
 
 
 RETIRED_STATE_FIELDS = frozenset({"job_steps", "listed", "last_intent", "taken_up_at_ms"})
-"""Fields that states of earlier versions hold, in rows and checkpoints; dropped when they are read and not known."""
+"""Fields of earlier versions' states, in rows and checkpoints; dropped when they are read and not known."""
 
 
 class SessionState(Contract):
-    """Everything a session knows about itself; rebuilt by folding its turns, so it can always be recomputed."""
+    """The state of a session; a fold of its turns, so it can always be computed again."""
 
     @model_validator(mode="before")
     @classmethod
@@ -238,17 +238,17 @@ class SessionState(Contract):
     resolved_entities: dict[str, str] = Field(default_factory=dict)
     """References and their meaning, e.g. "that task" → job or loop id."""
     time_zone: str = "UTC"
-    """By whose clock "by Friday" is read: that of the person who wrote last."""
+    """The zone in which "by Friday" is read: that of the person who wrote last."""
     language: str | None = None
-    """In which language the person wrote last, for messages too short to tell."""
+    """The language of the person's last message, for messages too short to tell."""
     listed: ShownList | None = None
-    """The list that was shown last."""
+    """The list shown last."""
     undone: tuple[str, ...] = ()
     """Turns whose message was edited and answered again, at most the last hundred: no keeper reads them any more."""
     edited: tuple[str, ...] = ()
-    """Turns whose message says something else than when it was answered, at most the last hundred."""
+    """Turns whose message was edited to say something else after the answer, at most the last hundred."""
     notes_marks: tuple[NotesMark, ...] = ()
-    """The notes that its prompts begin with, the latest taken last; in a group one for each scope and clock."""
+    """Marks of the notes at the beginning of its prompts, the latest last; in a group one for each scope and clock."""
     rolling_summary: str = ""
     summarized_through_seq: int = 0
     """The last turn that `rolling_summary` covers."""
@@ -262,7 +262,7 @@ class SessionState(Contract):
     """The digest of turn `last_seq`; chains to all earlier ones (P8)."""
     last_turn_at_ms: int = 0
     taken_up_at_ms: int = 0
-    """When somebody went back to it; 0 = nobody did."""
+    """The time when somebody went back to it; 0 = nobody did."""
     edits: int = 0
     """Changes made between turns (a loop closed by a button, a compaction); with `last_seq` it orders two states."""
 

@@ -1,4 +1,4 @@
-"""A time zone by its name, and the stand-in for one that nobody knows."""
+"""A time zone by its name, and UTC in place of an unknown one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 
 def known_zone(name: str) -> tzinfo | None:
-    """Return the zone, None when there is none of this name. Never raises, whatever the text."""
+    """Return the zone, None when there is none of this name. Never raises, for any text."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -1,5 +1,5 @@
-"""The continuity bootstrap (001): who is this user to me, who am I to them, what are we in the middle of together.
+"""The continuity bootstrap (001): who this user is to me, who I am to them, and our matters under way.
 
-Everything here is pure: sessions, open loops and memories come in as frozen values, relationship state, arcs, the
-internal packet and the preview come out. `memory/continuity/bootstrap.py` reads and stores.
+Everything but `bootstrap.py` and `heartbeat.py`, which read and store, is pure: sessions and notes come in as frozen
+values; relationship state, arcs, the internal packet and the preview come out.
 """

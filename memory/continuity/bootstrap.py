@@ -39,24 +39,24 @@ SESSIONS_MAX = 30
 PACKET_MAX_TOKENS = 900
 
 ZoneOf = Callable[[str, int | None], Awaitable[str]]
-"""The IANA time zone by which somebody lives."""
+"""Returns the IANA time zone of a person in a conversation."""
 
 _log = logging.getLogger(__name__)
 
 
 async def utc(_: str, __: int | None) -> str:
-    """Return UTC, whoever asks."""
+    """Return UTC for everybody."""
     return "UTC"
 
 
 class BootstrapPreview(Contract):
-    """The lines that the user is shown, and the way in which the caller shall go on."""
+    """The lines shown to the user, and the caller's next step."""
 
     offer: Offer
     mode: Mode
     skip_preview: bool
     text: str = ""
-    """"carry forward" wording, "" when there is nothing to carry."""
+    """The "carry forward" wording, "" when there is nothing to carry."""
     arcs: tuple[Arc, ...] = ()
     """In the order of the text; each can be dropped by its `arc_id` before continuing."""
 
@@ -69,7 +69,7 @@ class BootstrapPreview(Contract):
 class Bootstrap:
     """The continuity bootstrap of every user and persona over one database: a view of the ledger, framed by persona.
 
-    Everything is deterministic and offline. `default_mode` holds for who has not chosen.
+    Everything is deterministic and offline. `default_mode` holds for a user who has not chosen.
     """
 
     def __init__(
@@ -81,7 +81,6 @@ class Bootstrap:
         *,
         zone_of: ZoneOf = utc,
         default_mode: Mode = "use",
-        max_tokens: int = PACKET_MAX_TOKENS,
     ) -> None:
         self._db = db
         self._clock = clock
@@ -89,12 +88,11 @@ class Bootstrap:
         self._ledgers = ledgers
         self._zone_of = zone_of
         self._default_mode: Mode = default_mode
-        self._max_tokens = max_tokens
         self._storing = asyncio.Lock()
-        """From reading the inputs to storing what was made of them: a drop or a clearing is never overwritten."""
+        """Held from reading the inputs to storing the result: a drop or a clearing is never overwritten."""
 
     async def owner_of(self, session_id: str, persona: Persona) -> BootstrapOwner:
-        """Return whose bootstrap belongs to a session: its conversation and its primary user, with this persona.
+        """Return the owner of a session's bootstrap: its conversation and its primary user, with this persona.
 
         Raises `UnknownSession`, and `ContinuityError` for a session that nobody is known to have opened.
         """
@@ -115,7 +113,7 @@ class Bootstrap:
         return rows.save_preference(owner, preference, self._clock.now_ms())
 
     async def prefer(self, owner: BootstrapOwner, preference: Preference, *, also: Sequence[Statement] = ()) -> None:
-        """Store what the user chose for this persona, with what the caller adds; it survives clearing."""
+        """Store the user's choice for this persona, with the statements in `also`; it survives clearing."""
         await self._db.write(rows.save_preference(owner, preference, self._clock.now_ms()), *also)
 
     async def preview(
@@ -129,7 +127,7 @@ class Bootstrap:
         """Return the lines to carry forward, and whether to ask, use or say nothing (`GET /continuity/preview`).
 
         Mode off and a fresh start generate nothing unless the user asked for it (/continue). A stale bootstrap is made
-        again first, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
+        again first, so forgotten or closed matters never show. Arcs in `dropped` are left out.
         """
         chosen = await self.preference(owner)
         quiet = BootstrapPreview(offer="nothing", mode=chosen.mode, skip_preview=chosen.skip_preview)
@@ -150,9 +148,9 @@ class Bootstrap:
         dropped: Sequence[str] = (),
         also: Sequence[Statement] = (),
     ) -> SessionChoice:
-        """Store what the user chose for one session, with the packet as it was shown (`POST /continuity/choice`).
+        """Store the user's choice for one session, with the packet as it was shown (`POST /continuity/choice`).
 
-        One transaction: dropped arcs, the choice, with `remember` the preference, and what the caller adds in `also`
+        One transaction: dropped arcs, the choice, with `remember` the preference, and the caller's statements in `also`
         (the session's `isolated`, the used button, …): a crash leaves all of it or nothing. A second call for the same
         session replaces the first. Ids in `dropped` that are not on the preview are ignored.
         Raises `UnknownSession`, also for a session of another conversation, and `ContinuityError` when the owner is
@@ -179,7 +177,7 @@ class Bootstrap:
         return rows.choice_from(await self._db.read_one("continuity_choice", session_id=session_id))
 
     async def refresh(self, owner: BootstrapOwner) -> Stages:
-        """Generate again whatever the cache says, store it and return every stage (`POST /continuity/refresh`).
+        """Generate again even if the cache is fresh, store it and return every stage (`POST /continuity/refresh`).
 
         Mode off does not keep it from running: it was asked for.
         """
@@ -245,13 +243,13 @@ class Bootstrap:
         return current.internal_packet if current.selection.core else ""
 
     async def warm_up(self) -> None:
-        """Load what is slow to load in a thread, so that the first generation delays nobody."""
+        """Load the slow library of `repair_mojibake` in a thread, so that the first generation delays nobody."""
         await asyncio.to_thread(repair_mojibake, "é")
 
     async def _generate(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
         """Generate, and keep within the token budget."""
         stages = generate(owner, inputs)
-        fitted = fit(stages.relationship, stages.selection, self._counter, self._max_tokens)
+        fitted = fit(stages.relationship, stages.selection, self._counter, PACKET_MAX_TOKENS)
         return with_selection(stages, fitted)
 
     async def _current(self, owner: BootstrapOwner) -> CachedBootstrap:
@@ -302,7 +300,7 @@ class Bootstrap:
         return made
 
     async def _inputs(self, owner: BootstrapOwner) -> BootstrapInputs:
-        """Read what a bootstrap of this owner is made from and stamped with: one conversation, one user."""
+        """Read the inputs of this owner's bootstrap and of its fingerprint: one conversation, one user."""
         whose = {"conversation_id": owner.conversation_id, "user_id": owner.user_id}
         sessions = await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX)
         dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)

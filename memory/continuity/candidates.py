@@ -22,11 +22,11 @@ from memory.text import shorten
 
 CANDIDATES_MAX: Final = 60
 JUST_BEEN_MS: Final = 4 * DAY_MS
-"""So long after its day an event is still asked about."""
+"""An event is asked about for so long after its day."""
 SILENT_MS: Final = 30 * DAY_MS
-"""So long when nobody has talked since: whoever comes back is asked how it went."""
+"""The same when nobody has talked since: a person who comes back is asked how it went."""
 A_WORD: Final = 3
-"""In a session of so few turns nobody has got to it yet."""
+"""A session of so few turns was too short to come to it."""
 _SURE, _LIKELY = 0.75, 0.45
 _STICKS: Final = 0.7
 _KIND: Final[dict[Kind, ArcKind]] = {
@@ -45,7 +45,7 @@ _KIND: Final[dict[Kind, ArcKind]] = {
 
 
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
-    """Matters that may be carried, best first, at most `CANDIDATES_MAX`: none that is put off or long over."""
+    """Notes that may be carried, best first, at most `CANDIDATES_MAX`: none that is put off or long over."""
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
     fitting = [note for note in inputs.notes if _fits(note, inputs)]
     if persona.role == "roleplay":  # it picks up its scene; the world outside comes behind that
@@ -57,7 +57,7 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
 
 
 def _fits(note: Note, inputs: BootstrapInputs) -> bool:
-    """Whether it can be taken up: what has just been can ("how did it go?"), what is long over cannot."""
+    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over cannot."""
     if is_snoozed(note, inputs.now_ms):
         return False
     if note.kind != "event" or note.due_at_ms is None:
@@ -104,7 +104,7 @@ def _confidence(note: Note) -> Level:
 
 
 def _stickiness(note: Note) -> Stickiness:
-    """How long it stays: what has a day or binds sticks, what merely was said fades."""
+    """The stickiness of a note: one with a day, or that binds, sticks; a mere remark fades."""
     if note.weight >= _STICKS or moment_of(note) is not None or note.kind in {"constraint", "project"}:
         return "high"
     return "normal" if note.lasts else "low"

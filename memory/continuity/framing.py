@@ -28,7 +28,7 @@ def frame(
 ) -> tuple[Arc, ...]:
     """Return the arcs of the candidates, framed for the owner's persona.
 
-    Left out are those that the user dropped and about which nothing new was said, and those of which nothing is left
+    Candidates are left out that the user dropped and about which nothing new was said, and those without a word left
     once uncertain specifics are gone.
     """
     arcs: dict[str, Arc] = {}
@@ -47,7 +47,7 @@ def arc_id_of(owner: BootstrapOwner, candidate: ArcCandidate) -> str:
 
 
 def _was_dropped(candidate: ArcCandidate, dropped: tuple[DroppedArc, ...]) -> bool:
-    """Tell whether all the evidence of the candidate was there already when the user dropped it."""
+    """Return whether all the evidence of the candidate was there already when the user dropped it."""
     return any(set(candidate.sources) <= set(arc.sources) for arc in dropped)
 
 
@@ -74,12 +74,12 @@ def _frame_one(candidate: ArcCandidate, owner: BootstrapOwner) -> Arc | None:
 
 
 def _is_uncertain(candidate: ArcCandidate, persona: Persona) -> bool:
-    """Low confidence is uncertain; a story of unbounded immersion is not locked into anything less than certain."""
+    """Return whether to be vague: at low confidence, and in a loose story at anything less than certain."""
     loose = persona.role == "roleplay" or persona.immersion == "unbounded"
     return candidate.confidence == "low" or (loose and candidate.confidence == "medium")
 
 
 def _unsure_summary(title: str, persona: Persona) -> str:
-    """Say only what it was about."""
+    """Return a sentence with the subject alone."""
     role: Role = "assistant" if persona.immersion == "minimal" else persona.role
     return one_line(_UNSURE[role].format(title=one_line(title, TITLE_MAX_CHARS)), SUMMARY_MAX_CHARS)

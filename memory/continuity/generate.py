@@ -12,7 +12,7 @@ from memory.continuity.types import BootstrapInputs, BootstrapOwner, Selection, 
 
 
 def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
-    """Return all stages; the same inputs always give the same stages, nothing is said that they do not hold."""
+    """Return all stages; the same inputs always give the same stages, and these hold nothing else."""
     found = candidates(inputs, owner.persona)
     scored = score(frame(found, owner, inputs.dropped), owner.persona)
     selection = select(scored)

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class HeartbeatReport:
-    """The work of one heartbeat: how many bootstraps it made, how many it skipped and for which reasons."""
+    """The work of one heartbeat: bootstraps made, and bootstraps skipped by reason."""
 
     generated: int = 0
     skipped: dict[str, int] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class _Pass:
     """One pass over the active sessions, latest first, which may take several heartbeats."""
 
     since_ms: int = -1
-    """Where the pass before began: what is older was seen then."""
+    """The beginning of the pass before: older sessions were seen then."""
     newest_ms: int = -1
     before_ms: int = _END_OF_TIME_MS
     before_id: str = ""
@@ -51,7 +51,7 @@ class _Pass:
     """Conversation and user: one with several sessions is looked after once."""
 
     def position(self) -> dict[str, int | str]:
-        """Return where the next page begins."""
+        """Return the beginning of the next page, as parameters of its query."""
         return {"since_ms": self.since_ms, "before_ms": self.before_ms, "before_id": self.before_id}
 
     def step(self, row: Row) -> None:
@@ -68,9 +68,9 @@ class _Pass:
 class Heartbeat:
     """Generates stale bootstraps one user after another while the process is idle.
 
-    `workload` says what waits (the gate before it starts), `busy` whether a message is there (asked before each user).
-    `message_arrived` stops it in the middle of a user; the next heartbeat goes on with that user. What changes without
-    a turn (a loop closed by a button, something forgotten) is made again when it is next shown, not here.
+    `workload` counts the waiting work (the gate before it starts), `busy` tells of a message (asked before each user).
+    `message_arrived` stops it in the middle of a user; the next heartbeat goes on with that user. Changes without a
+    turn (a loop closed by a button, something forgotten) are worked in when a preview is next shown, not here.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Heartbeat:
             self._current.cancel()
 
     async def run(self) -> HeartbeatReport:
-        """Do one heartbeat and log what it did or why it did nothing; never raises but when cancelled itself."""
+        """Do one heartbeat and log its work, or why it did nothing; never raises but when cancelled itself."""
         report = HeartbeatReport()
         decision = heartbeat_decision(self._workload())
         if self._running or not decision.go:
@@ -131,7 +131,7 @@ class Heartbeat:
         self._pass = self._pass.next()
 
     async def _finished(self, row: Row, report: HeartbeatReport) -> bool:
-        """Look after one user in a task that a message can cancel; tell whether it was left to finish."""
+        """Look after one user in a task that a message can cancel; return whether it finished."""
         self._current = asyncio.create_task(self._one(row, report))
         try:
             await asyncio.wait({self._current})

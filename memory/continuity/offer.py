@@ -1,4 +1,4 @@
-"""Who is offered the bootstrap and when it is injected (001, prompt injection rules): offered, not imposed."""
+"""The offer of a bootstrap and its injection into a prompt (001, prompt injection rules): offered, not imposed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SessionOrigin = Literal["first", "gap", "fresh"]
 
 
 def offer(preference: Preference, *, available: bool, origin: SessionOrigin, asked_for: bool = False) -> Offer:
-    """Decide what happens at the start of a session.
+    """Return the offer at the start of a session.
 
     `asked_for` (the user said /continue) always shows the preview, in mode off and after /fresh too. "Ask" with the
     preview skipped asks nothing and carries nothing: only /continue does.
@@ -31,7 +31,7 @@ def offer(preference: Preference, *, available: bool, origin: SessionOrigin, ask
 
 
 def session_mode(preference: Preference, choice: SessionChoice | None, origin: SessionOrigin) -> Mode:
-    """Return the mode of one session: what was chosen for it, else off after /fresh, else the preference."""
+    """Return the mode of one session: its own choice, else off after /fresh, else the preference."""
     if choice is not None:
         return choice.mode
     return "off" if origin == "fresh" else preference.mode

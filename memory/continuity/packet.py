@@ -62,15 +62,12 @@ def _relationship(state: RelationshipState) -> str:
         ("Boundaries", "; ".join(state.boundaries)),
         ("Your role", state.role_frame),
     )
-    lines = (f"{name}: {'; '.join(_short(part) for part in value.split('; '))}" for name, value in fields)
+    lines = (
+        f"{name}: {'; '.join(one_line(part, _FIELD_MAX_CHARS) for part in value.split('; '))}" for name, value in fields
+    )
     learned = [*([f"- Who this is: {state.who}"] if state.who else []), *(f"- Likes: {each}" for each in state.norms)]
     known = fence("\n".join(learned), _DATA_TITLE)
     return "\n".join(filter(None, ("## Relationship State", *lines, known)))
-
-
-def _short(part: str) -> str:
-    """Keep one norm or boundary on one line of bounded length."""
-    return one_line(part, _FIELD_MAX_CHARS)
 
 
 def _arcs(heading: str, arcs: tuple[ScoredArc, ...]) -> str:

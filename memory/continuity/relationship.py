@@ -1,4 +1,4 @@
-"""Relationship state (001): how the assistant should show up, from the persona, what was shared, what was learned."""
+"""Relationship state (001): the assistant's manner, from the persona, the shared history and the notes."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ _FRAMES: dict[Role, dict[Familiarity, str]] = {
 
 
 def relationship_state(inputs: BootstrapInputs, persona: Persona) -> RelationshipState:
-    """The five fields from the persona and counts, and what was learned: who this is and how they like it.
+    """The five fields from the persona and counts, then two from notes: the person, and their preferences.
 
-    The first depend on counts alone, so they are stable across sessions.
+    The five depend on counts alone, so they are stable across sessions.
     """
     familiarity = _familiarity(inputs.sessions, persona)
     real = [note for note in inputs.notes if note.is_real]

@@ -42,7 +42,7 @@ def dropped_from(row: Row) -> DroppedArc:
 
 
 def cached_from(row: Row | None) -> CachedBootstrap | None:
-    """Return the last generation, or None when there is none or an older program wrote it in a shape unknown now."""
+    """Return the last generation; None when there is none, or an older program wrote it in another shape."""
     if row is None:
         return None
     try:
@@ -103,7 +103,7 @@ def drop_arc(owner: BootstrapOwner, arc_id: str) -> Statement:
 
 
 def save_preference(owner: BootstrapOwner, preference: Preference, at_ms: int) -> Statement:
-    """Return the statement that stores what the user chose for the persona."""
+    """Return the statement that stores the user's choice for the persona."""
     params = {
         "owner_key": owner.preference_key,
         "mode": preference.mode,
@@ -114,7 +114,7 @@ def save_preference(owner: BootstrapOwner, preference: Preference, at_ms: int) -
 
 
 def save_choice(owner: BootstrapOwner, choice: SessionChoice) -> Statement:
-    """Return the statement that stores what was chosen for a session."""
+    """Return the statement that stores the choice for a session."""
     return Statement("put_continuity_choice", {"owner_key": owner.artifact_key, **choice.model_dump()})
 
 
@@ -135,7 +135,7 @@ def forget_conversation(conversation_id: str) -> list[Statement]:
 
 
 def forget_preferences(user_id: int) -> Statement:
-    """Return the statement that removes what a person chose, for every persona."""
+    """Return the statement that removes a person's choices, for every persona."""
     return Statement("delete_continuity_preferences", {"prefix": f"{user_id}|"})
 
 

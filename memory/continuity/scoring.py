@@ -18,7 +18,7 @@ from memory.continuity.types import (
 CONFIDENCE_WEIGHT: dict[Level, float] = {"high": 1.0, "medium": 0.6, "low": 0.2}
 STICKINESS_WEIGHT: dict[Stickiness, float] = {"high": 0.6, "normal": 0.3, "low": 0.0}
 RECENCY_STEP: dict[Stickiness, float] = {"high": 0.04, "normal": 0.08, "low": 0.15}
-"""Penalty for each conversation since; what sticks fades more slowly."""
+"""Penalty for each conversation since; a sticky arc fades more slowly."""
 RECENCY_MAX = 0.9
 EMPHASIS = 0.15
 DIVERSITY_STEP = 0.05
@@ -35,7 +35,7 @@ _EMPHASIZED: dict[Role, frozenset[ArcKind]] = {
 
 
 def score(arcs: tuple[Arc, ...], persona: Persona) -> tuple[ScoredArc, ...]:
-    """Return every arc with its score, best first; ties go to what was touched last, then to the id."""
+    """Return every arc with its score, best first; ties go to the arc touched last, then to the id."""
     scored = [_score_one(arc, persona) for arc in arcs]
     return tuple(sorted(scored, key=_order))
 
@@ -64,7 +64,7 @@ def without(selection: Selection, arc_ids: frozenset[str]) -> Selection:
 
 
 def _score_one(arc: Arc, persona: Persona) -> ScoredArc:
-    """Add up the parts of one arc's score: what 001 names, and what the note is worth now."""
+    """Return one arc with the parts of its score: those that 001 names, and the worth of its note now."""
     breakdown = {
         "confidence": CONFIDENCE_WEIGHT[arc.confidence],
         "stickiness": STICKINESS_WEIGHT[arc.stickiness],
@@ -83,7 +83,7 @@ def _order(scored: ScoredArc) -> tuple[float, int, str]:
 def _pick(
     pool: list[ScoredArc], room: int, least: float, *, taken: list[ArcKind], first_always: bool
 ) -> tuple[list[ScoredArc], list[ScoredArc]]:
-    """Take the best of the pool one after another, counting kinds; return what was taken and what is left."""
+    """Take the best of the pool one after another, counting kinds; return the arcs taken and those left."""
     picked: list[ScoredArc] = []
     kinds = list(taken)
     while pool and len(picked) < room:

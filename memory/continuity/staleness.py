@@ -1,4 +1,4 @@
-"""When a bootstrap is made again and when not: fingerprint, staleness, the gate of the heartbeat."""
+"""The reasons to make a bootstrap again or not: fingerprint, staleness, the gate of the heartbeat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DAY_MS = 86_400_000
 
 
 class RefreshDecision(NamedTuple):
-    """Whether to do something, and why or why not in a word that a log can carry."""
+    """A yes or no, and the reason in a few words for the log."""
 
     go: bool
     reason: str
@@ -37,17 +37,15 @@ IDLE_MIN_MS = 20_000
 LOAD_MAX = 1.5
 
 
-def heartbeat_decision(
-    workload: Workload, *, idle_min_ms: int = IDLE_MIN_MS, load_max: float = LOAD_MAX
-) -> RefreshDecision:
+def heartbeat_decision(workload: Workload) -> RefreshDecision:
     """Decide whether continuity may be generated now: only when idle, with nothing waiting to be analysed (001)."""
     checks = (
         (workload.running_turns > 0, "a turn is running"),
         (workload.waiting_messages > 0, "a message is waiting"),
         (workload.pending_summaries > 0, "summaries are pending"),
         (workload.pending_readings > 0, "sessions are to be read"),
-        (workload.idle_ms is not None and workload.idle_ms < idle_min_ms, "not idle long enough"),
-        (workload.load is not None and workload.load > load_max, "the machine is under load"),
+        (workload.idle_ms is not None and workload.idle_ms < IDLE_MIN_MS, "not idle long enough"),
+        (workload.load is not None and workload.load > LOAD_MAX, "the machine is under load"),
     )
     return next(
         (RefreshDecision(go=False, reason=reason) for busy, reason in checks if busy),
@@ -58,7 +56,7 @@ def heartbeat_decision(
 def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
     """Return a digest of the prompt version, the persona and the identity and time of every input.
 
-    Any session that went on, any change of a note, any new day, any arc dropped, any other persona gives another.
+    A session that went on, a changed note, a new day, a dropped arc or another persona gives another digest.
     """
     stamp = {
         "prompt": PROMPT_VERSION,
@@ -73,7 +71,7 @@ def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
 
 
 def staleness(cached: CachedBootstrap | None, now_fingerprint: str, newest_input_at_ms: int) -> RefreshDecision:
-    """Decide whether the cache must be made again: missing, anything newer than it, or made from other inputs (001)."""
+    """Decide whether the cache must be made again: missing, older than an input, or made from other inputs (001)."""
     if cached is None:
         return RefreshDecision(go=True, reason="never generated")
     if newest_input_at_ms > cached.generated_at_ms:

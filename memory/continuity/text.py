@@ -16,7 +16,7 @@ _UNSPACED = ((0x0E00, 0x0EFF), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9F
 
 
 def repair_mojibake(text: str) -> str:
-    """Return the text with wrongly decoded UTF-8 put right ("schÃ¶n" → "schön"); plain ASCII costs nothing."""
+    """Return the text with wrongly decoded UTF-8 put right ("schÃ¶n" → "schön"); plain ASCII is not looked at."""
     if text.isascii():
         return text
     import ftfy
@@ -27,7 +27,7 @@ def repair_mojibake(text: str) -> str:
 def one_line(text: str, max_chars: int) -> str:
     """Return the text repaired, on one line, without control characters or markup, at most `max_chars` long.
 
-    Angle brackets and backticks become look-alikes: what comes out of here cannot close a data block or open another.
+    Angle brackets and backticks become look-alikes: the result cannot close a data block or open another.
     A cut happens at a word and shows as "…".
     """
     plain = text if text.isascii() and text.isprintable() else _visible(repair_mojibake(text))
@@ -36,7 +36,11 @@ def one_line(text: str, max_chars: int) -> str:
 
 
 def generalize(text: str) -> str:
-    """Return the text without numbers, dates, addresses and links: what is left is safe to be unsure about."""
+    """Return the text without numbers, dates, addresses and links, which an uncertain note must not state.
+
+    >>> generalize("Dentist on 3 March, mail anna@example.org")
+    'Dentist on March, mail'
+    """
     return " ".join(_SPECIFIC.sub(" ", text).split()).strip(" ,;:.-\u2013\u2014")
 
 
@@ -60,7 +64,7 @@ def _visible(text: str) -> str:
 
 
 def _unspaced(word: str) -> bool:
-    """Tell whether the word is of a script that puts no spaces between words."""
+    """Return whether the word is of a script that puts no spaces between words."""
     return not word.isascii() and any(first <= ord(word[0]) <= last for first, last in _UNSPACED)
 
 

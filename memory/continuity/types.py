@@ -10,7 +10,7 @@ from memory.ledger.types import Note
 from memory.types import Contract
 
 PROMPT_VERSION = "3"
-"""Goes into every fingerprint: raise it when wording, scoring or selection changes, and all caches are stale."""
+"""A part of every fingerprint: raised when wording, scoring or selection changes, it makes all caches stale."""
 
 CORE_MAX = 3
 ACTIVE_MAX = 7
@@ -28,7 +28,7 @@ Choice = Literal["use", "off"]
 
 
 class Persona(Contract):
-    """How the assistant shows up; written by the operator, so its words are trusted as instructions."""
+    """The assistant's manner; written by the operator, so its words are trusted as instructions."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")
     role: Role
@@ -42,7 +42,7 @@ class Persona(Contract):
 
 
 class BootstrapOwner(Contract):
-    """Whose bootstrap it is: one user in one conversation with one persona.
+    """The owner of a bootstrap: one user in one conversation with one persona.
 
     Artifacts are kept per conversation, so nothing of a private chat can reach a group; preferences per user.
     """
@@ -72,7 +72,7 @@ class PastSession(Contract):
 
 
 class BootstrapInputs(Contract):
-    """All that a bootstrap is made from: nothing else can show up in it."""
+    """All inputs of a bootstrap: nothing else can show up in it."""
 
     sessions: tuple[PastSession, ...] = ()
     """Newest first: the index is the number of conversations ago."""
@@ -83,23 +83,23 @@ class BootstrapInputs(Contract):
     now_ms: int = 0
     zone: str = "UTC"
     dropped: tuple[DroppedArc, ...] = ()
-    """A line that the user took off the preview; it stays off until something new is said about it."""
+    """Lines that the user took off the preview; each stays off until something new is said about it."""
 
     @property
     def newest_at_ms(self) -> int:
-        """Return when the newest input came into being, 0 when there is none."""
+        """The time of the newest input, 0 when there is none."""
         return max([*(s.last_turn_at_ms for s in self.sessions), *(n.said_at_ms for n in self.notes)], default=0)
 
 
 class DroppedArc(Contract):
-    """An arc that the user did not want carried forward, and the evidence it stood on."""
+    """An arc that the user did not want carried forward, and its evidence."""
 
     arc_id: str
     sources: tuple[str, ...]
 
 
 class RelationshipState(Contract):
-    """How the assistant should show up, not what it should say (001, its five fields)."""
+    """The assistant's manner towards a person, not its words (001, its five fields)."""
 
     familiarity: Familiarity
     tone: tuple[str, ...]
@@ -112,7 +112,7 @@ class RelationshipState(Contract):
     who: str = ""
     """The best known facts of this person, in one line; "" for somebody new. Their words: data, never instructions."""
     norms: tuple[str, ...] = ()
-    """How they like to be dealt with, as they said it; data as well."""
+    """Their preferences, as they said them; data as well."""
 
 
 class ArcCandidate(Contract):
@@ -127,7 +127,7 @@ class ArcCandidate(Contract):
     confidence: Level
     stickiness: Stickiness
     sources: tuple[str, ...]
-    """The note and the turns that it rests on: something new about it is a new source."""
+    """The note and the turns that it rests on: news about it is a new source."""
     last_touched_at_ms: int
     conversations_ago: int
     worth: dict[str, float] = Field(default_factory=dict)
@@ -155,16 +155,16 @@ class Arc(Contract):
 
 
 class ScoredArc(Contract):
-    """An arc with its score and what the score is made of."""
+    """An arc with its score and the parts of that."""
 
     arc: Arc
     score: float
     breakdown: dict[str, float]
-    """confidence, stickiness, emphasis, recency (never positive), what the note is worth, and diversity."""
+    """confidence, stickiness, emphasis, recency (never positive), the worth of the note, and diversity."""
 
 
 class Selection(Contract):
-    """The arcs of a bootstrap in two tiers, and what was left out with the reason."""
+    """The arcs of a bootstrap in two tiers, and those left out with the reason."""
 
     core: tuple[ScoredArc, ...] = Field(default=(), max_length=CORE_MAX)
     active: tuple[ScoredArc, ...] = Field(default=(), max_length=ACTIVE_MAX)
@@ -172,7 +172,7 @@ class Selection(Contract):
 
     @property
     def arcs(self) -> tuple[Arc, ...]:
-        """Return core, then active arcs."""
+        """Core, then active arcs."""
         return tuple(scored.arc for scored in (*self.core, *self.active))
 
 
@@ -210,7 +210,7 @@ class Preference(Contract):
     mode: Mode = "use"
     skip_preview: bool = False
     is_chosen: bool = True
-    """False for the bot's own, for want of a choice."""
+    """False for the bot's default, while the user has not chosen."""
 
 
 class SessionChoice(Contract):

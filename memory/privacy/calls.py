@@ -14,7 +14,7 @@ FORGOTTEN: Final = "(forgotten)"
 
 
 def needles(texts: Iterable[str], notes: Iterable[str]) -> frozenset[str]:
-    """The words to look for: long pieces of what was said, and notes as a whole, in small letters.
+    """The words to look for: long pieces of messages, and notes as a whole, in small letters.
 
     >>> sorted(needles(["Yes. The PIN is Zebrafish!"], ["Likes tea"]))
     ['likes tea', 'the pin is zebrafish']
@@ -25,7 +25,7 @@ def needles(texts: Iterable[str], notes: Iterable[str]) -> frozenset[str]:
 
 
 def silenced(turns: Iterable[LoggedTurn], words: Collection[str]) -> list[LoggedTurn]:
-    """The turns, those calls without what they said that hold one of these words; a digest is not made again."""
+    """The turns, with calls emptied that hold one of these words; digests are not made again."""
     return [_without(logged, words) if logged.turn.tool_calls else logged for logged in turns]
 
 
@@ -35,11 +35,11 @@ def _without(logged: LoggedTurn, words: Collection[str]) -> LoggedTurn:
 
 
 def forgotten(call: ToolCall) -> ToolCall:
-    """A call without what it said."""
+    """The call without its arguments and result."""
     return call.model_copy(update={"arguments": "{}", "result": FORGOTTEN})
 
 
 def _tells(call: ToolCall, words: Collection[str]) -> bool:
-    """Whether a call holds one of these words, however its JSON spells them."""
+    """Return whether a call holds one of these words, in any spelling of JSON."""
     said = "\n".join((call.arguments, call.result, *spelled_out(call.arguments), *spelled_out(call.result))).lower()
     return any(word in said for word in words)

@@ -1,6 +1,6 @@
-"""A message without the part that tells what is forgotten (P13): its neighbours stay, or it goes whole. Pure.
+"""A message without the part that tells a forgotten matter (P13): the rest stays, or the message goes whole. Pure.
 
-Sentences and clauses that tell it are cut, and with them whatever stands beside them and is not known to tell something
+Sentences and clauses that tell it are cut, and the sentences beside them too, unless they are known to tell something
 else: a sentence stays only where notes that stay speak for it. No language is known.
 """
 
@@ -21,22 +21,22 @@ from memory.search.terms import calendar_words, hashed
 from memory.types import ConversationTurn
 
 MARK: Final = "[…]"
-"""Stands in a message for what was cut out of it."""
+"""Stands in a message in place of a cut part."""
 _CLAUSE: Final = re.compile(r"(?<=[,;])\s+|(?<=[\uff0c\uff1b\u3001])|(?<!\s)\s+(?=[\u2013\u2014-]\s)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A turn as it is left: the same one where nothing of it tells what is forgotten."""
+    """A turn after the cut: the same one where no part of it tells the forgotten matter."""
 
     turn: ConversationTurn
     said: str = ""
-    """What was cut of the person's words."""
+    """The part cut from the person's words."""
     answered: str = ""
 
 
 def word_keys(conversation_id: str, words: Iterable[Forms]) -> tuple[str, ...]:
-    """The words that somebody asked for, as a button may carry them: hashed, in each of their forms.
+    """The words asked for, as a button may carry them: hashed, in each of their forms.
 
     >>> word_keys("c", [frozenset({("", "key")})])
     ('w_671bfa19d1',)
@@ -49,12 +49,12 @@ def _key(conversation_id: str, form: tuple[str, str]) -> str:
 
 
 class Cutting:
-    """Cuts what some notes tell, or what holds some words, out of turns."""
+    """Cuts out of turns the parts that tell some notes, or hold some words."""
 
     def __init__(
         self, gone: Sequence[Note], words: Collection[str], staying: Sequence[Note], said: Iterable[str], here: str
     ) -> None:
-        """Read what goes and what stays; `words` are `word_keys` of the conversation `here`, `said` its messages."""
+        """Read the notes gone and staying; `words` are `word_keys` of the conversation `here`, `said` its messages."""
         texts = [f"{note.text}\n{note.subject}" for note in gone if not note.is_wordless]
         self._matter = Matter(texts, (*said, *(note.text for note in staying)))
         self._staying, self._known = staying, known_by(staying)
@@ -63,7 +63,7 @@ class Cutting:
         self._words, self._here = frozenset(words), here
 
     def of(self, turn: ConversationTurn) -> Cut | None:
-        """The turn without the parts that tell it; None when too little is left of the person's words."""
+        """The turn without the telling parts; None when too little is left of the person's words."""
         beside = frozenset().union(*(forms_of(each.text) for each in self._staying if turn.turn_id in each.turn_ids))
         said, said_gone = self._without(turn.user_text, beside)
         answer, answer_gone = self._without(turn.assistant_text, beside)
@@ -77,15 +77,15 @@ class Cutting:
         return Cut(turn.model_copy(update={**left, "tool_calls": calls}), said_gone, answer_gone)
 
     def meets(self, turn: ConversationTurn) -> bool:
-        """Whether a turn has any word of what goes, were it a name: where it has none it may tell it in others."""
+        """Return whether a turn has any word of the notes that go, even a name; without one it may use others."""
         return not forms_of(f"{turn.user_text}\n{turn.assistant_text}").isdisjoint(self._matter.forms)
 
     def told(self, text: str) -> str:
-        """The sentences of a text that tell it; all of it when none does by itself."""
+        """The telling sentences of a text; the whole text when none tells by itself."""
         return "\n".join(each for each in _parted(SENTENCE, text) if self._tells(each)) or text
 
     def _without(self, text: str, beside: Forms) -> tuple[str, str]:
-        """What is left of a text, with marks, and what was cut; somebody else's lines stay marked as theirs in both."""
+        """The rest of a text, with marks, and the part cut; somebody else's lines stay marked as theirs in both."""
         if not self._tells(text):
             return text, ""
         stretches = [(is_foreign, _parted(SENTENCE, stretch)) for is_foreign, stretch in parts(text)]
@@ -119,7 +119,7 @@ class Cutting:
             yield [(clause, stays and not (is_told and all(stay))) for clause, stays in zip(clauses, stay, strict=True)]
 
     def _tells(self, text: str) -> bool:
-        """Whether a part has a word or number of what goes that nothing tells that stays, or tells it again."""
+        """Return whether a part has a word or number of the notes that go alone, or tells these again."""
         if held(self._things, text) or any(value in self._numbers for _, value in numbers(text)):
             return True
         own = frozenset().union(*self._new(text).values()) if self._words else ()
@@ -128,23 +128,23 @@ class Cutting:
         return bool(self._matter.told_by(Said.of(text), self._known))
 
     def _new(self, text: str) -> dict[str, Forms]:
-        """The words of a text that no note tells that stays; days are said of many things."""
+        """The words of a text in none of the staying notes; without days, which are said of many things."""
         words = telling_forms(text).items()
         known = self._known.forms
         return {word: forms for word, forms in words if word not in calendar_words() and known.isdisjoint(forms)}
 
     def _stands(self, sentence: str, beside: Forms) -> bool:
-        """Whether notes that stay speak for a sentence: by a word of one that rests on its turn, or by most of it."""
+        """Return whether staying notes speak for a sentence: by a word of one resting on its turn, or by most words."""
         words = (forms for word, forms in telling_forms(sentence).items() if word not in calendar_words())
         own = frozenset().union(*(forms for forms in words if self._matter.forms.isdisjoint(forms)))
         return not own.isdisjoint(beside) or self._is_known(sentence)
 
     def _is_noted(self, clause: str) -> bool:
-        """Whether notes that stay speak for a clause beside one that tells it: by most of its words, but for those."""
+        """Return whether notes that stay speak for a clause beside a telling one: it tells nothing itself."""
         return self._is_known(clause) and not self._tells(clause)
 
     def _is_known(self, text: str) -> bool:
-        """Whether notes that stay tell more than half of the words of a part."""
+        """Return whether notes that stay have more than half of the words of a part."""
         words = telling_forms(text)
         return 2 * sum(not self._known.forms.isdisjoint(forms) for forms in words.values()) > len(words)
 

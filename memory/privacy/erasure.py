@@ -20,11 +20,11 @@ MAX_TRACES = 40
 MIN_OWN_WORD_CHARS = 4
 _BREAKS = re.compile(r'[\n\r\t"\\.!?…]+')
 _NAME = re.compile(r"[a-z]{1,6}_[0-9a-z_.]{1,64}|[a-z_]{1,16}|")
-"""An id, or the name of a choice: nothing that a person wrote, but for a single short word."""
+"""An id, or the name of a choice: no person's text, but for a single short word."""
 
 
 def renumbered(kept: Sequence[LoggedTurn]) -> list[LoggedTurn]:
-    """Return the turns that are left, oldest first, as 1, 2, 3 … with their chain digests made again (P8)."""
+    """Return the remaining turns, oldest first, as 1, 2, 3 … with their chain digests made again (P8)."""
     previous, result = "", []
     for seq, logged in enumerate(kept, start=1):
         turn = logged.turn if logged.turn.seq == seq else logged.turn.model_copy(update={"seq": seq})
@@ -34,30 +34,28 @@ def renumbered(kept: Sequence[LoggedTurn]) -> list[LoggedTurn]:
 
 
 def moved(before: Iterable[LoggedTurn], after: Iterable[LoggedTurn]) -> list[LoggedTurn]:
-    """Return the turns whose row has to be written again, in an order in which no two ever share a seq."""
+    """Return the turns whose rows change, in an order of writing in which no two ever share a seq."""
     known = {logged.turn.turn_id: (logged.turn.seq, logged.digest) for logged in before}
     return [logged for logged in after if known[logged.turn.turn_id] != (logged.turn.seq, logged.digest)]
 
 
 def blank(old: SessionState) -> SessionState:
-    """Return the state from which the turns that are left are folded again."""
+    """Return the state from which the remaining turns are folded again."""
     state = state_manager.new_state(old.session_id, old.conversation_id)
     return state.model_copy(update={"isolated": old.isolated, "private": old.private})
 
 
 def is_summed_up(state: SessionState, seq: int) -> bool:
-    """Return whether the compaction in force tells what this turn says."""
+    """Return whether the compaction in force covers this turn."""
     mark = state.compaction
     return mark is not None and seq < mark.history_from_seq and seq not in mark.kept_seqs
 
 
 def carried(new: SessionState, old: SessionState, left: Collection[str]) -> SessionState:
-    """Return the refolded state with what was decided by hand in the old one: a pause, a message that reads anew.
+    """Return the refolded state with the old one's decisions by hand: a pause, an edited message.
 
-    `left` are the ids of its turns.
-
-    Its views of the ledger are empty until it is saved again. The compaction goes: its summary covers what is gone, and
-    the next turn makes another when it is due.
+    `left` are the ids of its turns. Its views of the ledger are empty until it is saved again. The compaction goes: its
+    summary covers gone turns, and the next turn makes another when it is due.
     """
     resting = old.status in {"paused", "resuming", "shutdown_clean"}
     return new.model_copy(
@@ -71,7 +69,7 @@ def carried(new: SessionState, old: SessionState, left: Collection[str]) -> Sess
 
 
 def cited_by(state: SessionState) -> set[str]:
-    """Return the ids of the turns that the loops and the lines of a state's list come from, of whatever session."""
+    """Return the ids of the turns behind a state's loops and the lines of its list, also of other sessions."""
     listed = state.listed.items if state.listed else ()
     return {loop.turn_id for loop in state.open_loops} | {item.ref.rpartition(".")[0] for item in listed if item.ref}
 
@@ -79,7 +77,7 @@ def cited_by(state: SessionState) -> set[str]:
 def without(state: SessionState, gone: Collection[str]) -> SessionState:
     """Return the state without loops and lists that speak of these turns, jobs or notes; the same when none does.
 
-    A session may show, and take over, what was said in another one.
+    A session may show, and take over, matters of another one.
     """
     loops = tuple(loop for loop in state.open_loops if not {loop.turn_id, loop.loop_id} & set(gone))
     items = state.listed.items if state.listed else ()
@@ -94,7 +92,7 @@ def without(state: SessionState, gone: Collection[str]) -> SessionState:
 
 
 def texts_of(turn: ConversationTurn) -> tuple[str, ...]:
-    """Return everything that a turn says, its tool calls included."""
+    """Return all texts of a turn, with those of its tool calls."""
     return (turn.user_text, turn.assistant_text, *called_by(turn))
 
 
@@ -109,9 +107,9 @@ def _is_said(text: str) -> bool:
 
 
 def traces(gone: Iterable[str], left: Iterable[str]) -> list[str]:
-    """Return pieces of what is gone that are said nowhere in what is left, the longest first, at most 40.
+    """Return pieces of the gone texts that none of the left ones holds, the longest first, at most 40.
 
-    Each is short and free of what JSON escapes, so that it stands in a file as it is, if it stands there.
+    Each is short and without characters that JSON escapes, so that a file has it letter by letter, if at all.
     """
     said = "\n".join(left)
     found = {piece for text in gone for piece in pieces(text)}
@@ -119,16 +117,20 @@ def traces(gone: Iterable[str], left: Iterable[str]) -> list[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """The beginnings of its sentences, free of what JSON escapes; of short words alone the longest."""
+    """The beginnings of its sentences, without characters that JSON escapes; of short words alone the longest.
+
+    >>> pieces("Yes. The PIN is Zebrafish!")
+    ['The PIN is Zebrafish']
+    """
     found = [piece.strip()[:MAX_TRACE_CHARS] for piece in _BREAKS.split(text)]
     long = [piece for piece in found if len(piece) >= MIN_TRACE_CHARS]
     return long or sorted((piece for piece in found if len(piece) >= MIN_OWN_WORD_CHARS), key=len)[-1:]
 
 
 def carries(payload: str, ids: Collection[str], words: Sequence[str]) -> bool:
-    """Return whether what a button means names something that is gone, repeats its words, or is anybody's text.
+    """Return whether a button's payload names a gone thing, repeats its words, or has any person's text.
 
-    Ids and short names of choices stay; any other text is people's words, and they might be these.
+    Ids and short names of choices stay; any other text is people's words, perhaps these.
     """
     if any(word in payload for word in words):
         return True
@@ -156,5 +158,5 @@ def spelled_out(text: str) -> list[str]:
 
 
 def jobs_of(rows: Iterable[Row], turn_ids: Collection[str], session_ids: Collection[str]) -> list[Row]:
-    """Return the jobs that were asked for in these turns or sessions."""
+    """Return the jobs of these turns or sessions."""
     return [row for row in rows if row["turn_id"] in turn_ids or row["session_id"] in session_ids]

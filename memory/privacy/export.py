@@ -1,4 +1,4 @@
-"""Everything that is kept about one conversation, as plain JSON values: what a person can take with them."""
+"""The export of one conversation: everything kept about it, as plain JSON values for a person to take along."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory.storage.store import SessionRow, read_session_row
 
 FORMAT = "continuity-export"
 FORMAT_VERSION = 2
-"""1 had memories, and notes of each session, in the place of notes and their changes."""
+"""1 had memories, and notes of each session, instead of notes and their changes."""
 PAGE_TURNS = 500
 _MARKS = re.compile(r"[\\`*_\[\]<>#|~]")
 
@@ -25,7 +25,7 @@ _MARKS = re.compile(r"[\\`*_\[\]<>#|~]")
 
 
 def turn_values(row: Row) -> dict[str, Any]:
-    """Return a turn as it was said, with what was read from it and what it cost."""
+    """Return a turn's words, with the signs read from it and its tokens."""
     values = {name: value for name, value in row.items() if name not in {"digest", "tool_calls_json", "job_refs"}}
     return values | {
         "third_party": bool(row["third_party"]),
@@ -65,10 +65,10 @@ def theirs(rows: list[Row], user_id: int | None) -> list[dict[str, Any]]:
 async def gather(
     db: Database, ledgers: Ledgers, clock: Clock, conversation_id: str, *, user_id: int | None = None
 ) -> dict[str, Any]:
-    """Return all that is kept about a conversation: sessions with turns, notes with what was done to them, jobs, arcs.
+    """Return all that is kept about a conversation: sessions with turns, notes with their changes, jobs, arcs.
 
-    `user_id` restricts it to what one person said, as in a group: summaries and loops of the others' words are left
-    out then. Raises `StorageUnavailable`.
+    `user_id` restricts it to one person's words, as in a group: summaries and loops, which hold the others' words too,
+    are left out then. Raises `StorageUnavailable`.
     """
     here = {"conversation_id": conversation_id}
     ledger = await ledgers.read(conversation_id)
@@ -117,7 +117,7 @@ async def _turns(db: Database, session_id: str, user_id: int | None) -> list[dic
 
 
 async def conversations_of(db: Database, user_id: int) -> list[str]:
-    """Return the conversations in which a person said something. It reads every turn: for operators."""
+    """Return the conversations in which a person said something. Reads every turn: for operators."""
     return [row["conversation_id"] for row in await db.read("conversations_of", user_id=user_id)]
 
 

@@ -1,4 +1,4 @@
-"""Look for words in the raw bytes of files, in a process of its own; run as a script it is that process.
+"""A search for words in the raw bytes of files, in a process of its own; run as a script it is that process.
 
 The live database must never be opened by its own process as a plain file: closing it would drop SQLite's locks. So a
 child reads it. The script uses nothing but the standard library, since it runs apart from everything (`python -I`).
@@ -18,9 +18,9 @@ LIMIT_S = 30.0
 
 
 def found_in(path: Path, words: Sequence[str]) -> list[str]:
-    """Return which of the words stand in the file, in UTF-8 or as JSON escapes them. Raises `OSError`.
+    """Return the words that the file holds, in UTF-8 or as JSON escapes them. Raises `OSError`.
 
-    What is no regular file holds none: a folder has no bytes of its own, and reading a pipe would never end.
+    Only a regular file holds any: a folder has no bytes of its own, and reading a pipe would never end.
     """
     if not path.stat().st_size or not path.is_file():
         return []
@@ -33,7 +33,7 @@ def _forms(word: str) -> set[bytes]:
 
 
 async def search(words: Sequence[str], files: Iterable[Path], limit_s: float = LIMIT_S) -> dict[str, list[str]] | None:
-    """Return file → words found in it, for each file that exists; None when it could not be found out in time."""
+    """Return file → words found in it, for each file that exists; None when the search failed or took too long."""
     asked = json.dumps({"words": list(words), "files": [str(file) for file in files]}).encode()
     try:
         child = await asyncio.create_subprocess_exec(

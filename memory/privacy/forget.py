@@ -1,6 +1,6 @@
 """Forgetting (P13): turns, a session or everything of a conversation leaves every row, index, file and cache.
 
-`Forgetter.forget` holds the order of effects; `plan` gathers what goes; `file_scan` looks afterwards.
+`Forgetter.forget` holds the order of effects; `planner` gathers the rows that go; `file_scan` looks afterwards.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ log = logging.getLogger(__name__)
 
 
 class ScrubbedDatabase(Database, Protocol):
-    """A database that can also be emptied of what was deleted."""
+    """A database that can also be emptied of deleted rows."""
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files on this machine in which it lies."""
+        """Its files on this machine."""
         ...
 
     async def wal_truncate(self) -> None:
@@ -51,18 +51,18 @@ class ScrubbedDatabase(Database, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """A message, or an answer, that tells again what was forgotten."""
+    """A message, or an answer, that tells a forgotten matter again."""
 
     turn_id: str
     text: str
     word: str
-    """By which it does."""
+    """The word that gives it away."""
     by_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """The things that would be forgotten."""
+    """The effects of a forgetting, before it is done."""
 
     counts: ForgetCounts
     said: tuple[str, ...] = ()
@@ -74,9 +74,9 @@ class Foreseen:
     """Open notes of the same messages, which keep their own words."""
     reminders: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
-    """Notes that are used no more already."""
+    """Notes that are out of use already."""
     echoes: tuple[Echo, ...] = ()
-    """Messages and answers that would stay and tell again what is used no more."""
+    """Messages and answers that would stay and tell again notes that are out of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,12 @@ class Forgotten:
     conversation_id: str = ""
     user_id: int | None = None
     told: tuple[str, ...] = ()
-    """The notes that went, or where none was named the messages: to find what tells them again; kept in memory only
-    until `echoes` has looked."""
+    """The notes that went, or where none was named the messages: to find their echoes; kept in memory only until
+    `echoes` has looked."""
     around: tuple[str, ...] = ()
-    """Words of people in the messages that went: by these names are known; kept as long."""
+    """Words of people in the messages that went: names are known by these; kept as long."""
     resting: frozenset[str] = frozenset()
-    """Turns that nobody asked for and that stay, on which notes rested that went."""
+    """Staying turns that nobody asked for, on which notes rested that went."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Proof:
 
     files: int
     found: int | None
-    """Pieces of forgotten text that are still there and said nowhere else; None when it could not be found out."""
+    """Pieces of forgotten text that are still there and said nowhere else; None when the search failed."""
     set_aside: tuple[str, ...] = ()
     """Copies of the database that `restore` set aside: whole ones, of everybody, so they are not touched."""
 
@@ -116,7 +116,7 @@ def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
 
 
 def _echo(matter: Matter, known: Known, turn_id: str, message: str, answer: str) -> Echo | None:
-    """A turn that tells it again, by its message or else by its answer."""
+    """The echo in a turn: of its message, or else of its answer."""
     if word := matter.told_by(Said.of(message), known):
         return Echo(turn_id, message, word, by_person=True)
     word = matter.told_by(Said.of(answer), known)
@@ -124,14 +124,14 @@ def _echo(matter: Matter, known: Known, turn_id: str, message: str, answer: str)
 
 
 def _stays(note: Note, plan: ForgetPlan) -> bool:
-    """Whether a note stays that rests on these turns, or shares people and things with a part that goes."""
+    """Return whether a note stays that rests on these turns, or shares people and things with a part that goes."""
     cut = "\n".join(each.said for each in plan.cuts.values())
     rests = not plan.touched.isdisjoint(note.turn_ids)
     return note.note_id in plan.staying and (rests or len(held(telling_forms(note.text), cut)) >= SHARED_WORDS)
 
 
 def _parts(cuts: Mapping[str, Cut]) -> Iterator[Echo]:
-    """The parts that go of messages, and of the answers whose message stays as it is."""
+    """The parts cut from messages, and from answers whose message stays as it is."""
     for turn_id, cut in cuts.items():
         text = cut.said or cut.answered
         yield Echo(turn_id, text, text, by_person=bool(cut.said))
@@ -168,19 +168,19 @@ class Forgetter:
         first: Sequence[Statement] = (),
         last: Callable[[ForgetCounts], Sequence[Statement]] = nothing_more,
     ) -> Forgotten:
-        """Forget, and return how much that was. `first` and `last(counts)` are committed with it, in this place.
+        """Forget, and return the counts. `first` and `last(counts)` are committed with it, before and behind it.
 
-        What a crash leaves behind, line by line; the same request once more finishes it, whatever happened:
+        A crash leaves behind, line by line (the same request once more finishes it in every case):
         1. while it is planned: nothing has changed;
         2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written again when the
            session is loaded. They go first, since a checkpoint would bring its turns back;
-        3. in the transaction: all of it or nothing: turns, states refolded, notes with all that was done to them (their
-           other turns are to be read again), summaries, jobs, snapshots, compactions, search entries, arcs and
-           bootstrap, what extensions hold, `first` and `last`;
+        3. in the transaction: all of it or nothing: turns, states refolded, notes with all their changes (their other
+           turns are to be read again), summaries, jobs, snapshots, compactions, search entries, arcs and bootstrap, the
+           extensions' copies, `first` and `last`;
         4. after the transaction: the rows are gone, but the write-ahead log may still hold old pages; every start
            empties it, and so does the next call;
-        5. after the log is emptied: nothing readable is left (`secure_delete` overwrites what is freed).
-        What is out of reach: backups that were made before, and copies at whoever carried the messages.
+        5. after the log is emptied: nothing readable is left (`secure_delete` overwrites freed pages).
+        Out of reach are backups made before, and the copies of those who carried the messages.
         Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
         """
         for last_try in (False, True):
@@ -211,7 +211,7 @@ class Forgetter:
     async def _forget(
         self, request: ForgetRequest, first: Sequence[Statement], last: Callable[[ForgetCounts], Sequence[Statement]]
     ) -> ForgetPlan:
-        """Plan and do it, with nobody else at work in the conversation; `Conflict` when another process was."""
+        """Plan and do it alone in the conversation; raises `Conflict` when another process was at work."""
         here = request.conversation_id
         session_ids = [row.session_id for row in await self._planner.sessions(here)]
         async with (
@@ -232,7 +232,7 @@ class Forgetter:
         return plan
 
     async def foresee(self, request: ForgetRequest) -> Foreseen:
-        """Return the counts that `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
+        """Return the effects that `forget` would have, without changing anything. Raises `StorageUnavailable`."""
         ledger = await self._ledgers.read(request.conversation_id)
         plan = await self._planner.plan(request, ledger)
         forgotten = set(forgotten_words(ledger))
@@ -255,9 +255,9 @@ class Forgetter:
         )
 
     async def echoes(self, forgotten: Forgotten) -> list[Echo]:
-        """Return the turns that are left whose message or answer tells again what is forgotten.
+        """Return the remaining turns whose message or answer tells the forgotten matter again.
 
-        But for those on which it rested and that the person let stay.
+        Turns on which it rested, and that the person let stay, are left out.
         """
         here, whose = forgotten.conversation_id, forgotten.user_id
         found = await self._echoes(here, whose, forgotten.told, forgotten.around)
@@ -271,10 +271,9 @@ class Forgetter:
         said: Sequence[str],
         going: ForgetPlan | None = None,
     ) -> list[Echo]:
-        """Return these turns but for those that are going.
+        """Return the echoes of texts, but for turns that are going.
 
-        A name that a person says in one of those, or that a note tells that stays, is known anyway: by itself it tells
-        nothing.
+        A name in a remaining message of a person, or in a note that stays, is known anyway: alone it tells nothing.
         """
         ledger = await self._ledgers.read(conversation_id)
         gone = {*told, *(going.values if going else ())}

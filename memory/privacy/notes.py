@@ -1,4 +1,4 @@
-"""The notes, changes and readings that go when something is forgotten (P13), gathered by reading alone."""
+"""The notes, changes and readings that go with a forgetting (P13), gathered by reading alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memory.ports import Database, Statement
 from memory.types import ConversationTurn
 
 READ_AGAIN_TURNS: Final = 20
-"""Of a session whose line goes, at most so many of its last turns are read again for a new one."""
+"""The last turns of a session whose line goes, at most so many, are read again for a new line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Thinned:
 
     before: Sequence[ConversationTurn]
     left: Sequence[ConversationTurn]
-    """With the seqs that they have from now on."""
+    """The remaining turns, with their new seqs."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotesPlan:
-    """The part of the notes that goes."""
+    """The notes that go, and the statements that remove them."""
 
     erased: Erased
     statements: tuple[Statement, ...]
@@ -41,12 +41,12 @@ class NotesPlan:
 
 
 def asked_for(ledger: Ledger, note_ids: Collection[str], user_id: int | None) -> list[Note]:
-    """These notes with older and newer values of the same; in a group only what this person said."""
+    """These notes with older and newer values of the same; in a group only this person's."""
     return [note for note in values_of(ledger, note_ids) if user_id is None or note.user_id in {None, user_id}]
 
 
 class NotesPlanner:
-    """Plans what is taken from ledgers; reads only, and raises `StorageUnavailable`."""
+    """Plans the removal of notes from ledgers; reads only, and raises `StorageUnavailable`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -65,8 +65,7 @@ class NotesPlanner:
         """Return all that goes with these notes and turns; other turns of notes that go are to be read again.
 
         Notes that are `staying` keep their own words, and rest on those of the turns of which a part stays (`cut`).
-        The turns of what was asked for are not read again: what they say
-        is not to be noted once more.
+        The turns of the notes asked for are not read again: that would note the same once more.
         """
         here = ledger.conversation_id
         rows = await self._db.read("note_changes_since", conversation_id=here, version=0)
@@ -77,15 +76,10 @@ class NotesPlanner:
         statements += await self._refusals(erased, turn_ids)
         silent = {each for change in erased.traces for each in change.after.get("turn_ids", ())}
         statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms, silent=silent)
-        return NotesPlan(
-            erased,
-            tuple(statements),
-            erased.words,
-            tuple(note.text for note in erased.ledger),
-        )
+        return NotesPlan(erased, tuple(statements), erased.words, tuple(note.text for note in erased.ledger))
 
     async def read_again(self, turn: ConversationTurn, now_ms: int) -> list[Statement]:
-        """Return what has a turn read again at once, with those behind it, and takes away what was told of it."""
+        """Return the statements that have a turn read again at once, with those behind it, and remove its lines."""
         places = {turn.session_id: {turn.turn_id: turn.seq}}
         return await self._lines(turn.conversation_id, {turn.turn_id}, {}, places, now_ms)
 
@@ -118,9 +112,9 @@ class NotesPlanner:
         *,
         silent: Collection[str] = (),
     ) -> list[Statement]:
-        """Return the statements that take away the lines that rest on what goes, and have turns read again.
+        """Return the statements that remove the lines that rest on gone turns, and have turns read again.
 
-        Of a line that rests on `silent` turns, which stay without their note, the words go.
+        A line that rests on `silent` turns, which stay without their note, loses its words.
         """
         lines = await stored_lines(self._db, conversation_id)
         statements: list[Statement] = []
@@ -156,7 +150,7 @@ class NotesPlanner:
 
 
 def _without(line: SessionLine, turn_ids: Collection[str], loss: Thinned | None) -> SessionLine:
-    """The line of a session without what rests on these turns, read as far as what is left of it goes."""
+    """The line of a session without these turns: wordless if it rested on one, and read as far as turns stay."""
     read = line.read_through_seq
     lost = False
     line = replace(line, worked_on=tuple(each for each in line.worked_on if each not in turn_ids))

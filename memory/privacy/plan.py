@@ -1,4 +1,4 @@
-"""The plan of a forgetting (P13): what was asked for, and all that goes with it."""
+"""The plan of a forgetting (P13): the request, and all that goes with it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class ForgetRequest:
     conversation_id: str
     turn_ids: tuple[str, ...] = ()
     note_ids: tuple[str, ...] = ()
-    """With older and newer values of the same; what was said in the messages stays."""
+    """They go with older and newer values of the same; the messages stay."""
     messages_too: bool = False
-    """With the turns that these notes rest on; other notes that rest on them keep their own words."""
+    """The turns that these notes rest on go too; other notes that rest on them keep their own words."""
     kept_ids: tuple[str, ...] = ()
-    """Notes that stand for what is left of those asked for: they stay."""
+    """Notes made from the rest of those asked for: they stay."""
     beside_stays: bool = False
-    """The messages were found by words: what else was noted of them stays, also when no note is asked for."""
+    """The messages were found by words: other notes of them stay, also when no note is asked for."""
     words: tuple[str, ...] = ()
-    """Those words, as `word_keys`: the part of a message that holds them goes."""
+    """Those words, as `word_keys`: the part of a message with them goes."""
     session_ids: tuple[str, ...] = ()
     everything: bool = False
     user_id: int | None = None
-    """Only what this person said, as in a group; None = whoever said it."""
+    """Only this person's words, as in a group; None = everybody's."""
 
     @property
     def wholly(self) -> bool:
@@ -42,7 +42,7 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class ForgetCounts:
-    """How much was forgotten."""
+    """Counts of things forgotten."""
 
     turns: int = 0
     notes: int = 0
@@ -65,54 +65,54 @@ class ForgetPlan:
     session_ids: set[str] = field(default_factory=set)
     gone_texts: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-    """Words of people that go."""
+    """Words of people, from messages and from parts that go."""
     whole: list[str] = field(default_factory=list)
-    """Those in messages that go whole."""
+    """The words in messages that go whole."""
     told: list[str] = field(default_factory=list)
-    """Those of them that tell what is to be forgotten."""
+    """The words that tell the matter to be forgotten."""
     cuts: dict[str, Cut] = field(default_factory=dict)
-    """Turns of which a part goes, as they are left."""
+    """Turns of which a part goes, after the cut."""
     touched: frozenset[str] = frozenset()
-    """Turns that go, wholly or in part, and those on which a note rests that goes."""
+    """Turns that go, wholly or in part, and turns on which a note rests that goes."""
     quotable: list[str] = field(default_factory=list)
     """Words of turns and notes that go: a tool's result may repeat them."""
     notes: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
     """The same with older values of them."""
     resting: frozenset[str] = frozenset()
-    """Turns that nobody asked for and that stay, on which notes rest that go."""
+    """Staying turns that nobody asked for, on which notes rest that go."""
     note_ids: set[str] = field(default_factory=set)
     """Notes that go, or whose history is written again: no checkpoint of the conversation may hold them."""
     staying: frozenset[str] = frozenset()
-    """Notes that tell something else than those asked for: they stay, whatever they rest on."""
+    """Notes of other matters than those asked for: they stay, even when their turns go."""
     left_texts: list[str] = field(default_factory=list)
     left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
-    """The turns that stay, of each session that loses some."""
+    """The staying turns of each session that loses some."""
     before: dict[str, list[ConversationTurn]] = field(default_factory=dict)
-    """The same sessions with the turns that they had."""
+    """All turns of the same sessions, before."""
     logs: dict[str, list[LoggedTurn]] = field(default_factory=dict)
     """Their turns as they are stored."""
     gone: set[str] = field(default_factory=set)
     """Every turn that goes, wholly or in part, also of sessions that go as a whole."""
     jobs: list[Row] = field(default_factory=list)
     states: dict[str, tuple[SessionRow, SessionState]] = field(default_factory=dict)
-    """Sessions that stay, by id, as they are without it."""
+    """Staying sessions, by id, with their states after it."""
     turns: int = 0
     summaries: int = 0
     beside: Counter[str] = field(default_factory=Counter)
 
     def add(self, name: str, **params: object) -> None:
-        """Have this query run, too."""
+        """Add a statement."""
         self.statements.append(Statement(name, params))
 
     @property
     def counts(self) -> ForgetCounts:
-        """How much goes."""
+        """The counts of everything that goes."""
         sessions, jobs = len(self.session_ids), len(self.jobs)
         return ForgetCounts(self.turns, len(self.notes), self.summaries, sessions, jobs, len(self.cuts), +self.beside)
 
     def left_of(self, before: Iterable[LoggedTurn]) -> list[LoggedTurn]:
-        """The turns of a session that stay, without the parts that go; their digests are not made again."""
+        """The staying turns of a session, without the parts that go; their digests are not made again."""
         stay = [each for each in before if each.turn.turn_id not in self.gone or each.turn.turn_id in self.cuts]
         cuts = self.cuts
         return [replace(each, turn=cuts[id_].turn) if (id_ := each.turn.turn_id) in cuts else each for each in stay]

@@ -1,4 +1,4 @@
-"""Gathers the plan of a forgetting (P13) by reading alone; `erasure` and `cutting` decide, `forget` does it."""
+"""The planner of a forgetting (P13), which only reads; `erasure` and `cutting` decide, `forget` does it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from memory.storage.turn_rows import LoggedTurn, rewrite_turn
 from memory.types import ConversationTurn, SessionState
 
 SAMPLED_TURNS = 50
-"""Of a session that goes as a whole, at most this many of its last turns are looked for in the files afterwards."""
+"""The last turns of a session that goes whole, at most so many, are looked for in the files afterwards."""
 YIELD_EVERY = 20
-READ_NAMES = ("erase_reading", "erase_model_readings")
 
 
 class ForgetPlanner:
-    """Plans what `Forgetter.forget` does; reads only."""
+    """Makes the plan that `Forgetter.forget` carries out; reads only."""
 
     def __init__(
         self, db: Database, hydrator: Hydrator, counter: TokenCounter, clock: Clock, extensions: Sequence[Extension]
@@ -83,9 +82,9 @@ class ForgetPlanner:
     async def _cut(
         self, plan: ForgetPlan, request: ForgetRequest, ledger: Ledger, asked: Sequence[Note], named: set[str]
     ) -> set[str]:
-        """Plan to cut the part that tells it out of the turns named; return those of them that have no such part.
+        """Plan to cut the telling part out of the named turns; return those of them that have no such part.
 
-        Such a turn stays where another one tells it, and it shares only names, and something else was noted of it.
+        Such a turn stays if another one tells the matter, it shares only names with it, and another note rests on it.
         """
         turns = [turn for turn in await self._store.turns(named) if request.user_id in (None, turn.user_id)]
         if not (turns and (asked or request.words)):
@@ -108,7 +107,7 @@ class ForgetPlanner:
         return beside - {*request.turn_ids} if len(silent) < len(turns) else set()
 
     def _counted(self, cut: Cut) -> Cut:
-        """The same with the tokens that its turn has now."""
+        """The cut with the tokens of its turn counted again."""
         texts = {"user_tokens": cut.turn.user_text, "assistant_tokens": cut.turn.assistant_text}
         tokens = {name: self._counter.count(text) for name, text in texts.items()}
         return replace(cut, turn=cut.turn.model_copy(update={**tokens, "tool_tokens": 0}))
@@ -116,7 +115,7 @@ class ForgetPlanner:
     async def _came_of(
         self, notes: Sequence[Note], asked: Collection[str], turn_ids: Collection[str], session_ids: Collection[str]
     ) -> set[str]:
-        """Return the turns that came by themselves of the notes that go: asked for, or resting on what does."""
+        """Return the turns that came by themselves of the notes that go: those asked for, or resting on gone turns."""
         gone = set(asked) | {note.note_id for note in notes if note.session_id in session_ids}
         gone |= {note.note_id for note in notes if not set(turn_ids).isdisjoint(note.turn_ids)}
         found = [await each.turns_of_notes(self._db, gone) for each in self._extensions if each.turns_of_notes]
@@ -136,16 +135,17 @@ class ForgetPlanner:
             plan.quotable += (turn.user_text, turn.assistant_text)
             plan.said.append(turn.user_text)
             plan.whole.append(turn.user_text)
-        for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
-            plan.add(name, session_id=key)
-        for name in (*READ_NAMES, "erase_session_line"):
+        for name in (
+            *("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"),
+            *("erase_reading", "erase_model_readings", "erase_session_line"),
+        ):
             plan.add(name, session_id=key)
         plan.add("unpoint_conversation", conversation_id=row.conversation_id, session_id=key)
 
     async def _thin_session(
         self, plan: ForgetPlan, row: SessionRow, request: ForgetRequest, named: Collection[str] | None
     ) -> None:
-        """Let some turns of a session go (`named`, None = all), and rebuild it from those that are left."""
+        """Let some turns of a session go (`named`, None = all), and rebuild it from the rest."""
         before = await self._store.logged_between(row.session_id, 1)
         doomed = [
             logged.turn
@@ -178,7 +178,7 @@ class ForgetPlanner:
             plan.add("erase_snapshot", turn_id=turn_id)
 
     async def _rewrite_sessions(self, plan: ForgetPlan, conversation_id: str) -> None:
-        """Make the sessions again that lose turns, or whose tool calls repeat what is forgotten, from what is left."""
+        """Make sessions again from their remaining turns, if they lose some or their tool calls repeat gone words."""
         words = calls.needles(plan.quotable, plan.notes)
         rows = await self._db.read("sessions_with_calls", conversation_id=conversation_id) if words else []
         for session_id in sorted({*plan.left, *(found["session_id"] for found in rows)} & plan.states.keys()):
@@ -203,11 +203,10 @@ class ForgetPlanner:
             plan.states[session_id] = row, await refolded(self._hydrator.fold, old, after)
 
     async def _clear_states(self, plan: ForgetPlan, gone_notes: Collection[str]) -> None:
-        """Write the sessions that lost turns, and those that spoke of what goes: a list that they showed, its lines."""
+        """Write the sessions that lost turns, and those with gone matters in their loops or shown list."""
         ended = {job["job_id"] for job in plan.jobs} | set(gone_notes)
         for session_id, (row, state) in plan.states.items():
-            gone = {turn_id for turn_id in erasure.cited_by(state) if turn_id in plan.gone}
-            cleared = erasure.without(state, gone | ended)
+            cleared = erasure.without(state, (erasure.cited_by(state) & plan.gone) | ended)
             if cleared is state and session_id not in plan.left:
                 continue
             if session_id not in plan.left:
@@ -218,7 +217,7 @@ class ForgetPlanner:
     async def _drop_notes(
         self, plan: ForgetPlan, request: ForgetRequest, ledger: Ledger, asked: set[str]
     ) -> frozenset[str]:
-        """Let notes go with everything that was done to them; return their ids."""
+        """Let notes go with all their changes; return their ids."""
         if request.wholly:
             changes = await self._db.read("note_changes_since", conversation_id=ledger.conversation_id, version=0)
             plan.gone_texts += [row["said"] for row in changes if row["said"]]
@@ -285,7 +284,7 @@ class ForgetPlanner:
 
 
 async def refolded(fold: Fold, old: SessionState, left: Sequence[LoggedTurn]) -> SessionState:
-    """Return the state that these turns alone come to; others are let in while a long session is folded."""
+    """Return the state folded from these turns alone; other tasks get their turn while a long session is folded."""
     state = erasure.blank(old)
     recent: list[ConversationTurn] = []
     for number, logged in enumerate(left):

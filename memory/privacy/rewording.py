@@ -1,4 +1,4 @@
-"""A message that was edited: its turn reads anew in every row, index and copy, and is read again by whoever notes.
+"""The rewording of an edited message: its turn changes in every row, index and copy, and the keeper reads it again.
 
 The old words are nowhere in the memory any more, as they are nowhere on the person's screen.
 """
@@ -30,13 +30,13 @@ from memory.types import ConversationTurn
 
 @dataclass(frozen=True, slots=True)
 class Reworded:
-    """A turn as its message reads now."""
+    """A turn, and its message after the edit."""
 
     turn: ConversationTurn
     text: str
     third_party: bool = False
     differs: bool = True
-    """False when it says the same in other letters: nothing that was noted of it comes into doubt."""
+    """False when it says the same in other letters: no note of it comes into doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class Rewording:
     clock: Clock
 
     async def write(self, reworded: Reworded, *also: Statement) -> None:
-        """Let a turn read as its message does now, with `also`.
+        """Write a turn with the edited message, and `also` with it.
 
-        What a crash leaves behind, line by line; the same call once more finishes it, whatever happened:
+        A crash leaves behind, line by line (the same call once more finishes it in every case):
         1. while it is gathered: nothing has changed;
         2. when the checkpoint is gone: nothing is lost, the rows are the truth, and it is written again when the
            session is loaded. It goes first, since a checkpoint would bring the old words back;
-        3. in the transaction: all of it or nothing: the turn, the digests behind it, the state as the turns now read,
-           the search, what the keeper read of it, `also`.
+        3. in the transaction: all of it or nothing: the turn, the digests behind it, the state folded again, the
+           search, the keeper's reading of it, `also`.
         Raises `Conflict` of `also`, or when another process was at work in the session, and `StorageUnavailable`, with
         no row changed.
         """

@@ -1,1 +1,1 @@
-"""The process and its machine: fault points, mapped tables, work that ends, turns that are taken."""
+"""The process and its machine: fault points, mapped tables, shielded work, locks by key."""

@@ -1,11 +1,11 @@
 """Named fault points: a test kills the process at one of them; without the environment variable they do nothing.
 
 `CONTINUITY_FAULT=<name>[:<nth>]` dies by SIGKILL at the nth time (1 by default) the point is passed.
-`CONTINUITY_FAULT=#<n>` dies at the nth point passed whatever its name.
-`CONTINUITY_FAULT=@<path>` dies at the point that is named in a file, and takes it away: of several processes one dies.
+`CONTINUITY_FAULT=#<n>` dies at the nth point passed, of any name.
+`CONTINUITY_FAULT=@<path>` dies at the point named in a file, and removes the file: of several processes one dies.
 `CONTINUITY_FAULT_SIGNAL=STOP` stops there instead, until somebody wakes it.
 `CONTINUITY_FAULT_LOG=<path>` appends each point passed.
-`CONTINUITY_FAULT_WITHOUT=<guard>` leaves a guard out, so that a test can show what it is good for.
+`CONTINUITY_FAULT_WITHOUT=<guard>` leaves a guard out, so that a test can show the harm it prevents.
 """
 
 from __future__ import annotations

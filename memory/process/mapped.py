@@ -13,7 +13,7 @@ CACHE_VARIABLE = "CONTINUITY_CACHE_DIR"
 
 
 def cache_folder() -> Path:
-    """Return where tables are kept: `CONTINUITY_CACHE_DIR`, else the user's cache. RuntimeError without a home."""
+    """Return the folder of tables: `CONTINUITY_CACHE_DIR`, else the user's cache. RuntimeError without a home."""
     if chosen := os.environ.get(CACHE_VARIABLE):
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
@@ -23,8 +23,8 @@ def cache_folder() -> Path:
 def mapped_file(name: str, write: Callable[[BinaryIO], None], is_whole: Callable[[mmap.mmap], bool]) -> mmap.mmap:
     """Return the table of this name, mapped for reading: pages that nobody reads take no memory.
 
-    It is written when it is missing or not whole; where nothing can be kept it is written for this process alone.
-    Raises what `write` raises, and OSError when there is not even a temporary folder.
+    A missing or torn table is written; where nothing can be kept it is written for this process alone. Raises as
+    `write` does, and OSError when there is not even a temporary folder.
     """
     try:
         path = cache_folder() / name

@@ -1,4 +1,4 @@
-"""Work that comes to its end, also when nobody waits for it any more."""
+"""Work that runs to its end, also when nobody waits for it any more."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _T = TypeVar("_T")
 
 
 class Shielded:
-    """Tasks that the cancelling of whoever waits for them does not reach."""
+    """Tasks that go on when their waiting caller is cancelled."""
 
     def __init__(self) -> None:
         self.tasks: set[asyncio.Task[Any]] = set()
-        """What is under way, whoever still waits for it."""
+        """The tasks under way, awaited or not."""
 
     async def run(self, work: Coroutine[Any, Any, _T], *, name: str | None = None) -> _T:
-        """Return the result of the work. A caller that is cancelled leaves it to itself; its error is nobody's then."""
+        """Return the result of the work. When the caller is cancelled the work goes on, and its error is dropped."""
         task = asyncio.create_task(work, name=name)
         self.tasks.add(task)
         task.add_done_callback(self._ended)

@@ -14,7 +14,7 @@ class TurnTaking:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, key: str | None) -> asyncio.Lock | nullcontext[None]:
-        """Return what keeps everybody else from this key while it is entered; None = nothing to keep."""
+        """Return a lock that keeps everybody else from this key while it is entered; a free one for None."""
         if key is None:
             return nullcontext()
         lock = self._locks.get(key)

@@ -1,1 +1,1 @@
-"""Finding what was said before."""
+"""The search of earlier talk."""

@@ -25,6 +25,6 @@ class Query:
     names: Mapping[str, int | None] = field(default_factory=dict)
     """The people of a chat of several: first name → user id, None for the assistant."""
     by_words: bool = False
-    """These words are looked for, whoever said them; else a question of the person, which their own words answer."""
+    """These words are looked for in anybody's messages; else a question of the person, which their own words answer."""
     open_turn_ids: Collection[str] = ()
     """Turns that open loops rest on, preferred."""

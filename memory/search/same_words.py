@@ -1,4 +1,4 @@
-"""Whether texts hold the same words, in whatever form and language: they are compared by their stems in all. Pure."""
+"""Comparison of words in any form and language, by their stems in all languages. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def asked_words(words: str) -> dict[str, Forms]:
 
 
 def held(asked: Mapping[str, Forms], text: str) -> list[str]:
-    """Those of the asked words that a text holds, in whatever form.
+    """Those of the asked words that a text holds, in any form.
 
     >>> held(asked_words("Alfie's shoe size"), "Alfie takes size 11 shoes")
     ['alfie', 'shoe', 'size']

@@ -1,4 +1,4 @@
-"""Which session a message belongs to. Pure."""
+"""The choice of a message's session. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Choice = Literal["first", "gap", "same"]
 def choose(current: SessionState | None, now_ms: int, gap_ms: int, *, goes_on: bool = False) -> Choice:
     """Return whether a message goes on in the current session or opens one. A restart is not a new session.
 
-    A session that somebody went back to goes on, however old it is; for what comes by the clock any that isn't apart
-    `goes_on`: whoever answers it stays where they were.
+    A session that somebody went back to goes on, however old it is. For a message that comes by the clock every session
+    that isn't apart `goes_on`: a person who answers it stays where they were.
     """
     if current is None:
         return "first"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import ValidationError
@@ -23,7 +23,7 @@ CheckpointFate = Literal["used", "older", "newer", "missing", "damaged", "foreig
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that is known of a session: its row, the end of its log, its checkpoint."""
+    """The remains of one session: its row, the end of its log, its checkpoint."""
 
     session_id: str
     row: SessionRow | None
@@ -49,7 +49,7 @@ class Plan:
     """Turns of the checkpoint that the log has lost."""
     damaged: tuple[LoggedTurn, ...] = ()
     """The checkpoint's copies of turns whose rows were altered."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def state_of_row(row: SessionRow) -> tuple[SessionState | None, str | None]:
@@ -77,7 +77,7 @@ def altered(tail: Sequence[LoggedTurn], digest_before: str | None) -> list[Logge
 
 
 def borne_out(evidence: Evidence) -> bool:
-    """Return whether the rows hold everything that the checkpoint says: then it is a copy of them, else it is stale."""
+    """Return whether the rows hold all of the checkpoint: then it is a copy of them, else it is stale."""
     checkpoint = evidence.checkpoint
     if checkpoint is None or evidence.row is None:
         return False
@@ -102,7 +102,7 @@ def other_history(evidence: Evidence, copies: dict[int, LoggedTurn]) -> str | No
 
 
 def decide(evidence: Evidence) -> Plan:
-    """Return the base to start from: the checkpoint, the row's state or nothing, whichever knows the most.
+    """Return the base to start from: the newest of the checkpoint and the row's state, or nothing.
 
     The highest (last_seq, edits) wins; at a tie the checkpoint, since it carries a digest of itself.
     """
@@ -221,8 +221,9 @@ def copy_in(checkpoint: ConversationCheckpointSnapshot | None) -> NotesCopy:
     """Return the copy of its session's notes in a checkpoint."""
     if checkpoint is None:
         return NO_NOTES
-    here = checkpoint
-    return read_copy(here.notes, here.note_changes, here.ledger_version, here.ledger_next_number)
+    return read_copy(
+        checkpoint.notes, checkpoint.note_changes, checkpoint.ledger_version, checkpoint.ledger_next_number
+    )
 
 
 def unbroken(tail: Sequence[LoggedTurn], previous_digest: str | None) -> tuple[Sequence[LoggedTurn], str]:

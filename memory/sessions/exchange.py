@@ -1,4 +1,4 @@
-"""An exchange: what was said in one turn, before it is read and stored, and the turn that it becomes. Pure."""
+"""An exchange: the words of one turn before they are read and stored, and the turn that it becomes. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Exchange:
     tool_calls: tuple[ToolCall, ...] = ()
     third_party: bool = False
     authored: str | None = None
-    """What the program says in its own name in a reply that repeats people; None for a model's reply."""
+    """The program's own words in a reply that repeats people; None for a model's reply."""
     action_name: str | None = None
     job_refs: tuple[str, ...] = ()
     model: str | None = None
@@ -59,15 +59,15 @@ class Exchange:
     dedupe_key: str | None = None
     """The message that it answers, by the caller's key: a second turn with the same key is a `Conflict` (P2)."""
     time_zone: str | None = None
-    """By whose clock "by Friday" is read from now on; None keeps the session's."""
+    """The zone in which "by Friday" is read from now on; None keeps the session's."""
     change: StateChange | None = None
-    """The turn's change of the session besides being said (a tool closed a loop): pure, applied after the fold."""
+    """The turn's own change of the session (a tool closed a loop): pure, applied after the fold."""
     operations: tuple[Operation, ...] = ()
     """The turn's changes of the conversation's notes; applied to the ledger as it stands at the commit."""
     hand: Hand = "model"
-    """Who did that."""
+    """The hand behind the operations."""
     epoch: str = ""
-    """The ledger's when the answer was made; when it is another now, the turn is not stored. "" = made from nothing."""
+    """The ledger's epoch when the answer was made; if it changed, the turn is not stored. "" = made from nothing."""
 
 
 def _cleaned_call(call: ToolCall) -> ToolCall:
@@ -80,10 +80,10 @@ def _cleaned_call(call: ToolCall) -> ToolCall:
 
 
 def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
-    """Apply what a turn did to the notes, and return what writes down that some of it had no place any more.
+    """Apply a turn's operations to the notes, and return the statements that record those that did not fit any more.
 
-    It had when the turn's tool did it, so the model hears of it with the next message; likewise of a note that was
-    given another number than the one that was told.
+    They fitted when the turn's tool did them, so the model hears of it with the next message; likewise of a note that
+    got another number than the tool had told.
     """
     if not exchange.operations:
         return []
@@ -99,13 +99,13 @@ def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
 
 
 def kept_private(exchange: Exchange) -> Exchange:
-    """The turn as a private session stores it: nothing of it is noted, whoever wanted that."""
+    """The turn as a private session stores it: without operations on notes."""
     is_care = exchange.action_name == CARE
     return replace(exchange, operations=(), action_name=CARE if is_care else PRIVATE)
 
 
 def _lost(operation: Operation, outcome: Outcome) -> Refusal | None:
-    """Why an operation is not as it was told."""
+    """The reason why an operation did not come out as the model was told; None when it did."""
     if isinstance(outcome, Refusal):
         return outcome
     told = operation.number if isinstance(operation, Add) else None
@@ -113,7 +113,7 @@ def _lost(operation: Operation, outcome: Outcome) -> Refusal | None:
 
 
 def turn_of(exchange: Exchange, state: SessionState, languages: Languages, counter: TokenCounter) -> ConversationTurn:
-    """The turn that an exchange becomes; a text too short to tell has the language of the one before."""
+    """The turn that an exchange becomes; a text too short to tell gets the language of the turn before."""
     user_text, assistant_text = clean(exchange.user_text), clean(exchange.assistant_text)
     calls = tuple(_cleaned_call(call) for call in exchange.tool_calls)
     authored = None if exchange.authored is None else clean(exchange.authored)

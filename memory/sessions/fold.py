@@ -1,4 +1,4 @@
-"""Move a session on by one turn: its state, its digest, and its rolling summary when that is due. Pure."""
+"""The fold that brings a session on by one turn: state, digest, and rolling summary when due. Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The one way in which a state moves on, live or rebuilt: both must end up equal."""
+    """The one fold of a state over turns, for live and for rebuilt sessions: both must end up equal."""
 
     languages: Languages
     counter: TokenCounter
     summary_max_tokens: int = 1000
 
     def advance(self, state: SessionState, logged: LoggedTurn, recent: Sequence[ConversationTurn]) -> SessionState:
-        """Return the state after one more turn; a turn that it has seen already changes nothing. Never raises.
+        """Return the state after one more turn; a turn seen already changes nothing. Never raises.
 
         `recent` are the turns before this one, oldest first; a summary that is due is folded from them.
         """

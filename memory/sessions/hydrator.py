@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memory.errors import (
@@ -64,7 +64,7 @@ class HydrationReport:
     session_restored: bool = False
     """True when the database had no row of this session any more."""
     quarantined: str | None = None
-    """Where the unusable checkpoint was moved."""
+    """The path to which the unusable checkpoint was moved."""
     warnings: tuple[str, ...] = ()
     """Sentences for the operator; () when all was well."""
 
@@ -83,7 +83,7 @@ class Hydrated:
 
     @property
     def raw_turns(self) -> tuple[ConversationTurn, ...]:
-        """The last 3 turns; with `state.rolling_summary` they are where the conversation stood (002 section 5)."""
+        """The last 3 turns, the raw window beside `state.rolling_summary` (002 section 5)."""
         return tuple(logged.turn for logged in self.tail[-RAW_TURNS:])
 
 
@@ -109,7 +109,7 @@ def derive_nothing(_: ConversationTurn) -> Sequence[Statement]:
 
 
 class Hydrator:
-    """Loads sessions. It blocks nobody: files are read in a thread, the database through its reader."""
+    """Loads sessions and blocks nobody: files are read in a thread, the database through its reader."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Hydrator:
     ) -> None:
         """`rows_alone`: other processes may have gone on with a session, so that a checkpoint proves nothing.
 
-        It is a copy then: read where the rows bear it out, removed where they do not, and never healed from (P13).
+        A checkpoint is a copy then: read where the rows bear it out, else removed, and never healed from (P13).
         """
         self._rows_alone = rows_alone
         self._ledgers = ledgers or Ledgers(store.db)
@@ -132,7 +132,7 @@ class Hydrator:
         self._checkpoints = checkpoints
         self._clock = measures.clock
         self.derive = derive
-        """What belongs to a stored turn beside its row: entries of the search index. Called through `derived`."""
+        """Returns the statements for a stored turn beside its row: the search index. Called through `derived`."""
         self.fold = Fold(measures.languages, measures.counter, summary_max_tokens)
 
     async def derived(self, turn: ConversationTurn) -> Sequence[Statement]:
@@ -142,10 +142,10 @@ class Hydrator:
         return await asyncio.to_thread(self.derive, turn)
 
     async def survey(self, *, marking: bool = True) -> Survey:
-        """Look around at start: mark what was interrupted, name what has no row. Loads no session.
+        """Look around at start: mark interrupted sessions, name those without a row. Loads no session.
 
         Without `marking` others are at work, and nothing is taken for interrupted. One statement, one query and one
-        listing, whatever the number of sessions; copies of rows that other processes may have changed meanwhile are
+        listing, for any number of sessions; copies of rows that other processes may have changed meanwhile are
         removed. Raises `StorageUnavailable`.
         """
         leftovers = await asyncio.to_thread(self._checkpoints.sweep)
@@ -161,7 +161,7 @@ class Hydrator:
     async def adopt(self, orphans: Sequence[str]) -> list[HydrationReport]:
         """Bring back the sessions that have only a checkpoint (the database was emptied or replaced).
 
-        Those written before there were notes come first: what was open in them is carried over when the ledger opens.
+        Checkpoints from before there were notes come first: their open loops are carried over when the ledger opens.
         """
         reports = []
         order = await asyncio.to_thread(lambda: {each: self._age(each) for each in orphans})
@@ -173,7 +173,7 @@ class Hydrator:
         return reports
 
     async def hydrate(self, session_id: str, *, dry_run: bool = False) -> Hydrated:
-        """Return the session as it stood after its last stored turn, with a report of what was used.
+        """Return the session as it was after its last stored turn, with a report of the sources used.
 
         A damaged or foreign checkpoint is moved aside and written again; turns that the log has lost come back from
         the checkpoint; a row that is gone is made again. `dry_run` changes nothing. Raises `UnknownSession` when
@@ -245,7 +245,7 @@ class Hydrator:
         return str(aside) if aside else None
 
     async def _fold_tail(self, evidence: Evidence, plan: Plan) -> tuple[SessionState, list[LoggedTurn], int, list[str]]:
-        """Fold the turns that the base has not seen; the log is read only for what is not at hand already.
+        """Fold the turns that the base has not seen; the log is read only for those not at hand already.
 
         Reading begins where the rolling summary ends, since a summary that falls due is folded from those turns.
         """
@@ -274,7 +274,7 @@ class Hydrator:
         return state, recent
 
     async def _repair(self, evidence: Evidence, plan: Plan, hydrated: Hydrated) -> Hydrated:
-        """Make database and checkpoint agree with what was found; the database first, since it is the truth."""
+        """Make database and checkpoint agree with the hydrated session; the database first, since it is the truth."""
         statements = repairs(evidence, plan, hydrated.state)
         if statements:
             healed = [logged.turn for logged in (*plan.missing, *plan.damaged)]
@@ -303,21 +303,22 @@ class Hydrator:
         return hydrated
 
     def _age(self, session_id: str) -> tuple[bool, int]:
-        """Whether a checkpoint has notes, and when it was written: the later of two turns in one second is current."""
+        """The sort key of a checkpoint: whether it has notes, then its time; the later of two is current."""
         checkpoint, _, _ = self._load_checkpoint(session_id)
         return (bool(checkpoint.notes), checkpoint.saved_at_ms) if checkpoint else (False, 0)
 
     async def _write_repairs(self, evidence: Evidence, plan: Plan, statements: Sequence[Statement]) -> None:
         """Store repairs, with the notes that only the checkpoint has where the database lost turns, or the session.
 
-        Of a session that is there a note comes back only if all it rests on is: what was forgotten stays so (P13).
+        Where the session has a row, a note comes back only if all its turns are there: forgotten ones stay away (P13).
         """
         copy = copy_in(evidence.checkpoint)
         if not copy.notes or (evidence.row is not None and not plan.missing):
             await self._store.db.write(*statements)
             return
         healed = {logged.turn.turn_id for logged in plan.missing}
-        there = set() if evidence.row is None else await self._there({t for n in copy.notes for t in n.turn_ids})
+        rests_on = {turn_id for note in copy.notes for turn_id in note.turn_ids} if evidence.row else set()
+        there = {turn.turn_id for turn in await self._store.turns(rests_on)}
         conversation_id = plan.state.conversation_id
         async with self._ledgers.writing(conversation_id) as writing:
             writing.restore(
@@ -327,9 +328,6 @@ class Hydrator:
             )
             await self._store.db.write(*statements, *writing.statements)
             writing.stored()
-
-    async def _there(self, turn_ids: Iterable[str]) -> set[str]:
-        return {turn.turn_id for turn in await self._store.turns(turn_ids)}
 
 
 def _trimmed(state: SessionState, tail: list[LoggedTurn], evidence: Evidence, report: HydrationReport) -> Hydrated:

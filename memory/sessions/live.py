@@ -44,7 +44,7 @@ class LiveSession:
         return tuple(logged.turn for logged in self.tail)
 
     def append(self, logged: LoggedTurn) -> None:
-        """Keep a turn that was stored, and let go of the oldest beyond what a checkpoint carries."""
+        """Keep a turn that was stored, and let go of the oldest beyond the number that a checkpoint carries."""
         self.tail = (*self.tail, logged)
         if len(self.tail) > KEPT_TURNS:
             self.previous_digest = self.tail[0].digest
@@ -52,7 +52,7 @@ class LiveSession:
 
 
 class LiveSessions:
-    """At most `max_live` sessions; whoever changes one has its turn in `taking`."""
+    """At most `max_live` sessions; a writer of one holds its lock in `taking`."""
 
     def __init__(self, hydrator: Hydrator, taking: TurnTaking, max_live: int) -> None:
         self._hydrator = hydrator
@@ -68,7 +68,7 @@ class LiveSessions:
         return self._live.get(session_id) if session_id else None
 
     async def read(self, session_id: str) -> LiveSession:
-        """Return the live session; one that has to be loaded waits for whoever is writing it just now.
+        """Return the live session; one that has to be loaded waits for its present writer.
 
         Raises `UnknownSession` and `StorageUnavailable`, as `load` does.
         """
@@ -79,7 +79,7 @@ class LiveSessions:
             return await self.load(session_id)
 
     async def load(self, session_id: str) -> LiveSession:
-        """Return the session, hydrated if need be, to somebody whose turn it is."""
+        """Return the session, hydrated if need be, to a caller that holds its lock."""
         live = self._used(session_id)
         if live:
             return live
@@ -92,7 +92,7 @@ class LiveSessions:
         return self.keep(session_id, LiveSession(state, found.tail, found.previous_digest, found.version, found.report))
 
     def keep(self, session_id: str, live: LiveSession) -> LiveSession:
-        """Keep a session, or what is kept of it already, and let go of the longest unused beyond the limit."""
+        """Keep a session (return the one kept already, if any), and let go of the longest unused beyond the limit."""
         live = self._live.setdefault(session_id, live)
         while len(self._live) > self._max_live:
             self._live.popitem(last=False)

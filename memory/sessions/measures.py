@@ -1,4 +1,4 @@
-"""How one memory dates, names, reads and counts: the same four things for each of its parts."""
+"""The clock, ids, languages and token counter of one memory: the same four for each of its parts."""
 
 from __future__ import annotations
 

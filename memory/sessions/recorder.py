@@ -72,7 +72,7 @@ class Recorder:
         """Open a new session and make it the conversation's current one; the one before is paused. One transaction.
 
         `origin` is first, gap, fresh or private; a fresh one is isolated: nothing of other sessions reaches it. Nothing
-        of a private one is noted or reaches another.
+        of a private one is noted or reaches another session.
         Raises `StorageUnavailable` or `Conflict` with nothing changed.
         """
         now_ms = self._measures.clock.now_ms()
@@ -93,7 +93,7 @@ class Recorder:
         return state
 
     async def current(self, conversation_id: str) -> SessionState | None:
-        """Return the session that the next message goes to, hydrated if need be; None before the first.
+        """Return the session of the next message, hydrated if need be; None before the first.
 
         Raises `StorageUnavailable`.
         """
@@ -105,7 +105,7 @@ class Recorder:
         return (await self._live.read(session_id)).state
 
     async def report(self, session_id: str) -> HydrationReport | None:
-        """Return how the session came into memory; None when it was opened by this process."""
+        """Return the report of the session's hydration; None when it was opened by this process."""
         return (await self._live.read(session_id)).report
 
     async def recent_turns(self, session_id: str) -> tuple[ConversationTurn, ...]:
@@ -113,12 +113,12 @@ class Recorder:
         return (await self._live.read(session_id)).turns
 
     def at_hand(self, session_id: str) -> tuple[ConversationTurn, ...]:
-        """Return the last turns of a session that is live, oldest first; () of one that would have to be loaded."""
+        """Return the last turns of a live session, oldest first; () for one that would have to be loaded."""
         live = self._live.find(session_id)
         return live.turns if live else ()
 
     async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
-        """Make an earlier session of the conversation its current one again; the one that was is paused.
+        """Make an earlier session of the conversation its current one again; the one before is paused.
 
         However long ago its last turn was, the next message goes on in it.
         Raises `UnknownSession` for a session of another conversation, `StorageUnavailable`, `Conflict`.
@@ -149,17 +149,17 @@ class Recorder:
     ) -> ConversationTurn:
         """Store one turn with everything that belongs to it, and return it as it was stored (002 section 7).
 
-        What a crash leaves behind:
+        A crash leaves behind:
         1. while the turn is read and folded: nothing; the caller's inbox row starts it again;
         2. before the commit: nothing, likewise;
         3. after the commit: turn, session state, context snapshot and `also` (outbox parts, inbox done) together;
            the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration;
         4. while the checkpoint is written, behind the reply: the old file or the new one.
 
-        When another writer moved the session on, it is loaded again and the turn is stored upon what they wrote.
+        When another writer moved the session on, it is loaded again and the turn is stored upon that.
         Raises `Conflict` when the turn or its update was stored already (the session is loaded again before its next
-        use), `Outdated` when what its answer was made from was forgotten or edited meanwhile, `StorageUnavailable` when
-        the disk refuses, `UnknownSession`: nothing is stored.
+        use), `Outdated` when a source of its answer was forgotten or edited meanwhile, `StorageUnavailable` when the
+        disk refuses, `UnknownSession`: nothing is stored.
         """
         return await once_more(lambda: self._record(exchange, packet, also))
 
@@ -211,8 +211,8 @@ class Recorder:
     async def edit(self, session_id: str, change: StateChange, *also: Statement) -> SessionState:
         """Store a change made between turns (a loop closed by a button, a compaction) and return the new state.
 
-        `change` is pure; what it raises comes through with nothing stored. A change that changes nothing stores
-        only `also`. Raises as `record` does.
+        `change` is pure; its errors come through with nothing stored. A change without effect stores only `also`.
+        Raises as `record` does.
         """
         return await once_more(lambda: self._edit(session_id, change, also))
 
@@ -266,8 +266,8 @@ class Recorder:
     async def alone(self, conversation_id: str, session_ids: Sequence[str]) -> AsyncIterator[None]:
         """Keep everybody else from a conversation and these sessions of it, and have nothing of them in memory.
 
-        For whoever rewrites their rows (P13): a turn that is being answered meanwhile is stored upon the new rows.
-        Do not call this recorder inside the block.
+        For rewriting their rows (P13): a turn that is being answered meanwhile is stored upon the new rows. Do not call
+        this recorder inside the block.
         """
         async with AsyncExitStack() as taken:
             await taken.enter_async_context(self._taking.of(conversation_id))
@@ -283,7 +283,7 @@ class Recorder:
         self._behind.later(live.state.session_id, lambda: self._snapshot(live))
 
     def noted(self, conversation_id: str) -> None:
-        """Have checkpoints of a conversation's live sessions written again: its notes changed between turns."""
+        """Write the checkpoints of a conversation's live sessions again soon: its notes changed between turns."""
         for session_id in self._live.of(lambda each: each == conversation_id):
             live = self._live.find(session_id)
             if live and live.state.last_seq:
@@ -309,7 +309,7 @@ class Recorder:
     async def final(self, session_id: str) -> bool:
         """Bring a session to rest: summary, state, clean checkpoint with the delta (002 section 6, 2-4).
 
-        True when its checkpoint is written, so that it may be marked `shutdown_clean`. Raises as `edit` does.
+        Return True when its checkpoint is written, so that it may be marked `shutdown_clean`. Raises as `edit` does.
         """
         turns = await self.recent_turns(session_id)
         await self.edit(session_id, lambda state: self._hydrator.fold.summarize(state, turns))
@@ -321,8 +321,8 @@ class Recorder:
     async def shutdown(self, deadline_s: float) -> list[str]:
         """Bring every session that this process changed to rest and mark it; return the ids of those marked.
 
-        Sessions that were only read are not written. What the deadline or an error leaves out stays as a crash would
-        have left it, which loses nothing. Never raises for a disk that refuses.
+        Sessions that were only read are not written. Those left out by the deadline or an error stay as a crash would
+        have left them, which loses nothing. Never raises for a disk that refuses.
         """
         rested: list[str] = []
         try:

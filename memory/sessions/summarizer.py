@@ -1,4 +1,4 @@
-"""Turns into a short summary, offline and deterministic: what names and counts first, then the sentences that say most.
+"""Short summaries of turns, offline and deterministic: names and numbers first, then the sentences that say most.
 
 A summary is lines of the form `- Person: <sentence> (2026-11-23)`, the day only where it changes. Since it can be read
 back, the next summary is made of the lines of the last one and the new turns (cascade), and never grows past its budget
@@ -34,7 +34,7 @@ _SENTENCE_CHARS: Final = 220
 _SPECIFIC: Final = 2
 """From this many points (a name, or two digits) a person's statement is kept for good."""
 _MATERIAL_CHARS: Final = 1_200
-"""A message from this length on is mostly something to be worked on: its first and last sentence say what."""
+"""A message from this length on is mostly material to be worked on: its first and last sentence hold the request."""
 _SAME: Final = 0.8
 """From this share of common words on a statement that is kept says the same as another."""
 _ALIKE: Final = 0.5
@@ -78,8 +78,8 @@ def summarize(
 ) -> str:
     """The summary of `previous` and the turns together, at most `max_tokens`; empty if there is nothing to say.
 
-    Deterministic and offline. What a person stated with names and numbers comes before the gist; when room is short
-    the gist goes first, then what holds the fewest of them, older before newer. Never raises.
+    Deterministic and offline. A person's statements with names and numbers come before the gist; when room is short
+    the gist goes first, then the statements with the fewest of them, older before newer. Never raises.
     """
     said = [each for turn in turns[-_MANY_TURNS:] for each in spoken(turn, languages)]
     old = read_lines(previous)
@@ -96,7 +96,7 @@ def summarize(
 
 
 def _told(lines: Sequence[Line]) -> list[str]:
-    """The lines by their days, each day once: at the first of its lines."""
+    """The lines in order of their days, each day named once: at the first of its lines."""
     told, today = list[str](), ""
     for line in sorted(lines, key=lambda each: each.day):
         told.append(f"{line.text} ({line.day})" if line.day != today else line.text)
@@ -119,8 +119,8 @@ def fold(
 ) -> SessionState:
     """The state with the due turns in its rolling summary; the same state when nothing is due.
 
-    `turns` may hold more than is due (the tail); what is already covered, and the last three, are passed over. A gap
-    in them is no obstacle: the summary covers what it was given.
+    `turns` may hold more than is due (the tail); those covered already, and the last three, are passed over. A gap in
+    them is no obstacle: the summary covers the turns given.
     """
     through = fold_due(state)
     if through is None:
@@ -131,7 +131,7 @@ def fold(
 
 
 def read_lines(summary: str) -> list[Line]:
-    """The lines of a summary, in whatever form (a model may have written them), without its header."""
+    """The lines of a summary in any form (a model may have written them), without its header."""
     lines, today = list[Line](), ""
     for plain in filter(None, (line.strip() for line in summary.splitlines())):
         if plain == HEADER:

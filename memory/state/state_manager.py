@@ -23,7 +23,7 @@ class TurnSigns:
     """Signs of a turn, before it is stored."""
 
     intent: str
-    """question, answer (to what the assistant asked last), command, or chat."""
+    """question, answer (to the assistant's last question), command, or chat."""
     response_type: ResponseType
 
 
@@ -33,7 +33,7 @@ def new_state(session_id: str, conversation_id: str) -> SessionState:
 
 
 def read_turn(state: SessionState, user_text: str, assistant_text: str, *, acted: bool = False) -> TurnSigns:
-    """The signs of a turn, without a word being understood: who asks, and whether something was done."""
+    """The signs of a turn, without understanding a word: the side that asks, and whether something was done."""
     if user_text.startswith("/"):
         intent = "command"
     elif asks_at_the_end(user_text):
@@ -46,11 +46,11 @@ def read_turn(state: SessionState, user_text: str, assistant_text: str, *, acted
 
 
 def apply_turn(state: SessionState, turn: ConversationTurn) -> SessionState:
-    """The state after one more turn; a turn that the state has seen already changes nothing.
+    """The state after one more turn; a turn seen already changes nothing.
 
     A clarification is pending while the last sentence of the reply asks; until the keeper has named the session its
-    topic is how it began. Loops, jobs and references are filled from the ledger when the state is saved. Never raises
-    for a turn that the contract accepts.
+    topic is its first sentence. Loops, jobs and references are filled from the ledger when the state is saved. Never
+    raises for a turn that the contract accepts.
     """
     if turn.seq <= state.last_seq:
         return state
@@ -69,7 +69,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn) -> SessionState:
 
 
 def _begun(turn: ConversationTurn) -> tuple[Topic, ...]:
-    """How a session began, as its topic; nothing for a command or somebody else's words."""
+    """The first sentence of a session, as its topic; () for a command or somebody else's words."""
     first = next(sentences(turn.typed), "")
     if not first or turn.unfiled or turn.third_party or first.startswith("/"):
         return ()
@@ -113,9 +113,9 @@ def taken_up(state: SessionState, at_ms: int) -> SessionState:
 
 
 def reworded(state: SessionState, afresh: SessionState, turn_id: str, *, differs: bool) -> SessionState:
-    """The state once the message of a turn reads anew; `afresh` is what its turns come to as they read now.
+    """The state after the message of a turn was edited; `afresh` is the fold of its turns as they read now.
 
-    What was decided between turns stays; a summary that tells the old words goes, and is made again when it is due.
+    Decisions between turns stay; a summary that tells the old words goes, and is made again when it is due.
     """
     update = {name: getattr(afresh, name) for name in _READ_FROM_TURNS} | {"edits": state.edits + 1}
     if differs:
@@ -129,5 +129,5 @@ def withdrawn_from(state: SessionState, turn_id: str) -> SessionState:
 
 
 def session_title(state: SessionState) -> str:
-    """The keeper's title of the session, else how it began; "" while nothing was said."""
+    """The keeper's title of the session, else its first sentence; "" while nothing was said."""
     return shorten(state.active_topics[0].name, TITLE_CHARS) if state.active_topics else ""
