@@ -244,7 +244,7 @@ class Assembler:
     async def _remembered(
         self, state: SessionState, scope: Scope, zone: str, shown: Sequence[ConversationTurn], now_ms: int
     ) -> Remembered:
-        """Return the session's block of notes, taken anew when the ledger did much since, and what it did since."""
+        """Return the session's block of notes, taken anew after many changes of the ledger, and the changes since."""
         here = state.conversation_id
         ledger, answered_ms = await self._ledgers.read(here), await self._earlier.answered_ms(state)
         forgotten = frozenset(note.number for note in ledger if note.is_forgotten)

@@ -46,8 +46,8 @@ MIN_TOOL_OUTPUT_CHARS: Final = 100
 class Budget:
     """Token budgets of the tiers, the cap over all, and the windows; wrong combinations raise `ValueError`.
 
-    The cap may be smaller than the sum of the tiers (then the cut order decides), but not smaller than what must
-    always fit: the history tier and `FRAME_TOKENS`.
+    The cap may be smaller than the sum of the tiers (then the cut order decides), but not smaller than the parts that
+    must always fit: the history tier and `FRAME_TOKENS`.
     """
 
     history_tokens: int = 3000

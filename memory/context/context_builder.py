@@ -59,7 +59,7 @@ _LINE_CHARS: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """What 002 section 3.3 wants to be known of a session, from the ledger; none of it stands in the prompt as such."""
+    """The fields of 002 section 3.3 about a session, from the ledger; none of them stands in the prompt as such."""
 
     title: str = ""
     loops: tuple[OpenLoop, ...] = ()
@@ -115,8 +115,8 @@ _Section = Literal["changed", "events", "lasting"]
 def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> ConversationContextPacket:
     """Return the packet for the next model call; never raises.
 
-    Each tier keeps to its budget, all together to the cap less what is reserved and the message (but never less than
-    what must always fit: the exchange that a short reply answers).
+    Each tier keeps to its budget, all together to the cap less the reserved tokens and the message (but the exchange
+    that a short reply answers always fits).
     """
     parts = {tier: TierPart(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
     _guarded(parts["history"], lambda part: fill_history(part, inputs.state, inputs.history, budget, counter))
@@ -202,7 +202,7 @@ def _summary(
 
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
-    """Take the lines of the block, which stay the same whatever comes, then events and what changed in the notes."""
+    """Take the lines of the block, which always stay the same, then events and changes of the notes."""
     block = inputs.block
     lasting = block.lasting if block.open or not block.more_line else (*block.lasting, block.more_line)
     sections: tuple[tuple[_Section, Sequence[str]], ...] = (

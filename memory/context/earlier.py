@@ -25,9 +25,9 @@ SESSIONS_READ: Final = 50
 MAX_SESSIONS: Final = 8
 """Earlier sessions that are looked through."""
 STANDINGS: Final = 2
-"""Of so many sessions, the latest of which there is something to tell, where they stand is told.
+"""The standing of so many sessions is told, the latest that have one.
 
-What stood open then has moved on: of what older ones said most was over in a trial of a week, and of 65 titles none
+Their open matters have moved on since: in a trial of a week most lines of older ones were over, and of 65 titles none
 helped in another.
 """
 STANDING_CHARS: Final = 600
@@ -159,7 +159,7 @@ def _named(name: str) -> str:
 
 
 def main_matter(notes: Iterable[Note], session_id: str) -> str:
-    """The note of a session that weighs most, of those that stand, else of what was done; "" for none."""
+    """The weightiest note of a session that stands, else one that was done; "" for none."""
     own = [note for note in notes if note.session_id == session_id and note.status in {"open", "done"}]
     return max(own, key=lambda note: (note.is_open, note.weight, -note.number)).text if own else ""
 
@@ -171,14 +171,14 @@ def began_with(first: ConversationTurn) -> str:
 
 
 def tells_something(text: str) -> bool:
-    """Whether a text has words enough to name what it is about."""
+    """Whether a text has words enough to name a matter."""
     return len(split_words(text)) >= LEAST_WORDS and len(word_keys(text)) >= LEAST_TELLING
 
 
 def beginning(turns: Sequence[ConversationTurn], silent: Collection[str], seq: int = 1) -> ConversationTurn | None:
-    """The turn that a session began with; None where it may not be told: kept for itself, forgotten since.
+    """The first turn of a session; None where it may not be told: kept for itself, or forgotten since.
 
-    Nor by what the program asked at a task's hour: nobody said that.
+    Nor one that the program asked at a task's hour: nobody said that.
     """
     first = (turn for turn in turns if turn.seq == seq and turn.action_name != BY_CLOCK)
     return next((turn for turn in first if not turn.unfiled and turn.turn_id not in silent), None)
@@ -235,5 +235,5 @@ def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) 
 
 
 def _is_same(note: Note, now: Note | None) -> bool:
-    """Whether a note still says what it said; that it rings or was put off says nothing else."""
+    """Whether a note still says the same; a ring or a rest changes nothing of that."""
     return now is not None and (now.text, now.due_at_ms, now.status) == (note.text, note.due_at_ms, note.status)

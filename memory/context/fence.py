@@ -1,7 +1,7 @@
 """People's words as a block of data that cannot act as instructions: nothing inside closes it, or looks as if it did.
 
-A reader of tokens takes look-alikes for what they look like. So what is defused is not the bytes of a tag but all that
-reads as one: with signs between that nobody sees, in letters of other scripts or styles, with another slash.
+A reader of tokens takes look-alikes for the real thing. So not only the bytes of a tag are defused but all that reads
+as one: with invisible signs between, in letters of other scripts or styles, with another slash.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _TWINS: Final = {
     **dict.fromkeys("\u0501\u217e", "d"),
     **dict.fromkeys("\u03c4\u0442", "t"),
 }
-"""Signs of other scripts that look like those of a tag, beyond what Unicode itself calls the same (NFKC)."""
+"""Signs of other scripts that look like those of a tag, beyond those that Unicode itself calls the same (NFKC)."""
 _UNSEEN_KINDS: Final = {"Cc", "Cf", "Mn", "Me"}
 _COMMON: Final = 0x3000
-"""Up to here what was found out about a character is kept: every script but those with thousands of signs."""
+"""Up to this character the result of a look at it is kept: every script but those with thousands of signs."""
 
 
 class _AsRead(dict[int, str]):
@@ -90,7 +90,7 @@ def inside(text: str) -> str | None:
 
 
 def closed(text: str) -> str:
-    """Return a text that was cut with the end of the fence that it was cut in: what stood inside stays inside."""
+    """Return a cut text with the end of the fence that it was cut in: words inside stay inside."""
     whole = _CUT_TAG.sub("", text)
     marks = _MARK.findall(whole)
     return f"{whole}\n</{_TAG}-{marks[-1][1]}>" if marks and not marks[-1][0] else text

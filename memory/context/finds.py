@@ -23,8 +23,8 @@ from memory.types import ConversationTurn
 
 MAX_FINDS: Final = 12
 FLOOR: Final = 0.15
-"""Of the message's words, by what they are worth, the closest find and its neighbours hold so much at least; else
-nothing in the past bears on it. Fitted: `docs/explanation/search.md` says the curve."""
+"""The least share of the message's words, weighted, in the closest find and its neighbours; below it nothing in the
+past bears on the message. Fitted: `docs/explanation/search.md` has the curve."""
 BEST: Final = 6
 """Above the floor so many finds are told, in their order."""
 LATER_SHARE: Final = 0.02
@@ -32,7 +32,7 @@ LATER_SHARE: Final = 0.02
 MORE_FROM: Final = 0.6
 """Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
 NEAR_SHARE: Final = 0.3
-"""Of a search that somebody asked for, finds that hold less of what the closest holds are left out."""
+"""Finds of a search that somebody asked for are left out below this share of the closest one's."""
 LEAST_WORDS: Final = 3
 """Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
 SHORT_WORDS: Final = 8
@@ -46,10 +46,10 @@ HALF: Final = 0.5
 MAX_PARTS: Final = 2
 """Of a longer message so many sentences, the last, are looked for by themselves: the question may be its end."""
 PART_FLOOR: Final = 0.4
-"""So much of a sentence has to be held by what is found for it alone."""
+"""The least share of a sentence in a find for it alone."""
 OF_A_PART: Final = 2
 WORKED_ON: Final = "text that was worked on"
-"""Marks what was pasted, drafted, translated or played: the person need not mean it."""
+"""Marks a pasted, drafted, translated or played text: the person need not mean it."""
 CLOSEST_NOTES: Final = 3
 """So many notes that share the most with a message are looked at for one that the prompt does not tell."""
 SEEN_CHARS: Final = 60
@@ -73,8 +73,8 @@ F = TypeVar("F", bound=Find)
 def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list[F]:
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
-    A long message, or one of words that everybody says, shares little of what it says with anything before; a question
-    for something shares much with the place where it was said. `answers` says that the message follows a question.
+    A long message, or one of everyday words, shares few of them with anything before; a question for something shares
+    many with the place where it was said. `answers`: the message follows a question.
     """
     closest = max((item.share for item in found), default=0.0)
     asks = has_question_mark(message)
@@ -128,7 +128,7 @@ def near_enough(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
 
 
 def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[str]) -> list[RetrievedItem]:
-    """The finds of a message that notes speak of: the first few, since the notes are what stands now."""
+    """The finds of a message that notes speak of: the first few, since the notes have the present state."""
     if not found or not speak_of(lines, message):
         return list(found)
     return list(found[:BESIDE_NOTES])
@@ -166,7 +166,7 @@ def _without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[R
 
 
 def beside_calls(found: Sequence[RetrievedItem], shown: Sequence[ConversationTurn]) -> list[RetrievedItem]:
-    """The finds that the messages do not hold already, as what a search of theirs returned."""
+    """The finds that the messages do not hold already as results of a search."""
     told = _plain("\n".join(call.result for turn in shown for call in turn.tool_calls)) if found else ""
     return [item for item in found if not (told and _stands_in(item, told))]
 
@@ -192,10 +192,10 @@ def with_notes(
 ) -> list[RetrievedItem]:
     """The finds, each with the notes that rest on it, in their newest form, marked where it is later than the find.
 
-    `changed` tells when notes were last given other words or another day, by id. A note that the prompt tells
-    elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its number and how it
-    ended: `done: #12`. What was found in a `worked_on` turn is called so. A message whose notes tell all that it said
-    is left out, and one that tells again what was forgotten.
+    `changed` has the times when notes last got other words or another day, by id. A note that the prompt tells
+    elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its number and its end:
+    `done: #12`. A find in a `worked_on` turn is marked so. A message is left out whose notes tell all of it, and one
+    that tells a forgotten matter again.
     """
     found = _without_forgotten(found, ledger)
     if not found:
@@ -226,7 +226,7 @@ def with_notes(
 def _by_turn(
     ledger: Ledger, scope: Scope, turn_ids: Collection[str], now_ms: int
 ) -> Mapping[str, list[tuple[Note, bool]]]:
-    """The notes that rest on each of these turns, each in its newest form, what stands and matters most first.
+    """The notes that rest on each of these turns, each in its newest form, the standing and weightiest first.
 
     With each whether that form is another note's, which took its place.
     """

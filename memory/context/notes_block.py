@@ -46,14 +46,14 @@ MORE_TOKENS: Final = 16
 SOON_MS: Final = 7 * DAY_MS
 """Matters due within so long come in the order of their days, before those without a day; those with a later day last.
 
-What has no day is the easiest to forget: what somebody owed was hidden behind a hotel due in two weeks (a trial).
+A matter without a day is the easiest to forget: a debt was hidden behind a hotel due in two weeks (a trial).
 """
 STALE_MS: Final = 7 * 24 * 3600 * 1000
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
-"""What constraints, decisions and preferences weigh more than what is only known."""
+"""The extra weight of constraints, decisions and preferences over mere facts."""
 MAX_OUTDATED: Final = 3
-"""When more lines of the block say what holds no longer, it is taken anew, wherever the news of them stands."""
+"""With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
 KNOWN_CHARS: Final = 60
 """Characters of a note's text in the line of an event, or where the block tells it: its number tells the rest."""
 EVENT_DEEDS: Final = 2
@@ -93,7 +93,7 @@ class Since:
 
     changed: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
-    """What came of notes since the last answer, by the clock and by the person's taps; told once."""
+    """Events of notes since the last answer, by the clock and by the person's taps; told once."""
     numbers: frozenset[int] = frozenset()
     """Notes that are told here, or whose newest form a tool's result in the messages tells."""
     outdated: int = 0
@@ -185,9 +185,9 @@ def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter)
 
 
 def _stickiness(note: Note, now_ms: int) -> tuple[bool, float, int, int]:
-    """Days to come and what lasts by its worth, whenever it was said; of what weighs the same what was said oftener.
+    """Days to come, then lasting notes by their worth, of any age; of equal weight the one said oftener.
 
-    What was said last stands in the messages and is found; what a person began with ("I run a small bakery") is not.
+    The latest words stand in the messages and are found; a person's first ones ("I run a small bakery") are not.
     """
     parts = breakdown(note, now_ms)
     lasts = LASTS if note.kind in {"constraint", "decision", "preference"} else 0.0
@@ -198,8 +198,8 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, float, int, int]:
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:
     """Notes that rang and wait for a word, or are due within a day, first; then those due soon, by their day.
 
-    A series is not urgent because it rings each day. What has a day that is far comes last, and before it what nobody
-    spoke of for a week.
+    A series is not urgent because it rings each day. Matters with a far day come last, and before them those that
+    nobody spoke of for a week.
     """
     at_ms = moment_of(note)
     is_now = waits_for_word(note) or (at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not note.repeats)
@@ -223,10 +223,10 @@ def since(
 ) -> Since:
     """The effect of these changes, the latest of the ledger, on the lines of the block, and the events among them.
 
-    `told` are turns whose calls of tools stand in the messages: what the model did in them stands there with its
-    results. A line that reads as in the block is not said again, nor one of which an event since `answered_ms` says
-    all that is new; of words that stand in the block their beginning is enough. Of a note beside the block what was
-    done before `answered_ms` was told with an earlier message.
+    `told` are turns whose calls of tools stand in the messages, with their results. A line that reads as in the block
+    is not said again, nor one of which an event since `answered_ms` says all the news; of words that stand in the block
+    their beginning is enough. Changes before `answered_ms` of a note beside the block were told with an earlier
+    message.
     """
     if block.mark is None:
         return NOTHING_SINCE
@@ -299,7 +299,7 @@ def events(
 
 
 def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
-    """The deed of the clock or of the person's tap, and when; "" where the note's own line says what is new."""
+    """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
     day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
     when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
     if change.verb == "ring":

@@ -2,9 +2,9 @@
 
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the history, whose first
 message begins with the stable blocks (the notes as they stood at the session's first reply, earlier sessions, the
-summary), then the message that is answered, which begins with the block that changes with every turn: what changed in
-the notes, events, what was found. What the person says stands behind it. Nobody is made to say what they did not
-say: there are no messages but theirs.
+summary), then the message that is answered, which begins with the block that changes with every turn: changes of the
+notes, events, finds. The person's words stand behind it. Nobody is made to say words of ours: there are no messages but
+theirs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def reference_text(packet: ConversationContextPacket) -> str:
 
 
 def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessage, ...]:
-    """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
+    """Return the messages for the model, without the instructions: roles alternate, the last is the user's."""
     said = spoken(packet.person if packet.is_group else "", user_message(message))
     before = (turn_text(packet), files_text(packet), notices_text(packet), clock_line(packet))
     last = PromptMessage("user", "\n\n".join(filter(None, (*before, said))))

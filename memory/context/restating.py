@@ -1,7 +1,7 @@
-"""Whether a text tells again what is forgotten: its value, or its name with the thing. Pure, and knows no language.
+"""Texts that tell a forgotten matter again: its value, or its name with the thing. Pure, and knows no language.
 
-A value is a number of three digits and more, or a name that nobody says anywhere else. What only shares a thing, as the
-key of the shop with the key of the house, or only a name tells something else.
+A value is a number of three digits and more, or a name that nobody says anywhere else. A text that only shares a thing,
+as the key of the shop with the key of the house, or only a name tells something else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memory.text import folded
 CODE_DIGITS: Final = 3
 SHORT_MONTH: Final = 3
 TOLD_SHARE: Final = 0.6
-"""Of the words of what has neither names nor numbers, so many tell it again, as in `memory.context.repeats`."""
+"""The share of the words that tells a matter without names and numbers again, as in `memory.context.repeats`."""
 TOLD_LEAST: Final = 2
 SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _CAPITAL: Final = re.compile(r"[^\W\d_]+")
@@ -83,7 +83,7 @@ def _is_code(written: str) -> bool:
 
 @dataclass(slots=True)
 class Known:
-    """What is said elsewhere, so that saying it tells nothing by itself."""
+    """Words said elsewhere, which tell nothing by themselves."""
 
     forms: set[tuple[str, str]] = field(default_factory=set)
     numbers: set[float] = field(default_factory=set)
@@ -92,10 +92,10 @@ class Known:
 
 
 class Matter:
-    """What is forgotten: notes, or where no note was named messages."""
+    """A forgotten matter: notes, or where no note was named messages."""
 
     def __init__(self, texts: Iterable[str], around: Iterable[str] = ()) -> None:
-        """Read it; `around` is what else was said, by which names are known."""
+        """Read the texts; names are known by the other words `around`."""
         texts = list(dict.fromkeys(texts))
         self._texts = [Said.of(text) for text in texts]
         beside = "\n".join((*around, *texts))
@@ -146,7 +146,7 @@ class Matter:
 
 
 def _most(shared: set[str], gone: Said) -> str:
-    """A word of those shared when they are most of what is forgotten."""
+    """A word of those shared when they are most of the forgotten matter."""
     least = max(min(TOLD_LEAST, len(gone.words)), TOLD_SHARE * len(gone.words))
     return max(shared, key=len) if shared and len(shared) >= least else ""
 
@@ -164,7 +164,7 @@ def _marked(gone: Said, said: Said, names: set[str], shared: set[str], new: int)
 
 
 def _told_at_once(gone: Said, said: Said, names: set[str], shared: set[str]) -> bool:
-    """Whether one sentence has a name, a number and a thing of what is forgotten: `Alfie: size 11, noted`."""
+    """Whether one sentence has a name, a number and a thing of the matter: `Alfie: size 11, noted`."""
     if not (names & shared and shared - names and gone.numbers.keys() & said.numbers.keys()):
         return False
     for sentence in SENTENCE.split(said.text):
@@ -188,7 +188,7 @@ def told_beside(notes: Sequence[Note], asked: Sequence[Note], said: Iterable[str
 
 
 def known_by(notes: Iterable[Note]) -> Known:
-    """What these notes say."""
+    """The words of these notes."""
     texts = [_text(note) for note in notes]
     found = {value for text in texts for _, value in numbers(text)}
     return Known(set(forms_of("\n".join(texts))), found)

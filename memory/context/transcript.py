@@ -100,7 +100,7 @@ def clip_start(text: str, max_chars: int) -> str:
 def clip_ends(text: str, max_chars: int) -> str:
     """Return `text`, or its beginning and its end, both whole sentences, with "…" between them.
 
-    For what one turn cannot take in: what is asked of a long paste stands before it or behind it.
+    For a text that one turn cannot take in: the request about a long paste stands before it or behind it.
     """
     if len(text) <= max_chars:
         return text
@@ -155,7 +155,7 @@ def to_messages(
     """Return the turns as messages, oldest first; in a `company` of several each is told with its speaker.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
-    call has its return, whichever whole turns are given. `marks` stand before what was said (`turn_marks`).
+    call has its return, for any choice of whole turns. `marks` stand before the words (`turn_marks`).
     """
     messages: list[PromptMessage] = []
     for turn, mark in zip(turns, marks or [""] * len(turns), strict=True):

@@ -1,1 +1,1 @@
-"""The keeper: reads behind the reply what was said, and changes the ledger by it."""
+"""The keeper: reads new turns behind the reply, and changes the ledger by them."""

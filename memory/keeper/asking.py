@@ -58,7 +58,7 @@ class Asking:
         self._broken = 0
 
     async def ask(self, request: KeeperRequest, by: Actor) -> Asked:
-        """Return its answer, judged, with what a second request mended. Raises nothing but cancellation."""
+        """Return its answer, judged, with the changes that a second request mended. Raises nothing but cancellation."""
         async with self._at_once:
             first = await self._answer(request)
             if isinstance(first, Asked):

@@ -1,4 +1,4 @@
-"""Judge what of a keeper's answer may be believed: words that were said, numbers and names that occur. Pure."""
+"""The check of a keeper's answer: words that were said, numbers and names that occur. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A turn or a note, as what is written is compared with it."""
+    """A turn or a note, prepared for comparison with a change's words."""
 
     turn_ids: tuple[str, ...]
     values: frozenset[float]

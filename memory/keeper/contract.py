@@ -73,17 +73,17 @@ class KeeperRequest:
     session_id: str
     conversation_id: str
     ledger: Ledger
-    """The notes when it was asked: what is checked, and what it is rebased from."""
+    """The notes when it was asked: for the check, and as the base of its rebase."""
     notes: tuple[Note, ...]
     """Those that are shown."""
     before: tuple[ConversationTurn, ...]
-    """Turns that were read already, for what "it" and "yes" mean; they may be cited."""
+    """Turns that were read already, for the meaning of "it" and "yes"; they may be cited."""
     turns: tuple[ConversationTurn, ...]
     """The new ones, oldest first."""
     zone: str
     now_ms: int
     beside: tuple[ConversationTurn, ...] = ()
-    """Turns that are not shown, but in which a number or name may stand: those before, and what the notes rest on."""
+    """Turns that are not shown, but may hold a number or name: those before, and those that the notes rest on."""
     persona: str = ""
     """Who the assistant is here: stories belong to one."""
     standing: str = ""
@@ -93,9 +93,9 @@ class KeeperRequest:
     edited: tuple[str, ...] = ()
     """Turns whose message says something else than when it was answered."""
     later: frozenset[int] = frozenset()
-    """The notes that rest on what was said after the new turns, as where turns are read again."""
+    """The notes that rest on turns after the new ones, as where turns are read again."""
     seen: Mapping[str, str] = field(default_factory=dict)
-    """What a program saw in the pictures that came with a turn, by turn id: nobody said it."""
+    """A program's descriptions of the pictures that came with a turn, by turn id: nobody said them."""
 
     @property
     def numbered(self) -> dict[int, ConversationTurn]:
@@ -114,7 +114,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """An answer and what it cost."""
+    """An answer and its cost."""
 
     answer: KeeperAnswer
     input_tokens: int = 0
@@ -129,12 +129,12 @@ class ContractBroken(Exception):
     def __init__(self, why: str, keeping: Keeping | None = None) -> None:
         super().__init__(why)
         self.spent = keeping or Keeping(KeeperAnswer())
-        """What it cost all the same."""
+        """Its cost all the same."""
 
 
 Code = Literal["turns", "said", "foreign", "worked on", "number", "name", "due", "note", "story", "shape", "ledger"]
-"""Why a change was refused, for counting: it cites no turn, says what nobody said, somebody else's words, …; `ledger`:
-it has no place any more.
+"""The reason of a refusal, for counting: it cites no turn, has words that nobody said, somebody else's words, …;
+`ledger`: it does not fit any more.
 """
 
 

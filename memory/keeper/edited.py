@@ -59,9 +59,9 @@ def _is_slip(old: str, new: str) -> bool:
 
 
 def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str, str]) -> list[Operation]:
-    """The operations that mark the notes whose words in an edited message read otherwise now.
+    """The operations that mark notes as doubtful whose words in a message were changed by an edit.
 
-    A note is borne out by the clauses that share a word with its text, or with what was `said` for it (by the note's
+    A note is borne out by the clauses that share a word with its text, or with the words `said` for it (by the note's
     id). It is doubtful where one of them is gone, or a new one speaks of the same. A clause that is gone and bears out
     no note ("on Thursday:") may be about each of them; so may any that is gone, where nothing bears a note out.
     """
@@ -110,8 +110,8 @@ def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) ->
 def undoable(changes: Sequence[NoteChange], since: Sequence[NoteChange]) -> list[NoteChange]:
     """The changes of an edited message that are taken back: a day and its ring together, or neither.
 
-    Where somebody moved a note after the message did, its times stay as they stand now. `since` is what was done to
-    the ledger from the first of the changes on.
+    Where somebody moved a note after the message did, its times stay as they stand now. `since` are the changes of the
+    ledger from the first of these on.
     """
     own = {(change.number, change.version) for change in changes}
     last = {change.number: change.version for change in sorted(changes, key=lambda each: each.version)}

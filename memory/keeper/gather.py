@@ -1,4 +1,4 @@
-"""Gather what a keeper is given: the turns before the new ones, the notes that bear on them, the world around."""
+"""Gather a keeper's request: the turns before the new ones, the notes that bear on them, the world around."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from memory.types import ConversationTurn, SessionState
 LOOKED_THROUGH_TURNS: Final = 200
 """So many turns before the new ones are looked through for a number or name; after a fresh start those of the session.
 
-Of 18 people with a keeper who names what was told weeks ago .96 of what is alive stood in their previews (measured
-with `benchmarks.quality.plugins:returning`), .88 where only the session was looked through.
+Of 18 people with a keeper who names matters told weeks ago .96 of the open ones stood in their previews (measured with
+`benchmarks.quality.plugins:returning`), .88 where only the session was looked through.
 """
 LATELY_TURNS: Final = 3
 """So many turns of the session before come along where a session has just begun: "yes" may answer them."""
@@ -44,7 +44,7 @@ class RequestMaker:
         return state_of_row(row)[0] if row else None
 
     async def silent(self, waiting: WaitingReading, state: SessionState | None) -> frozenset[str]:
-        """Return the turns that no keeper is shown: taken back, or said what the person had forgotten since."""
+        """Return the turns that no keeper is shown: taken back, or with words that the person had forgotten since."""
         self._ledgers.evict(lambda each: each == waiting.conversation_id)  # another process may have gone on with it
         ledger = await self._ledgers.read(waiting.conversation_id)
         return forgotten_turns(ledger).union(state.undone if state else ())
@@ -56,9 +56,9 @@ class RequestMaker:
         turns: Sequence[ConversationTurn],
         silent: Collection[str] = (),
     ) -> KeeperRequest:
-        """Return the request to read these turns of a session, one at least; nothing of it was said in `silent` ones.
+        """Return the request to read these turns of a session, one at least; without words of `silent` turns.
 
-        What is silent in the session before is looked up there.
+        Silent turns of the session before are looked up there.
         """
         conversation_id, user_id, first = waiting.conversation_id, turns[-1].user_id, turns[0].seq
         scope = await self._scope(state, turns)
@@ -101,7 +101,7 @@ class RequestMaker:
         return has_content(turns) or has_content(turns, await self._seen(conversation_id, turns))
 
     async def _seen(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> Mapping[str, str]:
-        """Return what was seen in the pictures of these turns, by turn id."""
+        """Return the descriptions of these turns' pictures, by turn id."""
         return await self._around.seen_in(conversation_id, [turn.turn_id for turn in turns]) if turns else {}
 
     async def _shown(self, session_id: str, first: int, last: int, silent: Collection[str]) -> list[ConversationTurn]:

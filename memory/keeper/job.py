@@ -39,7 +39,7 @@ SHARE_OF_TALK: Final = 0.25
 """Reading takes at most this share of the tokens that the conversation itself took in the last week."""
 WEEK_MS: Final = 7 * 86_400_000
 CARRIED_WEEKS: Final = 4
-"""So many weeks together may be drawn upon: what was not used of a share is not lost to a short session after it."""
+"""So many weeks share one budget: the unused part of a share is not lost to a short session after it."""
 ASKED_TOKENS: Final = 8_000
 """Tokens that any week may take while somebody waits to see the notes: a talk of three messages is read, too."""
 LEASE_LOOK_S: Final = 0.25
@@ -53,14 +53,14 @@ class Unread(NamedTuple):
 
     turns: int = 0
     untold: int = 0
-    """Those of them of which nothing is noted: without what the model noted as it answered, and without small talk."""
+    """Those of them without a note: not those that the model noted as it answered, and no small talk."""
 
 
 class Keeper:
-    """Has a model read what is new in sessions, and changes the ledger by it.
+    """Has a model read new turns of sessions, and changes the ledger by its answers.
 
     A row waits from the transaction of the turn until that of its notes. So a process that dies at any step has the
-    model asked again, at most twice for the same turns, and what was stored is never read twice. What comes back is
+    model asked again, at most twice for the same turns, and turns with stored notes are never read twice. An answer is
     stored although somebody wrote meanwhile; it is thrown away when something here was forgotten or edited meanwhile.
     """
 
@@ -103,7 +103,7 @@ class Keeper:
     # --- when -------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Read what falls due until cancelled; what fails is logged and tried at the next look."""
+        """Read sessions as they fall due until cancelled; a failure is logged and tried again at the next look."""
         while True:
             try:
                 await self.read_due()
@@ -114,7 +114,7 @@ class Keeper:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def stop(self) -> None:
-        """Leave what somebody asked to be read: it waits in its rows, as after a crash."""
+        """Leave readings that somebody asked for: they wait in their rows, as after a crash."""
         tasks = list(self._shielded.tasks)
         for task in tasks:
             task.cancel()
@@ -132,9 +132,9 @@ class Keeper:
         return len(due)
 
     async def read_now(self, conversation_id: str) -> None:
-        """Read at once what is unread in a conversation; return when it is stored or has failed. Never raises.
+        """Read the unread turns of a conversation at once; return when that is stored or has failed. Never raises.
 
-        A caller that is cancelled leaves the reading to itself: it was paid for.
+        When the caller is cancelled the reading goes on: it was paid for.
         """
         if not self.is_on:
             return
@@ -182,9 +182,9 @@ class Keeper:
     async def _read_stretch(self, waiting: WaitingReading, *, is_asked: bool) -> bool:
         """Have the next turns of a session read; False when that is all, or all for now.
 
-        What a crash leaves behind: before the claim nothing; after it an attempt that is counted and a lease that runs
-        out: the model is asked once more; after the answer the same, it was in memory only; after the transaction
-        everything that came of it, and the row only if turns are left.
+        A crash leaves behind: before the claim nothing; after it an attempt that is counted and a lease that runs out:
+        the model is asked once more; after the answer the same, it was in memory only; after the transaction all its
+        changes, and the row only if turns are left.
         """
         lines = await stored_lines(self._store.db, waiting.conversation_id)
         line = lines.get(waiting.session_id) or SessionLine(waiting.session_id, waiting.conversation_id)
@@ -235,7 +235,7 @@ class Keeper:
         return 0 if await self._is_affordable(waiting, request, is_asked=is_asked) else request.now_ms + RETRY_AFTER_MS
 
     async def _is_affordable(self, waiting: WaitingReading, request: KeeperRequest, *, is_asked: bool) -> bool:
-        """Whether reading stays under its share of what the talk of the last weeks cost, and in the budget.
+        """Whether reading stays under its share of the cost of the last weeks' talk, and in the budget.
 
         When somebody wants to see the notes, a little is read beyond that.
         """
@@ -273,7 +273,7 @@ class Keeper:
         return await self.purse.booked(waiting.user_id, asked.tokens, asked.cost_nanodollars)
 
     async def _postpone(self, waiting: WaitingReading, request: KeeperRequest, asked: Asked) -> None:
-        """Write down that the model failed, and what that cost; it is asked again later, and the turns stay unread."""
+        """Write down the model's failure and its cost; it is asked again later, and the turns stay unread."""
         name, outcome = self._model_name, asked.outcome()
         await self._store.db.write(
             *await self._paid(waiting, asked),
@@ -284,10 +284,10 @@ class Keeper:
         self._observers.reading(name, outcome)
 
     async def _keep(self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked) -> bool:
-        """Store what may be done with everything that belongs to it; False when it is thrown away.
+        """Store the believed changes with everything that belongs to them; False when the answer is thrown away.
 
-        That is so when a turn that the request held was forgotten or edited meanwhile: then only the cost is stored,
-        and what is left is read again. Another process that changed the ledger first is written upon.
+        That is so when a turn of the request was forgotten or edited meanwhile: then only the cost is stored, and the
+        rest is read again. When another process changed the ledger first, the changes are made upon that.
         """
         paid = await self._paid(waiting, asked)
         for last_try in (False, True):
@@ -338,7 +338,7 @@ class Keeper:
         self._observers.reading(self._model_name, result)
 
     async def _throw_away(self, request: KeeperRequest, asked: Asked, paid: Sequence[Statement]) -> None:
-        """Store what was paid; what is left of the turns is read once more, as long as attempts are left."""
+        """Store the cost; the remaining turns are read once more, as long as attempts are left."""
         await self._store.db.write(
             *paid,
             queue.log_reading(request, self._model_name, replace(asked.outcome(), error="thrown away")),

@@ -24,7 +24,7 @@ from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, R
 from memory.ledger.undo import rebased
 
 NOTHING_NEW = frozenset({"same", "known"})
-"""Refusals of the ledger that need no word: what was wanted stands there already."""
+"""Refusals of the ledger that need no word: the wanted state is there already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judg
 
 
 def _is_mended(refused: ProposedChange, answer: KeeperAnswer) -> bool:
-    """Whether an answer asks once more for what was refused: of a new note, by the turns that it cites."""
+    """Whether an answer asks once more for a refused change: for a new note, by the turns that it cites."""
     return any(
         (change.op, change.number) == (refused.op, refused.number)
         and (change.number is not None or not set(refused.turns).isdisjoint(change.turns))
@@ -124,7 +124,7 @@ def _new(request: KeeperRequest) -> tuple[int, ...]:
 
 
 def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -> SessionLine:
-    """The session's line as this reading leaves it: what is not believed, or is missing, stays as it was."""
+    """The session's line after this reading: fields that are not believed, or missing, stay as they were."""
     check = ChangeCheck(request, answer.worked_on)
     cited = answer.standing_turns or _new(request)
     line = replace(before, read_through_seq=request.turns[-1].seq)

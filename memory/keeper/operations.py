@@ -1,4 +1,4 @@
-"""Changes that were believed, as operations on the ledger, and what the ledger refuses of them in plain words. Pure."""
+"""Believed changes as operations on the ledger, and the ledger's refusals in plain words. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memory.ledger.types import (
 )
 
 CONFIDENCE: Final = 0.8
-"""How sure a keeper is: below what a person or a tool of theirs wrote down."""
+"""The confidence of a keeper's note: below that of a person's or a tool's."""
 ABOUT_MAX_CHARS: Final = 80
 _DAY_CHARS: Final = 10
 
@@ -110,7 +110,7 @@ def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
 
 
 def _ended(text: str, kept: Kept, request: KeeperRequest) -> Note | None:
-    """The note that said this and ended since: what the same turns say is not noted once more."""
+    """The note that said this and ended since: the same turns are not noted once more."""
     plain = " ".join(text.casefold().split()).rstrip(" .!")
     return next(
         (
@@ -125,7 +125,7 @@ def _ended(text: str, kept: Kept, request: KeeperRequest) -> Note | None:
 
 
 def _given(change: ProposedChange) -> dict[str, Any]:
-    """The fields that a change names; what it leaves out stays."""
+    """The fields that a change names; others stay."""
     fields: dict[str, Any] = {
         "kind": change.kind,
         "text": change.text.strip(),

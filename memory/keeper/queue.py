@@ -117,7 +117,7 @@ def renew(session_id: str) -> Statement:
 
 
 def log_reading(request: KeeperRequest, model: str, outcome: ReadingOutcome) -> Statement:
-    """The record of what asking a model cost and brought; it holds no text."""
+    """The record of the cost and the result of asking a model; it holds no text."""
     params = {
         "reading_id": request.reading_id,
         "session_id": request.session_id,
@@ -172,7 +172,7 @@ def may_wait(waiting: WaitingReading, turns: Sequence[ConversationTurn], now_ms:
 
 
 class ReadingQueue:
-    """Reads what waits; each raises `StorageUnavailable`."""
+    """Reads of waiting readings; each raises `StorageUnavailable`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -187,7 +187,7 @@ class ReadingQueue:
         return [read_waiting(row) for row in await self._db.read("readings_here", conversation_id=conversation_id)]
 
     async def spent(self, conversation_id: str, since_ms: int) -> tuple[int, int]:
-        """The tokens that the model took since then to talk, and to read what was said."""
+        """The tokens that models took since then to talk, and to read turns."""
         here = {"conversation_id": conversation_id, "since_ms": since_ms}
         talk = await self._db.read_one("spent_on_talk", **here)
         reading = await self._db.read_one("spent_on_reading", **here)

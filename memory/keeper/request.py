@@ -32,7 +32,7 @@ PERSON_CHARS: Final = 6_000
 ASSISTANT_CHARS: Final = 2_000
 BEFORE_PERSON_CHARS: Final = 1_000
 BEFORE_ASSISTANT_CHARS: Final = 400
-"""Of a turn that was read already so much comes along: what a new one answers, not the letter that was drafted."""
+"""The length of an answer that was read already: enough for the question of a new one, not for a drafted letter."""
 TOOL_CHARS: Final = 200
 SEEN_CHARS: Final = 1_500
 """Of an album of ten pictures that is half of each description at least."""
@@ -41,7 +41,7 @@ STANDING_CHARS: Final = 800
 CONTENT_WORDS: Final = 6
 """A stretch of fewer words, without a number or a tool call, holds nothing to note."""
 FENCED: Final = "<data-"
-"""So begins what a tool brought from elsewhere: nobody's words here, and nothing to note by itself."""
+"""The beginning of a tool's result from elsewhere: nobody's words here, and nothing to note by itself."""
 LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", "forget"})
@@ -76,14 +76,14 @@ def own_text(turn: ConversationTurn) -> str:
 
 
 def is_shown(turn: ConversationTurn, undone: Collection[str] = ()) -> bool:
-    """Whether a keeper may read a turn: nothing is noted of what was answered with care, taken back, or not typed."""
+    """Whether a keeper may read a turn: not one answered with care, taken back, or not typed."""
     return not turn.unfiled and turn.action_name != BY_CLOCK and turn.turn_id not in undone
 
 
 def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOTHING_SEEN) -> bool:
     """Whether a stretch may hold something to note: six words, a number, or a tool that was called.
 
-    Of what was `seen` in the pictures of a turn the words count where somebody said something to them.
+    Words `seen` in the pictures of a turn count where somebody said something to them.
     """
     words = 0
     for turn in turns:
@@ -97,7 +97,7 @@ def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOT
 
 
 def has_noted(turn: ConversationTurn) -> bool:
-    """Whether the model noted what a turn says as it answered."""
+    """Whether the model noted a turn as it answered."""
     return any(call.name in NOTES for call in turn.tool_calls)
 
 
@@ -141,7 +141,7 @@ def _chars(turn: ConversationTurn) -> int:
 def shown_notes(
     ledger: Ledger, scope: Scope, turns: Sequence[ConversationTurn], new: Sequence[ConversationTurn], now_ms: int
 ) -> tuple[Note, ...]:
-    """The notes that are shown: those worth most, those that the new turns speak of, and what of them ended lately."""
+    """The notes that are shown: those worth most, those that the new turns speak of, and those that ended lately."""
     open_notes = within(ledger, scope)
     said = "\n".join(f"{turn.user_text}\n{turn.assistant_text}" for turn in new)
     found = found_by(said, open_notes)[:FOUND_SHOWN]

@@ -27,7 +27,7 @@ class SessionLine:
     read_through_seq: int = 0
     version: int = 0
     written_at_ms: int = 0
-    """When it was worded: what the notes say since may be something else."""
+    """The time it was worded: the notes may say something else since."""
     worked_on: tuple[str, ...] = ()
     """The turns with text that was pasted, drafted, translated or played."""
 
@@ -61,7 +61,7 @@ def read_session_line(row: Row) -> SessionLine:
 
 
 async def session_lines(db: Database, ledger: Ledger) -> Mapping[str, SessionLine]:
-    """The lines of a conversation's sessions by session id, as they may be told: none rests on what was forgotten.
+    """The lines of a conversation's sessions by session id, as they may be told: none rests on a forgotten turn.
 
     Raises `StorageUnavailable`.
     """

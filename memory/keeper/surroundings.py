@@ -1,4 +1,4 @@
-"""The world around a conversation for its keeper: whose clock, which notes, who speaks, what is seen, and who pays."""
+"""The world around a conversation for its keeper: zone, notes in scope, speakers, pictures, and the purse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ScopeOf = Callable[[SessionState | None, int | None], Awaitable[Scope]]
 NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
 """Who speaks in a group, by conversation and user ids; empty where two talk."""
 SeenIn = Callable[[str, Collection[str]], Awaitable[Mapping[str, str]]]
-"""What a program saw in the pictures that came with turns, by conversation and turn ids; only turns with some."""
+"""Returns a program's descriptions of the pictures that came with turns; only turns with some."""
 
 
 class Purse(Protocol):

@@ -1,1 +1,1 @@
-"""One ledger of notes a conversation: everything that outlives the message it came from, and what was done to it."""
+"""One ledger of notes a conversation: everything that outlives its message, and all changes of that."""

@@ -35,11 +35,11 @@ CHANGEABLE: Final = frozenset({
     "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
     "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
 })  # fmt: skip
-"""Fields that `Change` may give; the rest follows from what is done."""
+"""Fields that `Change` may give; the rest follows from the operation."""
 _RING: Final = ("rings_from", "repeats", "time_zone", "occurrences")
 """Fields that say when a note rings."""
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
-"""Fields whose change makes other dates of a note: what was moved is moved no more."""
+"""Fields whose change makes other dates of a note: moved dates are moved no more."""
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
 
 
@@ -59,7 +59,7 @@ def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
 
 
 def apply_all(ledger: Ledger, operations: Sequence[Operation], by: Actor) -> tuple[Ledger, list[Outcome]]:
-    """The ledger after all of them, each upon the one before, and what became of each."""
+    """The ledger after all of them, each upon the one before, and the outcome of each."""
     outcomes: list[Outcome] = []
     for operation in operations:
         outcome = apply(ledger, operation, by)
@@ -172,7 +172,7 @@ def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]
     """The fields of a ring when the day of its note moves: one that hangs on the day moves along, or ends with it.
 
     One with a time of its own stays, and so does one whose new time would be over: nobody's ring is lost. A series has
-    days of its own. What rang for the day before is over with that day.
+    days of its own. A ring for the day before is over with that day.
     """
     if not note.rings_from or note.repeats or "repeats" in fields or "due_at_ms" not in fields:
         return {}

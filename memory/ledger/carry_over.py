@@ -19,7 +19,7 @@ from memory.ports import Row
 from memory.zones import zone_of
 
 TOLD: Final = 0.9
-"""How sure it is what a tool noted; then what a model read, and what was said in passing."""
+"""The confidence of a tool's note; then of a model's reading, and of a remark in passing."""
 READ: Final = 0.7
 FAINT: Final = 0.5
 _RULE: Final = re.compile(r"(\d*)(hour|day|weekday|week|month|year)([1-7]*)@(\d\d):(\d\d)(?:/(\d+))?")
@@ -62,7 +62,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Turns:
-    """Who spoke, and what tools were told."""
+    """The speakers, and the arguments of tools."""
 
     users: dict[str, int | None] = field(default_factory=dict)
     told: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ def note_id_of(ref: str) -> str:
 
 
 def carry_over(conversation_id: str, rows: OldRows) -> tuple[Ledger, list[NoteChange], dict[str, int]]:
-    """The first ledger, the changes that made it, and why what is left was left → how many."""
+    """The first ledger, the changes that made it, and reason → number of the rows left out."""
     left: Counter[str] = Counter()
     turns = _Turns.of(rows.turns)
     undone = {each for row in rows.sessions for each in (_json(row["state_json"]) or {}).get("undone", ())}
@@ -156,7 +156,7 @@ def _memories(rows: Sequence[Row], turns: _Turns, left: Counter[str]) -> Iterato
 
 
 def _loops(rows: Sequence[Row], turns: _Turns, left: Counter[str]) -> Iterator[_Item]:
-    """Yield what tools put on a list, and what somebody ended or put off by hand; a later session's word counts."""
+    """Yield loops that tools listed, or that somebody ended or put off by hand; a later session's word counts."""
     latest: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for row in rows:
         state = _json(row["state_json"])
@@ -189,7 +189,7 @@ def _loops(rows: Sequence[Row], turns: _Turns, left: Counter[str]) -> Iterator[_
 
 
 def _noted(rows: Sequence[Row], left: Counter[str]) -> Iterator[_Item]:
-    """Yield what a model worded in its notes of sessions, and what an operator did; a later reading's word counts."""
+    """Yield a model's notes of sessions, and an operator's changes; a later reading's word counts."""
     latest: dict[str, _Item] = {}
     for row in rows:
         shown, by_model = _json(row["notes_json"]), _json(row["model_json"]) or {}
@@ -236,7 +236,7 @@ def _of_note(ref: str, kind: Kind, note: Mapping[str, Any], session_id: str) -> 
 
 
 def _reminders(rows: Sequence[Row], turns: _Turns, left: Counter[str]) -> Iterator[_Item]:
-    """Yield what is to come, with what rang of the same series and was not called done; a single one that rang, too."""
+    """Yield coming reminders, with rings of the same series that were not called done; a single one that rang, too."""
     reminders = [row for row in rows if row["kind"] != "asked"]
     coming = [row for row in reminders if row["status"] == "scheduled" and row["due_at_ms"] is not None]
     rang = [row for row in reminders if row["status"] == "delivered" and row["due_at_ms"] is not None]
@@ -325,7 +325,7 @@ def rrule_of(rule: str, due_at_ms: int, zone: str) -> tuple[str, str]:
 
 
 def _json(text: str) -> Any:
-    """The value in a text, None for what is none."""
+    """The value in a text of JSON, None for other texts."""
     try:
         return orjson.loads(text) if text else None
     except orjson.JSONDecodeError:

@@ -18,12 +18,12 @@ class Erased:
     """Rows that go, and rows that have to be written again without them."""
 
     ledger: Ledger
-    """As it is afterwards; its version moved on with what was written again."""
+    """The ledger afterwards; its version moved on with the rewritten changes."""
     gone: tuple[Note, ...] = ()
     traces: tuple[NoteChange, ...] = ()
     """The remains of a note that goes without its messages: no word, only on which turns it rested."""
     anew: tuple[NoteChange, ...] = ()
-    """Of each note that stays but whose history told of what goes: its whole history from now on."""
+    """The whole new history of each note that stays but whose old history told a gone matter."""
     unsaid: tuple[NoteChange, ...] = ()
     """Changes that stay without the turn they came with."""
     words: tuple[str, ...] = ()
@@ -63,10 +63,10 @@ def without(
 ) -> Erased:
     """The ledger without these notes, and without all that rests on these turns but for the notes `staying`.
 
-    Those keep their own words, and nothing of the turns, but rest on those of which a part stays (`cut`).
-    A note whose place one that goes had taken stands again. Of a
-    note that stays although such a turn once changed it, the history goes: it is told from now on as it is now. Of one
-    that goes while its turns stay a trace is left, so that what they say is not told again.
+    Those keep their own words, and nothing of the turns, but rest on those of which a part stays (`cut`). A note whose
+    place one that goes had taken stands again. A note that stays although such a turn once changed it loses its
+    history: it is told from now on as it is now. A note that goes while its turns stay leaves a trace, so that these
+    are not told again.
     """
     gone_turns, gone_ids, asked = frozenset(turn_ids), set(note_ids), frozenset(note_ids)
     by_note: dict[str, list[NoteChange]] = {}
@@ -116,7 +116,7 @@ def _off(note: Note, turn_ids: Collection[str]) -> Note:
 
 
 def _trace(note: Note, turn_ids: tuple[str, ...]) -> Note:
-    """A note without a word of what it said."""
+    """A note without its words."""
     return Note(
         note_id=note.note_id,
         conversation_id=note.conversation_id,
@@ -158,7 +158,7 @@ def _standing_again(note: Note, gone: Collection[str]) -> Note:
 
 
 def _anew(ledger: Ledger, note: Note, told: Sequence[NoteChange]) -> tuple[Ledger, NoteChange]:
-    """The ledger with a note whose history begins with what it is now."""
+    """The ledger with a note whose history begins with its present form."""
     version = ledger.version + 1
     note = note.model_copy(update={"version": version})
     change = NoteChange(

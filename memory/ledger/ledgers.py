@@ -24,14 +24,14 @@ AT_HAND: Final = 256
 """Ledgers that are kept in memory."""
 
 REWORDED: Final = frozenset({"text", "subject", "due_at_ms", "ends_at_ms", "rings_from", "repeats"})
-"""Fields without which what was said before is not so any more."""
+"""Fields whose change makes earlier words about a note wrong."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A ledger at its opening: what the stores before it held, and what lets those go."""
+    """A ledger at its opening: the notes of the stores before it, and the statements that clear those."""
 
     ledger: Ledger
     changes: Sequence[NoteChange] = ()
@@ -41,12 +41,12 @@ class Carried:
 
 
 CarryOver = Callable[[str], Awaitable[Carried]]
-"""Gathers what the stores before the ledger held of a conversation; reads only."""
+"""Gathers the rows of a conversation in the stores before the ledger; reads only."""
 
 
 @dataclass(slots=True)
 class Writing:
-    """A ledger that one writer has to itself: operations are applied here and stored with what belongs to them."""
+    """A ledger that one writer has to itself: operations are applied here and stored with the writer's statements."""
 
     begun: Ledger
     """As it stands in the database."""
@@ -55,17 +55,17 @@ class Writing:
     is_stored: bool = False
 
     def apply(self, operations: Sequence[Operation], by: Actor) -> list[Outcome]:
-        """Apply operations one upon the other and return what became of each; nothing is stored yet."""
+        """Apply operations one upon the other and return their outcomes; nothing is stored yet."""
         self.ledger, outcomes = apply_all(self.ledger, operations, by)
         return self._taken(outcomes)
 
     def undo(self, changes: Sequence[NoteChange], by: Actor) -> list[Outcome]:
-        """Put back what these changes did, where nobody touched it since."""
+        """Undo these changes, where nobody touched their fields since."""
         self.ledger, outcomes = undo(self.ledger, changes, by)
         return self._taken(outcomes)
 
     def restore(self, known: Sequence[NoteChange], copy: NotesCopy, may_return: Callable[[Note], bool]) -> None:
-        """Bring back what the ledger lost of a checkpoint's copy; `known` is all that was done to it."""
+        """Bring back the ledger's losses from a checkpoint's copy; `known` are all changes of the ledger."""
         self.ledger, changes = restored(self.ledger, known, copy, may_return)
         self.changes += changes
 
@@ -89,9 +89,9 @@ class Ledgers:
     def __init__(
         self, db: Database, carry_over: CarryOver | None = None, *, read_only: bool = False, shared: bool = False
     ) -> None:
-        """`read_only`: nothing is written, also not what an opening carries over.
+        """`read_only`: nothing is written, also not the notes that an opening carries over.
 
-        `shared`: other processes write too, so that each read asks first whether what is at hand still stands.
+        `shared`: other processes write too, so that each read asks first whether the ledger at hand is the newest.
         """
         self._shared = shared
         self._db = db
@@ -100,19 +100,19 @@ class Ledgers:
         self._taking = TurnTaking()
         self._kept: OrderedDict[str, Ledger] = OrderedDict()
         self._reserved: dict[str, int] = {}
-        """By conversation the next number that was not told to anybody, where that is ahead of what is stored."""
+        """Conversation → the next number not told to anybody, where that is ahead of the stored one."""
 
     def reserve(self, ledger: Ledger) -> int:
         """A number for a note that is told before it is stored: nobody else in this process is given it.
 
-        It is never used when what it was meant for is not stored: gaps are fine.
+        It is never used when its note is not stored: gaps are fine.
         """
         number = max(ledger.next_number, self._reserved.get(ledger.conversation_id, 0))
         self._reserved[ledger.conversation_id] = number + 1
         return number
 
     async def read(self, conversation_id: str) -> Ledger:
-        """The ledger as it is committed; opened, with what older stores held, when it never was."""
+        """The committed ledger; opened, with the notes of older stores, when it never was."""
         kept = self._kept.get(conversation_id)
         if kept is not None and self._shared and not await self._stands(kept):
             self._kept.pop(conversation_id, None)
@@ -137,7 +137,7 @@ class Ledgers:
         return row is not None and (row["version"], row["epoch"]) == (ledger.version, ledger.epoch)
 
     async def _open(self, conversation_id: str) -> Ledger:
-        """Store the first row with what is carried over, as one transaction, unless another process was first."""
+        """Store the first row with the notes carried over, as one transaction, unless another process was first."""
         carried = await self._carry_over(conversation_id) if self._carry_over else Carried(Ledger(conversation_id))
         ledger = replace(carried.ledger, epoch=store.new_epoch())
         if self._read_only:
@@ -191,7 +191,7 @@ class Ledgers:
 
     @asynccontextmanager
     async def writing(self, conversation_id: str) -> AsyncIterator[Writing]:
-        """Have a ledger to oneself. What was not `stored` when the block ends is thrown away, and read again."""
+        """Have a ledger to oneself. Changes not `stored` by the end of the block are dropped, and it is read again."""
         async with self._taking.of(conversation_id):
             begun = await self._load(conversation_id)
             told = self._reserved.get(conversation_id, 0)
@@ -207,16 +207,16 @@ class Ledgers:
     async def change(
         self, conversation_id: str, operations: Sequence[Operation], by: Actor, *also: Statement
     ) -> list[Outcome]:
-        """Store operations with `also` in one transaction and return what became of each.
+        """Store operations with `also` in one transaction and return their outcomes.
 
-        When another process was first they are applied again to what stands. Raises `Conflict` of `also`.
+        When another process was first they are applied again to its ledger. Raises `Conflict` of `also`.
         """
         return await self._stored(conversation_id, lambda writing: writing.apply(operations, by), also)
 
     async def undo(
         self, conversation_id: str, changes: Sequence[NoteChange], by: Actor, *also: Statement
     ) -> list[Outcome]:
-        """Store the undoing of these changes with `also`, and return what became of each, the latest first."""
+        """Store the undoing of these changes with `also`, and return the outcomes, the latest first."""
         return await self._stored(conversation_id, lambda writing: writing.undo(changes, by), also)
 
     async def _stored(
@@ -261,7 +261,7 @@ class Ledgers:
         return {each: " ".join(change.said for change in await self.history(each)) for each in resting}
 
     async def differs(self, conversation_id: str) -> bool:
-        """Whether the stored notes are not what their changes rebuild. Raises `StorageUnavailable`."""
+        """Whether the stored notes differ from those rebuilt from their changes. Raises `StorageUnavailable`."""
         found = await self._db.read_chain(store.reading(conversation_id))
         told = rebuilt(conversation_id, await self.since(conversation_id, 0))
         return found is not None and (not found.is_sound or found.ledger.notes != told.notes)
@@ -290,6 +290,6 @@ class Ledgers:
                 self._kept.pop(conversation_id, None)
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
-        """Drop what is at hand of these conversations: another process may have gone on with them since."""
+        """Drop the ledgers at hand of these conversations: another process may have gone on with them since."""
         for conversation_id in [each for each in self._kept if belongs(each)]:
             self._kept.pop(conversation_id, None)

@@ -1,4 +1,4 @@
-"""A note as model and keeper read it: one line with its number, its kind, and what else they must know. Pure."""
+"""A note as model and keeper read it: one line with its number, its kind, and its day, ring and owner. Pure."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
 
 
 def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:
-    """What became of the last date: it rang, was called done, or came to nothing."""
+    """The outcome of the last date: it rang, was called done, or came to nothing."""
     if rang := series.last(note, "rang"):
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         return [f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else "")]

@@ -1,4 +1,4 @@
-"""The opening of a ledger: what the stores before hold of a conversation is read, carried over and let go."""
+"""The opening of a ledger: a conversation's rows in the stores before it are read, carried over and cleared."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _ERASED = ("erase_old_memories", "erase_old_session_notes", "erase_old_jobs")
 
 
 class OldStores:
-    """Gathers what is carried over into a ledger that was never opened; reads only."""
+    """Gathers the notes for a ledger that was never opened; reads only."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def __call__(self, conversation_id: str) -> Carried:
-        """Return the first notes, and what lets the old rows go with them. Raises `StorageUnavailable`."""
+        """Return the first notes, and the statements that clear the old rows. Raises `StorageUnavailable`."""
         rows = await self._db.read_chain(_reading(conversation_id))
         ledger, changes, left = carry_over(conversation_id, rows)
         here = {"conversation_id": conversation_id}

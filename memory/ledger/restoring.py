@@ -15,12 +15,12 @@ MOST_NOTES: Final = 500
 """Of a session's notes a checkpoint keeps at most so many, those that changed last."""
 MOST_CHANGES: Final = 2_000
 MOST_OTHERS: Final = 200
-"""Of other sessions' notes those that changed last, without their history: a word said today may end what is old."""
+"""The latest notes of other sessions, at most so many, without their history: a word today may end an old note."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotesCopy:
-    """The notes of one session with what was done to them, as a checkpoint keeps them."""
+    """The notes of one session with their changes, as a checkpoint keeps them."""
 
     notes: tuple[Note, ...] = ()
     changes: tuple[NoteChange, ...] = ()
@@ -57,7 +57,7 @@ def as_values(copy: NotesCopy) -> dict[str, Any]:
 def read_copy(
     notes: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]], version: int, number: int
 ) -> NotesCopy:
-    """The copy in these fields; what is no note there is left out."""
+    """The copy in these fields; values that are no notes are left out."""
     return NotesCopy(_read(Note, notes), _read(NoteChange, changes), version, number)
 
 
@@ -74,11 +74,11 @@ def _read(kind: type[Any], values: Sequence[Mapping[str, Any]]) -> tuple[Any, ..
 def restored(
     ledger: Ledger, known: Sequence[NoteChange], copy: NotesCopy, may_return: Callable[[Note], bool]
 ) -> tuple[Ledger, list[NoteChange]]:
-    """The ledger with what it lost of this copy, and the changes to write down for it.
+    """The ledger with its losses back from this copy, and the changes to write down for that.
 
     Of a note that both have the later version stands, and no version and no number is lowered. A note that the ledger
     has not comes back if it `may_return`, with its history where that is whole and its versions are free, else with
-    one change that says what it is now.
+    one change that has its present form.
     """
     taken = {change.version for change in known}
     ledger = replace(

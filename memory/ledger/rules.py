@@ -24,7 +24,7 @@ def read_local(local: str) -> datetime:
 def rule_of(repeats: str, rings_from: str) -> rrule:
     """The series as dateutil knows it, in local time without a zone.
 
-    Raises ValueError, with the reason in plain words, for what is no RRULE, and for one without any date.
+    Raises ValueError, with the reason in plain words, for a text that is no RRULE, and for a rule without any date.
     """
     found = _found(repeats, rings_from)
     if isinstance(found, str):
@@ -39,7 +39,7 @@ def what_is_wrong(repeats: str, rings_from: str) -> str:
 
 
 def is_by_days(repeats: str) -> bool:
-    """Whether a rule is fit for what doesn't ring: it goes by days, and ends on one where it ends."""
+    """Whether a rule is fit for a note that doesn't ring: it goes by days, and ends on one where it ends."""
     parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
     return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
 

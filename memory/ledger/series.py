@@ -1,4 +1,4 @@
-"""When a note rings: dates of an RRULE by its own clock, those that were moved or left out, and what rang. Pure."""
+"""The rings of a note: dates of an RRULE by its own clock, those moved or left out, and those that rang. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def at_ms_of(local: str, zone: str) -> int:
     """The moment of a local minute.
 
     One that does not exist when summer time begins is an hour later on that day; of one that exists twice the first is
-    meant. Raises ValueError for what is no minute.
+    meant. Raises ValueError for a text that is no minute.
     """
     return int(read_local(local).replace(tzinfo=zone_of(zone)).timestamp() * 1000)
 
@@ -52,7 +52,7 @@ def _rule(note: Note) -> rrule | None:
 def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str | None:
     """The first date of a series from the wanted one on that is still to come; "today" counts when its hour is ahead.
 
-    None when there is none. Raises ValueError for what is no RRULE, or has no date at all.
+    None when there is none. Raises ValueError for a text that is no RRULE, or has no date at all.
     """
     rule = rule_of(repeats, wanted_local)
     for n, at in enumerate(rule):
@@ -127,7 +127,7 @@ def _local_due(note: Note) -> datetime:
 def at_next_date(note: Note) -> Note:
     """The note with the hour of its next date: a walk on Thursdays at 19:00 that rings at 18:00, next Thursday 19:00.
 
-    What is due behind the second date is when the series is over, and stays.
+    A due day behind the second date is the end of the series, and stays.
     """
     rule = _rule(note)
     if rule is None or note.due_at_ms is None or note.rings_at_ms is None:
@@ -343,7 +343,7 @@ def left_out(note: Note, local: str) -> Occurrence:
 
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
-    """The last date that is over by now, at least the one that rang: what was missed meanwhile comes once."""
+    """The last date that is over by now, at least the one that rang: rings missed meanwhile come once."""
     rule = _rule(note)
     if rule is None:
         late = (each.original_local for each in note.occurrences if each.state == "moved" and not note.repeats)

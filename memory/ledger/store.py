@@ -112,7 +112,7 @@ def erase_everything(conversation_id: str) -> list[Statement]:
 
 
 def rewrite(before: Ledger, erased: Erased) -> list[Statement]:
-    """The statements that take away what was erased, under a new epoch; `Conflict` when the ledger moved meanwhile."""
+    """The statements that remove the erased notes, under a new epoch; `Conflict` when the ledger moved meanwhile."""
     after = erased.ledger
     renew = {
         "conversation_id": after.conversation_id,
@@ -187,7 +187,7 @@ class Loaded:
     is_sound: bool = True
     """False when a row was altered or is missing: its changes have to make it again."""
     left: str = "{}"
-    """JSON: what of the stores before was not carried over."""
+    """JSON: reason → number of rows of the stores before that were not carried over."""
 
 
 def reading(conversation_id: str) -> Reads[Loaded | None]:

@@ -1,4 +1,4 @@
-"""The note, the change, and what can be done to a ledger: frozen contracts of the one memory."""
+"""The note, the change, and the operations on a ledger: frozen contracts of the one memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SUBJECT_MAX_CHARS: Final = 80
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
 EVERYONE: Final = "everyone"
-"""The owner of what all of a group have to do."""
+"""The owner of a task that all of a group have."""
 NAMELESS: Final = "a story"
 """The `about` of a story without a name."""
 
@@ -68,20 +68,20 @@ class Note(Contract):
     due_exact: bool = False
     """False when a day was said but no hour: `due_at_ms` is the beginning of that day by `time_zone`."""
     ends_at_ms: int | None = None
-    """Of what lasts several days the beginning of the last by `time_zone`; None for one day."""
+    """The beginning of the last of several days by `time_zone`; None for one day."""
     time_zone: str = "UTC"
     rings_from: str = ""
     """When it rings first, by `time_zone`: `2026-11-29T19:00`; "" for a note that does not ring."""
     repeats: str = ""
-    """An RRULE read in `time_zone`, e.g. `FREQ=WEEKLY;BYDAY=SU`; "" = once. It counts from the first ring, or for what
-    doesn't ring from `due_at_ms`.
+    """An RRULE read in `time_zone`, e.g. `FREQ=WEEKLY;BYDAY=SU`; "" = once. It counts from the first ring, or from
+    `due_at_ms` for a note that doesn't ring.
     """
     rings_at_ms: int | None = None
     """When it rings next, reckoned from the three above and `occurrences`; None = not any more."""
     occurrences: tuple[Occurrence, ...] = ()
     status: Status = "open"
     about: str = ""
-    """"" for what is real, else the persona or story that it belongs to: remembered there, never a to-do."""
+    """"" for a real note, else the persona or story that it belongs to: remembered there, never a to-do."""
     weight: float = Field(default=0.5, ge=0, le=1)
     confidence: float = Field(default=1.0, ge=0, le=1)
     said_at_ms: int
@@ -156,7 +156,7 @@ class NoteChange(Contract):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changes a ledger, with what, and when."""
+    """The hand that changes a ledger, the time, and the cause."""
 
     hand: Hand
     at_ms: int
@@ -271,7 +271,7 @@ class Ledger:
     notes: Mapping[int, Note] = field(default_factory=dict)
     """By number, in their order."""
     epoch: str = field(default="", compare=False)
-    """Another word whenever something was forgotten or edited: what was made from the ledger before is void."""
+    """Another word whenever something was forgotten or edited: an answer made from the ledger before is void."""
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self.notes.values())

@@ -43,7 +43,7 @@ def rebuilt(conversation_id: str, changes: Sequence[NoteChange], next_number: in
 def as_of(ledger: Ledger, since: Iterable[NoteChange]) -> Ledger:
     """The ledger before these changes, which are its latest, in their order.
 
-    A note that was forgotten meanwhile is not in it: what is gone was never there.
+    A note that was forgotten meanwhile is not in it.
     """
     notes = {number: note for number, note in ledger.notes.items() if not note.is_forgotten}
     version = ledger.version
@@ -62,10 +62,10 @@ def as_of(ledger: Ledger, since: Iterable[NoteChange]) -> Ledger:
 
 
 def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledger, list[Outcome]]:
-    """Put back what these changes did, the latest first; a field that somebody touched since stays as it is now.
+    """Undo these changes, the latest first; a field that somebody touched since stays as it is now.
 
-    A note that they made is dropped if nothing of it was touched since. What cannot be put back is a `Refusal` with
-    code `changed`.
+    A note that they made is dropped if nothing of it was touched since. A change that cannot be undone gives a
+    `Refusal` with code `changed`.
     """
     outcomes: list[Outcome] = []
     for change in sorted(changes, key=lambda each: -each.version):
@@ -93,9 +93,9 @@ def _undone(ledger: Ledger, change: NoteChange, by: Actor) -> Outcome:
 
 
 def rebased(operations: Sequence[Operation], since: Sequence[NoteChange]) -> tuple[list[Operation], list[Refusal]]:
-    """The keeper's operations upon what happened since its snapshot, and what of them has no place any more.
+    """The keeper's operations upon the changes since its snapshot, and those that do not fit any more.
 
-    Fields that a person, a model or an operator changed since stay as those wrote them; what was ended stays ended; a
+    Fields that a person, a model or an operator changed since stay as those wrote them; an ended note stays ended; a
     merge needs both sides unchanged.
     """
     touched: dict[int, set[str]] = {}

@@ -18,13 +18,13 @@ FADES_MS: Final = 4 * DAY_MS
 BEGUN_MS: Final = 2 * 3_600_000
 """So long after its hour an event is on, not over."""
 HALF_LIFE_DAYS: Final = 21.0
-"""After so long what nobody spoke of counts half."""
+"""A note that nobody spoke of counts half after so long."""
 SOON_MS: Final = 7 * DAY_MS
 SCENE_WEIGHT: Final = 0.6
-"""A story that weighs as much is the scene in which the person stands; what weighs less are its threads.
+"""A story note of this weight is the scene in which the person stands; lighter ones are its threads.
 
-With scenes .93 of what is open stood on the lists of 18 people, .87 without (`benchmarks.quality.plugins:returning`,
-notes without a mistake).
+With scenes .93 of the open matters stood on the lists of 18 people, .87 without
+(`benchmarks.quality.plugins:returning`, notes without a mistake).
 """
 
 Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over"]
@@ -35,7 +35,7 @@ HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("decisions", frozenset({"decision"})),
     ("going_on", frozenset({"project", "event"})),
 )
-"""The headings of /memory, in their order, for what is real; what is made up comes behind them, what is over last."""
+"""The headings of /memory, in their order, for real notes; fiction comes behind them, ended notes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Scope:
     persona: str = ""
     """Stories of other personas stay with them; the real world is shared."""
     session_id: str | None = None
-    """Only what was noted in this session: after /fresh, in mode off, for another user of a group."""
+    """Only notes of this session: after /fresh, in mode off, for another user of a group."""
 
 
 EVERYTHING: Final = Scope()
@@ -70,9 +70,9 @@ def belongs(note: Note, scope: Scope) -> bool:
 
 
 def forgotten_turns(notes: Iterable[Note]) -> frozenset[str]:
-    """The turns on which a note rests that the person had forgotten: no model is told what they say.
+    """The turns on which a note rests that the person had forgotten: no model is told their words.
 
-    They stay in the messages until those are deleted, too; whoever looks for something to delete finds them.
+    They stay in the messages until those are deleted, too; a search for something to delete finds them.
     """
     return frozenset(turn_id for note in notes if note.is_forgotten for turn_id in note.turn_ids)
 
@@ -102,14 +102,14 @@ def ends_at(note: Note) -> int | None:
 
 
 def while_on(note: Note, at_ms: int, now_ms: int) -> int:
-    """The moment by which what began then is thought of: now, as long as it lasts."""
+    """The moment that counts for an event begun then: now, as long as it lasts."""
     return at_ms if note.ends_at_ms is None else min(max(at_ms, now_ms), max(at_ms, note.ends_at_ms))
 
 
 def is_over(note: Note, now_ms: int) -> bool:
-    """Whether it is an event that has been; what has only just begun has not.
+    """Whether a note is an event that is over; one that has only just begun is not.
 
-    What somebody else promised for an hour is an event, too, once that day is over.
+    Somebody else's promise for an hour is an event, too, once that day is over.
     """
     if note.kind == "promise" and note.due_exact and note.owner not in {"", USER, ASSISTANT, EVERYONE}:
         return is_past(note, now_ms - DAY_MS)
@@ -139,9 +139,9 @@ def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 
 def is_to_do(note: Note, now_ms: int) -> bool:
-    """Whether a note waits for somebody: a task, promise or question, what rings, what has its time within a week.
+    """Whether a note waits for somebody: a task, promise or question, one that rings, one due within a week.
 
-    Of what is made up only the scene that somebody has to go on with.
+    Of fiction only the scene that somebody has to go on with.
     """
     if is_story(note):
         return _is_scene(note)
@@ -194,9 +194,9 @@ def is_reminder(note: Note, now_ms: int) -> bool:
 
 
 def day_it_is_for(note: Note) -> int | None:
-    """The moment whose day it stands under: when it is due, else when it rings; None when no time was said.
+    """The moment whose day it stands under: its due time, else its ring; None when no time was said.
 
-    A series stands under its next date: what is due with it is its last.
+    A series stands under its next date: its due time is its last.
     """
     if note.due_at_ms is None or (note.repeats and note.rings_at_ms is not None):
         return note.rings_at_ms
@@ -242,7 +242,7 @@ def waits_for_word(note: Note) -> bool:
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
     """Notes as /memory shows them: by heading, best first; matters to do stand on /loops alone.
 
-    What goes on comes by its days, then what has none. A story stands whole: its scene is where it goes on, too.
+    Matters that go on come by their days, then those without. A story stands whole, with its scene.
     """
     kept = [note for note in standing(notes, now_ms) if is_story(note) or not is_to_do(note, now_ms)]
     real = [note for note in kept if not is_story(note)]
@@ -258,7 +258,7 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
 
 
 def _kind_shown(note: Note) -> Kind:
-    """The kind by which a note stands under its heading: what somebody else likes or cannot have is about a person."""
+    """The kind by which a note stands under its heading: somebody else's preference or constraint is about a person."""
     is_anothers = note.owner not in {"", USER, ASSISTANT, EVERYONE}
     return "person" if note.kind in ANYBODYS and is_anothers else note.kind
 
@@ -273,7 +273,7 @@ def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 
 def worth(note: Note, now_ms: int) -> float:
-    """How much a note matters now: its weight, what is near, what waits for somebody, and how lately it was said."""
+    """The worth of a note now: its weight, a near day, a person who waits, and how lately it was said."""
     return sum(breakdown(note, now_ms).values())
 
 

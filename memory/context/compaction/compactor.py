@@ -54,8 +54,8 @@ class Edit(Protocol):
 class Compactor:
     """Keeps the history of a session within its budget before each model call.
 
-    `write_summary` is asked first when there is one; what it writes is checked by code. Without it, after `limit_s`,
-    on any error or when the check fails, the deterministic summarizer writes.
+    `write_summary` is asked first when there is one; its summary is checked by code. Without it, after `limit_s`, on
+    any error or when the check fails, the deterministic summarizer writes.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Compactor:
         """Return the state to build the packet with: compacted and stored when the history is over budget.
 
         With the strategy `truncate` (000 section 3) nothing is: the packet leaves the oldest turns out.
-        `history` is `Assembler.history`, `edit` is `Recorder.edit`; `reserved_tokens` is what instructions, tools and
-        bootstrap take out of the cap (004). Without `models` none is asked, and when `hurry` returns none is waited
-        for: the deterministic summarizer writes. Runs at most once per call, so it never loops:
-        a summary that does not make the prompt smaller is replaced by plain truncation. Never raises: when it fails
-        the state is the old one, and the packet cuts the oldest turns.
+        `history` is `Assembler.history`, `edit` is `Recorder.edit`; `reserved_tokens` are those of instructions, tools
+        and bootstrap under the cap (004). Without `models` none is asked, and when `hurry` returns none is waited for:
+        the deterministic summarizer writes. Runs at most once per call, so it never loops: a summary that does not make
+        the prompt smaller is replaced by plain truncation. Never raises: when it fails the state is the old one, and
+        the packet cuts the oldest turns.
         """
         if self._budget.strategy == "truncate":
             return state

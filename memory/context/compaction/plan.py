@@ -76,7 +76,7 @@ def _priced(turns: Sequence[ConversationTurn], counter: TokenCounter) -> list[_P
 def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
     """Return the turns that the state's compaction leaves verbatim, oldest first, each once.
 
-    What was edited and answered again stands there in its new form alone.
+    A turn that was edited and answered again stands there in its new form alone.
     """
     mark = state.compaction
     unique = {turn.seq: turn for turn in turns if turn.turn_id not in state.undone}
@@ -197,7 +197,7 @@ def _room(budget: Budget) -> int:
 
 
 def _goal(budget: Budget, percent: int) -> tuple[int, int]:
-    """Return tokens and messages: a share of what the history is cut back to."""
+    """Return tokens and messages: a share of the history's size after a cut."""
     messages = budget.max_history_messages * budget.compact_to_percent // 100
     return budget.compact_to_tokens * percent // 100, messages * percent // 100
 
