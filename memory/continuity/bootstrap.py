@@ -230,7 +230,7 @@ class Bootstrap:
         """
         session = await self._session(owner, session_id)
         choice = await self.choice(session_id)
-        mode = session_mode(await self.preference(owner), choice, _origin(session))
+        mode = session_mode(await self.preference(owner), choice, cast("SessionOrigin", session["origin"]))
         decision = injection(
             mode, stored_turns=session["turn_count"], user_id=owner.user_id, primary_user_id=session["user_id"]
         )
@@ -336,8 +336,3 @@ class Bootstrap:
             raise ContinuityError(
                 f"session '{session_id}' was opened by another user; only they choose what is carried forward into it"
             )
-
-
-def _origin(session: Row) -> SessionOrigin:
-    """Return why the session was opened."""
-    return cast("SessionOrigin", session["origin"])

@@ -7,8 +7,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memory.continuity.types import PROMPT_VERSION, BootstrapInputs, BootstrapOwner, CachedBootstrap
-
-DAY_MS = 86_400_000
+from memory.ledger.views import DAY_MS
 
 
 class RefreshDecision(NamedTuple):

@@ -218,13 +218,9 @@ class SessionChoice(Contract):
 
     session_id: str
     mode: Choice
+    """"off" after Start fresh: nothing of other sessions may reach the model through any tier."""
     internal_packet: str = ""
     chosen_at_ms: int
-
-    @property
-    def isolates(self) -> bool:
-        """True after Start fresh: nothing of other sessions may reach the model through any tier."""
-        return self.mode == "off"
 
 
 BootstrapInputs.model_rebuild()

@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from memory.ports import Row
 from memory.state import state_manager
 from memory.storage.turn_rows import LoggedTurn, turn_digest
 from memory.types import ConversationTurn, SessionState
@@ -155,8 +154,3 @@ def spelled_out(text: str) -> list[str]:
         return list(strings_of(orjson.loads(text)))
     except orjson.JSONDecodeError:
         return [text]
-
-
-def jobs_of(rows: Iterable[Row], turn_ids: Collection[str], session_ids: Collection[str]) -> list[Row]:
-    """Return the jobs of these turns or sessions."""
-    return [row for row in rows if row["turn_id"] in turn_ids or row["session_id"] in session_ids]

@@ -54,11 +54,6 @@ def session_values(row: SessionRow, turns: list[dict[str, Any]]) -> dict[str, An
     }
 
 
-def theirs(rows: list[Row], user_id: int | None) -> list[dict[str, Any]]:
-    """Return rows of one person, or all of them for None."""
-    return [dict(row) for row in rows if user_id in (None, row["user_id"])]
-
-
 # --- orchestration --------------------------------------------------------------------------------------------------
 
 
@@ -96,7 +91,7 @@ async def gather(
         "note_changes": [
             change.model_dump(mode="json", exclude={"conversation_id"}) for change in changes if change.note_id in ids
         ],
-        "jobs": theirs(await db.read("exported_jobs", **here), user_id),
+        "jobs": [dict(row) for row in await db.read("exported_jobs", **here) if user_id in (None, row["user_id"])],
     }
     if user_id is None:
         document["arcs"] = [dict(row) for row in await db.read("exported_arcs", prefix=f"{conversation_id}|")]

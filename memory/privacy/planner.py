@@ -258,8 +258,12 @@ class ForgetPlanner:
 
     async def _drop_jobs(self, plan: ForgetPlan, request: ForgetRequest) -> None:
         jobs = await self._db.read("erased_jobs", conversation_id=request.conversation_id)
-        jobs = [job for job in jobs if request.user_id in (None, job["user_id"])]
-        plan.jobs = jobs if request.everything else erasure.jobs_of(jobs, plan.gone, plan.session_ids)
+        plan.jobs = [
+            job
+            for job in jobs
+            if request.user_id in (None, job["user_id"])
+            and (request.everything or job["turn_id"] in plan.gone or job["session_id"] in plan.session_ids)
+        ]
         for job in plan.jobs:
             plan.gone_texts.append(job["title"])
             plan.add("erase_job", job_id=job["job_id"])

@@ -42,8 +42,6 @@ from memory.types import ConversationCheckpointSnapshot, ConversationTurn, Sessi
 
 __all__ = ["CheckpointFate", "Hydrated", "HydrationReport", "Hydrator", "Survey", "altered", "snapshot_of"]
 
-RAW_TURNS = 3
-"""Turns that are always shown raw (002 section 5)."""
 PAGE_TURNS = 500
 ATTEMPTS = 3
 
@@ -80,11 +78,6 @@ class Hydrated:
     """The chain digest of the turn before `tail[0]`; "" at the very beginning, None when that turn is gone."""
     version: int
     report: HydrationReport
-
-    @property
-    def raw_turns(self) -> tuple[ConversationTurn, ...]:
-        """The last 3 turns, the raw window beside `state.rolling_summary` (002 section 5)."""
-        return tuple(logged.turn for logged in self.tail[-RAW_TURNS:])
 
 
 @dataclass(frozen=True, slots=True)

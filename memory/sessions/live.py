@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from memory.errors import Conflict
@@ -19,24 +20,15 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
+@dataclass(slots=True, eq=False)
 class LiveSession:
     """A session in memory; replaced piece by piece only after a commit."""
 
-    __slots__ = ("previous_digest", "report", "state", "tail", "version")
-
-    def __init__(
-        self,
-        state: SessionState,
-        tail: tuple[LoggedTurn, ...],
-        previous_digest: str | None,
-        version: int,
-        report: HydrationReport | None,
-    ) -> None:
-        self.state = state
-        self.tail = tail
-        self.previous_digest = previous_digest
-        self.version = version
-        self.report = report
+    state: SessionState
+    tail: tuple[LoggedTurn, ...]
+    previous_digest: str | None
+    version: int
+    report: HydrationReport | None
 
     @property
     def turns(self) -> tuple[ConversationTurn, ...]:

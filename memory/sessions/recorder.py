@@ -36,7 +36,6 @@ from memory.types import PRIVATE, ConversationCheckpointSnapshot, ConversationTu
 
 MAX_LIVE_SESSIONS = 256
 
-
 log = logging.getLogger(__name__)
 
 

@@ -20,7 +20,7 @@ def answered(reads: Reads[_T], ask: Callable[[Statement], list[Row]]) -> _T:
         return end.value  # type: ignore[no-any-return]
 
 
-def each(statements: Sequence[Statement]) -> Reads[list[list[Row]]]:
+def batch(statements: Sequence[Statement]) -> Reads[list[list[Row]]]:
     """Return reads that do not follow from each other, as a chain."""
     found = []
     for statement in statements:

@@ -124,7 +124,6 @@ def test_choice_for_a_session_goes_before_the_preference():
     assert session_mode(always, fresh, "gap") == "off"
     assert session_mode(always, None, "fresh") == "off"
     assert session_mode(always, None, "gap") == "use"
-    assert fresh.isolates
 
 
 # --- staleness

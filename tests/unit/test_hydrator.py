@@ -82,7 +82,7 @@ async def test_a_healthy_session_comes_from_its_checkpoint(session):
     assert found.state == session.state
     assert (found.report.base, found.report.checkpoint) == ("checkpoint", "used")
     assert (found.report.turns_folded, found.report.turns_healed, found.report.warnings) == (0, 0, ())
-    assert [turn.seq for turn in found.raw_turns] == [3, 4, 5]
+    assert [logged.turn.seq for logged in found.tail[-3:]] == [3, 4, 5]
     assert session.checkpoint.stat().st_mtime_ns == before
 
 

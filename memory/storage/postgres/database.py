@@ -42,17 +42,9 @@ class PostgresDatabase:
         self.condition = pool.condition
         self._pool = pool
         self._queries = queries
-        self._transactions = Transactions(
-            pool,
-            queries,
-            told=observers.commit,
-        )
+        self._transactions = Transactions(pool, queries, told=observers.commit)
         self._presence = Presence(
-            pool,
-            queries,
-            self.write,
-            excused_json=observers.excused_json,
-            on_news=observers.news,
+            pool, queries, self.write, excused_json=observers.excused_json, on_news=observers.news
         )
         self.fence: Callable[[], Statement | None] = self._presence.fence
         """The query that begins each write's transaction: unless it finds one row, `Fenced` is raised."""

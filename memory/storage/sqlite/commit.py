@@ -7,6 +7,7 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -28,15 +29,13 @@ CLOSE_PATIENCE_S = 2.0
 _Work = Callable[[sqlite3.Connection], Any]
 
 
+@dataclass(slots=True, eq=False)
 class _Call:
     """One `write()` that waits for its group."""
 
-    __slots__ = ("future", "outcome", "statements")
-
-    def __init__(self, statements: Sequence[Statement], future: asyncio.Future[list[Result]]) -> None:
-        self.statements = statements
-        self.future = future
-        self.outcome: list[Result] | StorageError | None = None
+    statements: Sequence[Statement]
+    future: asyncio.Future[list[Result]]
+    outcome: list[Result] | StorageError | None = None
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ import aiosqlite
 from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reason
 from memory.ports import NOBODY, Lock, Observers, Reads, Result, Row, Statement, unobserved
 from memory.storage.ahead import handed, let_go
-from memory.storage.chain import answered, each
+from memory.storage.chain import answered, batch
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import FolderLock, database_files
@@ -156,7 +156,7 @@ class SqliteDatabase:
 
     async def read_all(self, *statements: Statement) -> list[list[Row]]:
         """Return the rows of several queries in one visit to the reading thread. Raises `StorageUnavailable`."""
-        return await self.read_chain(each(statements))
+        return await self.read_chain(batch(statements))
 
     def _all_of(self, reads: Reads[_T], asked: list[str]) -> _T:
         """Run the reads, in the reading thread; note the name of each query."""

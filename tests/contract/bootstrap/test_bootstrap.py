@@ -133,7 +133,7 @@ async def test_start_fresh_injects_nothing_even_when_always_was_chosen(db, boots
 
     choice = await bootstrap.choose(owner, "s_2", "off")
 
-    assert choice.isolates
+    assert choice.mode == "off"
     assert await bootstrap.packet_for(owner, "s_2") == ""
     assert await bootstrap.packet_for(owner, "s_3") == ""
 
@@ -146,7 +146,7 @@ async def test_continue_lifts_a_fresh_start(db, bootstrap, ledgers, owner):
 
     choice = await bootstrap.choose(owner, "s_2", "use")
 
-    assert not choice.isolates
+    assert choice.mode == "use"
     assert "Send the report" in await bootstrap.packet_for(owner, "s_2")
 
 
