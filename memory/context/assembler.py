@@ -109,7 +109,7 @@ class Assembler:
 
         A session that was started fresh, or a scope of its own session, keeps everything of other sessions out of
         every tier. The notes that it begins with are those of the session's mark; without one they are taken now, and
-        the packet carries the mark for whoever stores the reply.
+        the packet carries the mark for the storing of the reply.
         """
         zone = occasion.time_zone or state.time_zone
         scope, asked = occasion.scope, message if occasion.searches else ""
@@ -275,7 +275,7 @@ class Assembler:
     async def _speakers(
         self, said: Sequence[ConversationTurn | RetrievedItem], occasion: Occasion
     ) -> Mapping[int, str]:
-        """Return who is who in a group; nobody in a conversation of one person, or when it cannot be told now."""
+        """Return the names in a group; none in a conversation of one person, or when they cannot be told now."""
         if occasion.names is None:
             return NOBODY
         try:
@@ -308,7 +308,7 @@ class Assembler:
         return await find(self._searcher, state.session_id, query, shown, alone=alone)
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
-        """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""
+        """Log the sizes loaded and cut (000 section 5), and once when they get close to the cap; no text."""
         used = {receipt.tier: receipt.used_tokens for receipt in packet.receipts}
         figures = {
             "session_id": packet.session_id,

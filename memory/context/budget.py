@@ -1,4 +1,4 @@
-"""How many tokens each tier of the packet may use, and the cap over all of them (003 FR-005, DESIGN section 7)."""
+"""The tokens of each tier of the packet, and the cap over all of them (003 FR-005, DESIGN section 7)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MIN_HISTORY_TOKENS: Final = 100
 """The smallest history tier: room for the exchange that a short reply answers, abridged."""
 
 FRAME_TOKENS: Final = 500
-"""Room beside the history for times, who writes when, headings and fences."""
+"""Room beside the history for times, authors, headings and fences."""
 
 MIN_TURNS: Final = 3
-"""Turns that stay verbatim whatever their size (002 section 4: the last 3 raw turns)."""
+"""Turns of any size that stay verbatim (002 section 4: the last 3 raw turns)."""
 
 FIRST_TURN_TOKENS: Final = 200
-"""The first exchange of a session stays; a longer one is shortened to so much, its beginning kept."""
+"""The first exchange of a session stays; a longer one is shortened to this size, its beginning kept."""
 
 FLOOR_TURNS: Final = 30
 """A compaction leaves this many turns verbatim when they fit the history's budget."""

@@ -1,6 +1,6 @@
 """Build the packet: seven tiers, each within its own budget, then the cap with its cut order (003, DESIGN section 7).
 
-Pure: whatever it is given, `build` returns a packet; a tier that cannot be built is left out and its receipt says why.
+Pure: for any inputs `build` returns a packet; a tier that cannot be built is left out and its receipt says why.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _weighed(
 
 
 def _guarded(part: TierPart, fill: Callable[[TierPart], None]) -> None:
-    """Fill one tier; whatever goes wrong in it leaves only this tier out (003 NFR-002)."""
+    """Fill one tier; a failure in it leaves only this tier out (003 NFR-002)."""
     if part.error or not part.budget:
         return
     try:
@@ -178,7 +178,7 @@ def _guarded(part: TierPart, fill: Callable[[TierPart], None]) -> None:
 
 
 def _missing(inputs: ContextInputs, history: TierPart) -> int:
-    """Return how many turns of the session are not shown verbatim."""
+    """Return the number of the session's turns that are not shown verbatim."""
     last_seq = max((turn.seq for turn in inputs.history), default=0)
     return max(0, max(inputs.state.last_seq, last_seq) - len(history.items) - len(inputs.taken_back))
 

@@ -97,7 +97,7 @@ def closed(text: str) -> str:
 
 
 def defused(text: str) -> str:
-    """Return the text in which whatever reads like the tag of a fence, in any script, has lost its bracket."""
+    """Return the text with the bracket taken from everything that reads like the tag of a fence, in any script."""
     if not _ANGLE.search(text):
         return text
     safe = list(text)

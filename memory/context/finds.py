@@ -26,7 +26,7 @@ FLOOR: Final = 0.15
 """The least share of the message's words, weighted, in the closest find and its neighbours; below it nothing in the
 past bears on the message. Fitted: `docs/explanation/search.md` has the curve."""
 BEST: Final = 6
-"""Above the floor so many finds are told, in their order."""
+"""The finds above the floor that are told, in their order."""
 LATER_SHARE: Final = 0.02
 """The least share that a find behind them has to hold itself."""
 MORE_FROM: Final = 0.6
@@ -42,28 +42,28 @@ BEST_OF_TELLING: Final = 3
 BESIDE_NOTES: Final = 4
 """Finds of a message that a note in the prompt speaks of."""
 HALF: Final = 0.5
-"""To a message that does not ask so many finds are told, each of at least half the share of the closest."""
+"""The finds that are told to a message that does not ask, each of at least half the share of the closest."""
 MAX_PARTS: Final = 2
-"""Of a longer message so many sentences, the last, are looked for by themselves: the question may be its end."""
+"""The last sentences of a longer message that are looked for by themselves: the question may be its end."""
 PART_FLOOR: Final = 0.4
 """The least share of a sentence in a find for it alone."""
 OF_A_PART: Final = 2
 WORKED_ON: Final = "text that was worked on"
 """Marks a pasted, drafted, translated or played text: the person need not mean it."""
 CLOSEST_NOTES: Final = 3
-"""So many notes that share the most with a message are looked at for one that the prompt does not tell."""
+"""The notes sharing the most with a message that are looked at for one that the prompt does not tell."""
 SEEN_CHARS: Final = 60
-"""A find of which so many characters in a row stand in a tool's result is told there."""
+"""A find with this many characters in a row in a tool's result is told there."""
 NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
 
 
 class Find(Protocol):
-    """A find, whatever is known of it besides."""
+    """A find, with or without more fields."""
 
     @property
     def share(self) -> float:
-        """How much of the message it and its neighbours hold."""
+        """The share of the message in it and its neighbours."""
         ...
 
 

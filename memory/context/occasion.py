@@ -1,4 +1,4 @@
-"""The occasion of a turn: who writes, where and by which clock, and the tokens taken of the prompt already."""
+"""The occasion of a turn: its author, place and clock, and the tokens taken of the prompt already."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Occasion:
     """The writer of a message, and the past that may be told for it."""
 
     person: str = ""
-    """The name of whoever writes."""
+    """The author's name."""
     names: Names | None = None
-    """Tells who the others of a group are; None where one person writes."""
+    """Returns the names of the others in a group; None where one person writes."""
     time_zone: str | None = None
     """By whose clock "by Friday" is read and every time is told; None = the session's."""
     zone_known: bool = True
@@ -43,13 +43,13 @@ class Reserved:
     tokens: int = 0
     """Instructions and descriptions of tools together."""
     tools_tokens: int = 0
-    """Of these, the descriptions of tools."""
+    """The tokens among these of the descriptions of tools."""
     further_tokens: int = 0
     """Descriptions of further tools, which take nothing of the cap."""
     bootstrap: str = ""
     """Words of ours behind the instructions, whole: a cut would take their guardrails (001)."""
     files: str = ""
-    """Passages of files that bear on the message, bounded by whoever found them; they stand in a fence of their own."""
+    """Passages of files that bear on the message, bounded by the caller; they stand in a fence of their own."""
     files_title: str = ""
     """The heading above it."""
 

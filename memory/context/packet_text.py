@@ -89,7 +89,7 @@ def _marks(packet: ConversationContextPacket) -> list[str]:
 
 
 def company(packet: ConversationContextPacket) -> Company | None:
-    """Return who talks in the group, None where one person does."""
+    """Return the company of a group, None where one person talks."""
     return Company(packet.speakers) if packet.is_group else None
 
 
@@ -129,7 +129,7 @@ def _names_tokens(packet: ConversationContextPacket, counter: TokenCounter) -> i
 
 
 def left_out(packet: ConversationContextPacket) -> int:
-    """Return how many turns of the session are not shown verbatim."""
+    """Return the number of the session's turns that are not shown verbatim."""
     return next((receipt.cut_items for receipt in packet.receipts if receipt.tier == "history"), 0)
 
 

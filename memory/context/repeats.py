@@ -12,10 +12,10 @@ from memory.search.terms import little_words, split_words
 from memory.text import folded
 
 TOLD_SHARE: Final = 0.6
-"""Of a line's words, the little ones aside, so many stand in the notes that tell the same."""
+"""The share of a line's words, without the little ones, in notes that tell the same."""
 LEAST_WORDS: Final = 3
 SHARED: Final = 0.4
-"""Of the words of two texts, whichever has fewer, so many tell that they speak of the same."""
+"""The share of the shorter text's words in another that speaks of the same."""
 SHARED_LEAST: Final = 2
 _DIGITS = re.compile(r"\d+")
 _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")

@@ -43,7 +43,7 @@ class Said:
     capitals: frozenset[str]
     """Words that begin with a capital letter, wherever they stand."""
     inside: frozenset[str]
-    """Those of them that stand inside a sentence."""
+    """The names inside a sentence."""
 
     @classmethod
     def of(cls, text: str) -> Said:
@@ -65,7 +65,7 @@ class Said:
 
 @lru_cache(maxsize=1)
 def _date() -> re.Pattern[str]:
-    """A day with its month, in whatever order, and a date in digits."""
+    """A day with its month, in either order, and a date in digits."""
     names = {month for each in search_words().values() for month in each.months}
     month = "|".join(sorted(map(re.escape, names | {each[:SHORT_MONTH] for each in names}), key=len, reverse=True))
     day, year = r"\d{1,2}(?:st|nd|rd|th|er|[.ºª])?", r"(?:,?\s+(?:de\s+)?(?:19|20)\d\d)?"
@@ -88,7 +88,7 @@ class Known:
     forms: set[tuple[str, str]] = field(default_factory=set)
     numbers: set[float] = field(default_factory=set)
     names: bool = False
-    """Names tell nothing by themselves, whoever says them: the matters of one message share their people."""
+    """Names tell nothing by themselves: the matters of one message share their people."""
 
 
 class Matter:
@@ -178,7 +178,7 @@ def _told_at_once(gone: Said, said: Said, names: set[str], shared: set[str]) -> 
 def told_beside(notes: Sequence[Note], asked: Sequence[Note], said: Iterable[str] = ()) -> frozenset[str]:
     """The ids of notes that tell something else than those that were asked for, and are not forgotten themselves.
 
-    Whoever wants the code of a door gone keeps the dentist's date that was said with it; `said` are their messages.
+    A person who wants the code of a door gone keeps the dentist's date said with it; `said` are their messages.
     """
     gone = Matter((_text(note) for note in asked), (*said, *(note.text for note in notes)))
     named = {note.note_id for note in asked}

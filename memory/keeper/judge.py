@@ -42,7 +42,7 @@ class Judged:
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """Why changes were refused → how many."""
+        """Reason of a refusal → number of changes."""
         return Counter(each.code for each in self.refused)
 
 

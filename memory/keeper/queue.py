@@ -39,7 +39,7 @@ class WaitingReading:
 
     @property
     def unread(self) -> int:
-        """How many turns wait."""
+        """The number of waiting turns."""
         return max(0, self.last_seq - self.read_through_seq)
 
 
@@ -49,7 +49,7 @@ class ReadingOutcome:
 
     kept: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Why changes were refused → how many."""
+    """Reason of a refusal → number of changes."""
     error: str = ""
     """The kind of failure, "" when it answered."""
     input_tokens: int = 0
@@ -194,7 +194,7 @@ class ReadingQueue:
         return (talk["tokens"] if talk else 0, reading["tokens"] if reading else 0)
 
     async def waiting(self, now_ms: int) -> int:
-        """How many readings are due."""
+        """The number of readings that are due."""
         row = await self._db.read_one("readings_waiting", now_ms=now_ms, max_attempts=ATTEMPTS)
         return row["n"] if row else 0
 

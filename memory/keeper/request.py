@@ -35,7 +35,7 @@ BEFORE_ASSISTANT_CHARS: Final = 400
 """The length of an answer that was read already: enough for the question of a new one, not for a drafted letter."""
 TOOL_CHARS: Final = 200
 SEEN_CHARS: Final = 1_500
-"""Of an album of ten pictures that is half of each description at least."""
+"""For an album of ten pictures this is half of each description at least."""
 BEFORE_SEEN_CHARS: Final = 400
 STANDING_CHARS: Final = 800
 CONTENT_WORDS: Final = 6

@@ -70,6 +70,6 @@ async def session_lines(db: Database, ledger: Ledger) -> Mapping[str, SessionLin
 
 
 async def stored_lines(db: Database, conversation_id: str) -> Mapping[str, SessionLine]:
-    """The lines as they are stored, for whoever writes them; by session id. Raises `StorageUnavailable`."""
+    """The stored lines by session id, for writers. Raises `StorageUnavailable`."""
     rows: Sequence[Row] = await db.read("session_lines_of", conversation_id=conversation_id)
     return {row["session_id"]: read_session_line(row) for row in rows}

@@ -11,17 +11,17 @@ from memory.ports import Statement
 from memory.types import SessionState
 
 ZoneOf = Callable[[str, int | None], Awaitable[str]]
-"""The IANA time zone by which times are read and told, by conversation and who speaks there."""
+"""Returns the IANA time zone by which times are read and told, for a conversation and a speaker."""
 ScopeOf = Callable[[SessionState | None, int | None], Awaitable[Scope]]
-"""Which notes a keeper may see in a session, and who the assistant is there."""
+"""Returns the scope of notes that a keeper may see in a session, and the assistant's persona there."""
 NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
-"""Who speaks in a group, by conversation and user ids; empty where two talk."""
+"""Returns the names of speakers in a group, for a conversation and user ids; empty where two talk."""
 SeenIn = Callable[[str, Collection[str]], Awaitable[Mapping[str, str]]]
 """Returns a program's descriptions of the pictures that came with turns; only turns with some."""
 
 
 class Purse(Protocol):
-    """Who pays for reading by a model."""
+    """The budget that pays for reading by a model."""
 
     async def may_spend(self, user_id: int | None) -> bool:
         """Return whether this person's budget for the day has something left."""
@@ -33,7 +33,7 @@ class Purse(Protocol):
 
 
 async def utc(_: str, __: int | None) -> str:
-    """Return UTC, whoever asks."""
+    """Return UTC for everybody."""
     return "UTC"
 
 

@@ -79,7 +79,7 @@ def capitalised(text: str) -> list[str]:
 
 
 def capitalises_nouns(text: str) -> bool:
-    """Whether so many words inside the sentences of a text are capitalised that they are no names alone."""
+    """Whether too many words inside the sentences of a text are capitalised to be names alone."""
     words = [word for word in _inside(text) if word != word.upper() or word == word.lower()]
     return len(words) >= NOUNS_WORDS and sum(word != word.lower() for word in words) >= NOUNS_SHARE * len(words)
 

@@ -309,7 +309,7 @@ def _faulty(note: Note) -> Refusal | None:
 
 
 def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:
-    """The ledger with the note as it becomes, and the change that says so."""
+    """The ledger with the changed note, and the record of that change."""
     update = {name: value for name, value in update.items() if getattr(note, name) != value}
     changed = note.model_copy(update=update)
     ring = series.next_ring(changed)

@@ -37,7 +37,7 @@ class Carried:
     changes: Sequence[NoteChange] = ()
     also: Sequence[Statement] = ()
     left: Mapping[str, int] = field(default_factory=dict)
-    """Why something was not carried over → how many."""
+    """Reason for not carrying a row over → number of rows."""
 
 
 CarryOver = Callable[[str], Awaitable[Carried]]

@@ -12,7 +12,7 @@ from memory.ledger.types import Ledger, Note, NoteChange, Verb
 from memory.ledger.undo import rebuilt
 
 MOST_NOTES: Final = 500
-"""Of a session's notes a checkpoint keeps at most so many, those that changed last."""
+"""The most notes of a session in a checkpoint, those that changed last."""
 MOST_CHANGES: Final = 2_000
 MOST_OTHERS: Final = 200
 """The latest notes of other sessions, at most so many, without their history: a word today may end an old note."""

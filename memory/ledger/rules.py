@@ -55,7 +55,7 @@ def _found(repeats: str, rings_from: str) -> rrule | str:
 
 
 def _comes(rule: rrule, first: datetime) -> bool:
-    """Whether a rule has a date soon. One that has none is looked through until the year 9999, whatever its end.
+    """Whether a rule has a date soon. One without any is looked through until the year 9999, in spite of its end.
 
     So it is looked through in the last years before that, among those with the same calendar.
     """
@@ -86,7 +86,7 @@ def _parsed(repeats: str, rings_from: str) -> rrule:
 
 
 def _until(repeats: str) -> datetime | None:
-    """The last day of a rule; its zone is the note's, whatever the rule says (a `Z` would make dateutil refuse it)."""
+    """The last day of a rule; its zone is always the note's (a `Z` in the rule would make dateutil refuse it)."""
     value = next((part.partition("=")[2] for part in parts_of(repeats) if _is_until(part)), "")
     if not value:
         return None

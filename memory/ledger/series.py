@@ -20,7 +20,7 @@ TO_COME: Final = frozenset({"moved", "snoozed"})
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
 GOES_ON: Final = timedelta(hours=2)
-"""So long after its hour a date of a series is still the one that is meant."""
+"""A date of a series is still meant for so long after its hour."""
 LATE_MS: Final = 5 * 60_000
 """A date that rings so much behind its time is known by when it did."""
 MOST_STEPS: Final = 1_000

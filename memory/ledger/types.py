@@ -16,7 +16,7 @@ Kind = Literal[
 Status = Literal["open", "done", "dropped", "replaced"]
 Ending = Literal["done", "dropped"]
 Hand = Literal["person", "model", "keeper", "offline", "operator"]
-"""Who wrote: buttons and commands, the model's tools, the keeper, the reader without a model, the console."""
+"""The writers: buttons and commands, the model's tools, the keeper, the reader without a model, the console."""
 OccurrenceState = Literal["moved", "left_out", "rang", "snoozed", "done", "passed"]
 """Moved or left out before it rang; rang; rang and comes again; called done; its time came and nothing came of it."""
 Verb = Literal["add", "change", "end", "merge", "reopen", "ring", "undo"]
@@ -24,12 +24,12 @@ Verb = Literal["add", "change", "end", "merge", "reopen", "ring", "undo"]
 LASTING: Final[frozenset[str]] = frozenset({"person", "fact", "preference", "constraint", "decision"})
 """Kinds that stay true; the others go on until they end."""
 ANYBODYS: Final[frozenset[str]] = frozenset({"preference", "constraint"})
-"""Kinds of which the owner is whoever likes or cannot have it; "" for the person."""
+"""Kinds whose owner is the one who likes or cannot have it; "" for the person."""
 TO_DO: Final[frozenset[str]] = frozenset({"task", "promise", "question"})
 """Kinds that wait for somebody to act."""
 TEXT_MAX_CHARS: Final = 400
 NO_WORDS: Final = "…"
-"""The text of a note whose words were erased: it only knows on which turns it rested."""
+"""The text of a note whose words were erased: only the turns on which it rested are kept."""
 SUBJECT_MAX_CHARS: Final = 80
 
 USER: Final = "user"
@@ -63,7 +63,7 @@ class Note(Contract):
     subject: str = Field(default="", max_length=SUBJECT_MAX_CHARS)
     """The thing of which it is a value, when that can change; of two notes with one subject the later stands."""
     owner: str = ""
-    """Who has to act: `user`, `assistant`, or a name; "" when nobody has to. Of a like or limit whose it is."""
+    """The one who has to act: `user`, `assistant`, or a name; "" for nobody. Of a like or limit the one who has it."""
     due_at_ms: int | None = None
     due_exact: bool = False
     """False when a day was said but no hour: `due_at_ms` is the beginning of that day by `time_zone`."""
@@ -90,7 +90,7 @@ class Note(Contract):
     """True when the person was asked how it went: nobody is asked twice."""
     session_id: str | None = None
     user_id: int | None = None
-    """Who said it; None in a memory that knows no people."""
+    """The author; None in a memory that knows no people."""
     persona: str = ""
     turn_ids: tuple[str, ...] = ()
     """Every turn that it rests on, oldest first: forgetting one of them takes the note (P13)."""
@@ -119,7 +119,7 @@ class Note(Contract):
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether the person asked to forget it: it reaches no model any more, whatever became of its rows."""
+        """Whether the person asked to forget it: it reaches no model any more, even while its rows are there."""
         return self.status == "dropped" and self.confidence == 0
 
     @property

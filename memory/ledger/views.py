@@ -14,9 +14,9 @@ from memory.zones import zone_of
 
 DAY_MS: Final = 86_400_000
 FADES_MS: Final = 4 * DAY_MS
-"""So long after its day an event is asked after; then no prompt begins with it any more."""
+"""An event is asked about for so long after its day; then no prompt begins with it any more."""
 BEGUN_MS: Final = 2 * 3_600_000
-"""So long after its hour an event is on, not over."""
+"""An event is on, not over, for so long after its hour."""
 HALF_LIFE_DAYS: Final = 21.0
 """A note that nobody spoke of counts half after so long."""
 SOON_MS: Final = 7 * DAY_MS
@@ -278,7 +278,7 @@ def worth(note: Note, now_ms: int) -> float:
 
 
 def breakdown(note: Note, now_ms: int) -> dict[str, float]:
-    """The parts of `worth`, by name, for whoever asks why (001: a visible breakdown)."""
+    """The parts of `worth`, by name, to answer "why" (001: a visible breakdown)."""
     age_days = max(0.0, (now_ms - note.said_at_ms) / DAY_MS)
     recency = 0.5 ** (age_days / HALF_LIFE_DAYS)
     at_ms = moment_of(note)
@@ -341,7 +341,7 @@ def entities_of(notes: Iterable[Note], now_ms: int) -> dict[str, str]:
 
 
 def find(notes: Iterable[Note], text: str) -> Note | None:
-    """The one note that stands with exactly this text, whatever its case and spacing; None for none or several."""
+    """The one standing note with exactly this text in any case and spacing; None for none or several."""
     plain = " ".join(text.casefold().split()).rstrip(" .!")
     found = [note for note in standing(notes) if " ".join(note.text.casefold().split()).rstrip(" .!") == plain]
     return found[0] if len(found) == 1 else None

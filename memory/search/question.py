@@ -66,9 +66,9 @@ class Question:
     framing: frozenset[int] = frozenset()
     """The terms about the way of asking ("list", "mentioned"), not about the thing asked for."""
     role: str | None = None
-    """Whose words are wanted in a chat with the assistant: "user", "assistant" or None."""
+    """The side whose words are wanted in a chat with the assistant: "user", "assistant" or None."""
     user_ids: frozenset[int | None] = frozenset()
-    """Who is named in a chat of several people; None is the assistant."""
+    """The people named in a chat of several; None is the assistant."""
     people: int = 0
     days: tuple[DayOf, ...] = ()
     wants_time: bool = False
@@ -92,7 +92,7 @@ class SearchedMessage(NamedTuple):
 
     @property
     def role(self) -> str:
-        """Who said it; a memory is the user's."""
+        """The side that said it; a memory is the user's."""
         return "assistant" if self.key & 1 else "user"
 
 

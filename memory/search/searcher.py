@@ -43,9 +43,9 @@ LOOKED_AT, LOOKED_AT_LEAST = 120, 56
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
 BESIDE_WORDS = 60
-"""Of the turn's other side, where it has something of the question too."""
+"""The words of the turn's other side, where it has something of the question too."""
 CONTEXT_WORDS = 30
-"""Of the turn's other side where it has nothing of it."""
+"""The words of the turn's other side where it has nothing of it."""
 REPLY_WORDS, REPLY_MS = 30, 600_000
 """With an answer the person's reply is shown, if it came so soon and has so few words: it may put the answer right."""
 

@@ -199,7 +199,7 @@ def read_question(
     """Return a question as terms, days and people.
 
     `names` are the people who may be asked about: first name → user id, None for the assistant; a name is no search
-    term, it says whose words are wanted.
+    term, it tells the author.
     """
     data = words_for(language.code)
     people = {name.lower(): who for name, who in (names or {}).items()}

@@ -1,4 +1,4 @@
-"""Rebuild a session after a restart: the newest good checkpoint or row, then the turn-log tail; heal what differs."""
+"""Rebuild a session after a restart: the newest good checkpoint or row, then the turn-log tail; heal differences."""
 
 from __future__ import annotations
 

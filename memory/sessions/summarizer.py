@@ -50,7 +50,7 @@ _MIN_STEMS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """One sentence with who said it, in the order of the conversation."""
+    """One sentence with its speaker, in the order of the conversation."""
 
     place: int
     speaker: str

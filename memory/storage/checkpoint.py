@@ -233,7 +233,7 @@ class CheckpointFiles:
         return sorted(entry.name for entry in self._entries() if ".corrupt-" in entry.name)
 
     def sweep(self) -> int:
-        """Remove files that a crash left half-written, return how many; call it at start, before any save."""
+        """Remove files that a crash left half-written, and return their number; call it at start, before any save."""
         leftovers = [entry.path for entry in self._entries() if entry.name.endswith(TEMPORARY)]
         for leftover in leftovers:
             Path(leftover).unlink(missing_ok=True)

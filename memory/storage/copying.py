@@ -86,7 +86,7 @@ class _End:
         self.schema.write((insert, named), (NOTE, [{"table": table.name, "after": after}]))
 
     def count(self, table: _Table) -> int:
-        """Return how many rows a table has."""
+        """Return the number of a table's rows."""
         return int(self.schema.rows(f"SELECT COUNT(*) FROM {table.name}")[0][0])  # noqa: S608 - ours
 
     def progress(self) -> dict[str, list[Any]]:
@@ -124,7 +124,7 @@ def copy(  # noqa: PLR0917 - both ends, their shape, and two that hear of it
     told: Report = unobserved,
     last: Last | None = None,
 ) -> int:
-    """Copy everything and return how many rows that is. Both ends have to be at rest: hold their locks.
+    """Copy everything and return the number of rows. Both ends have to be at rest: hold their locks.
 
     An interrupted copy is gone on with. A crash leaves behind a target with a mark in its ledger, with which no bot
     starts on it; each batch of rows is committed with the place it ends at. The mark goes when every table has the same

@@ -79,7 +79,7 @@ class OpenDatabase(Database, Protocol):
         ...
 
     async def size_bytes(self) -> int:
-        """Return how much room its tables and indexes take."""
+        """Return the size of its tables and indexes."""
         ...
 
     async def settings(self) -> dict[str, Any]:

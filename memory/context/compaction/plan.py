@@ -192,7 +192,7 @@ def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages, room: in
 
 
 def _room(budget: Budget) -> int:
-    """Return how many tokens of history a compaction leaves at most."""
+    """Return the most tokens of history that a compaction leaves."""
     return budget.history_tokens * _FLOOR_PERCENT // 100
 
 

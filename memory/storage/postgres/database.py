@@ -206,7 +206,7 @@ class PostgresDatabase:
         """Do nothing: see `altered_rows`."""
 
     async def size_bytes(self) -> int:
-        """Return how much room the tables of this schema take on the server, with their indexes."""
+        """Return the size of this schema's tables on the server, with their indexes."""
         row = await self.read_one("schema_size")
         return int(row["bytes"]) if row else 0
 

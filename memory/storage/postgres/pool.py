@@ -29,7 +29,7 @@ from memory.storage.postgres.connection import (
 )
 
 MAX_CONNECTIONS: Final = 10
-"""Of one process; with several, `max_connections` of the server has to hold them all."""
+"""The most connections of one process; with several, `max_connections` of the server has to hold them all."""
 WAIT_FOR_CONNECTION_S: Final = 5.0
 TRIES: Final = 5
 """Work that ends by no fault of its own (a deadlock, a severed connection) is begun so often."""
@@ -48,7 +48,7 @@ class Severed(Exception):
 
 
 class Connection(AsyncConnection[dict[str, Any]]):
-    """A connection that knows its row of `commit_marks`, and how many transactions it has ended."""
+    """A connection that knows its row of `commit_marks`, and the number of transactions it has begun."""
 
     key = ""
     mark = 0

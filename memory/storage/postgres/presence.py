@@ -95,7 +95,7 @@ class Presence:
         return self.worker is None or without("fence") or time.monotonic() - self._renewed_s < CERTAIN_S
 
     def look(self) -> Statement:
-        """Return the query for who is there and who is taken for dead: by it, or by nobody when it was just cut off."""
+        """Return the query for the processes there, and those taken for dead: none when this one was just cut off."""
         judges = time.monotonic() - self._steady_s >= GONE_S
         params = {"worker": (self.worker or 0) if judges else 0, "silent_s": SILENT_S, "gone_s": GONE_S}
         return Statement("workers_seen", params)
