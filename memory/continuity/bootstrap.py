@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, cast
 
 from memory.continuity import rows
@@ -30,6 +30,7 @@ from memory.continuity.types import (
     Stages,
 )
 from memory.errors import ContinuityError, UnknownSession
+from memory.keeper.surroundings import ZoneOf, utc
 from memory.ledger import views
 from memory.ledger.ledgers import Ledgers
 from memory.ports import Clock, Database, Row, Statement, TokenCounter
@@ -38,15 +39,7 @@ from memory.types import Contract
 SESSIONS_MAX = 30
 PACKET_MAX_TOKENS = 900
 
-ZoneOf = Callable[[str, int | None], Awaitable[str]]
-"""Returns the IANA time zone of a person in a conversation."""
-
 _log = logging.getLogger(__name__)
-
-
-async def utc(_: str, __: int | None) -> str:
-    """Return UTC for everybody."""
-    return "UTC"
 
 
 class BootstrapPreview(Contract):
