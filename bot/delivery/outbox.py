@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -108,6 +108,12 @@ class Part:
     """True when its row is `sending` for a call that this process is about to make."""
     bare: bool = False
     """True when the server refused it with options: it is tried once more as text and buttons alone."""
+
+
+_COLUMNS: Final = (
+    "part_id", "bot_id", "conversation_id", "chat_id", "thread_id", "position", "turn_id", "part_no", "kind", "text",
+    "reply_to_message_id", "edits_message_id", "state", "attempts", "after_message_id",
+)  # fmt: skip
 
 
 def text_file(name: str, text: str) -> OutgoingMessage:
@@ -224,30 +230,13 @@ class Outbox:
     def insert(self, part: Part) -> Statement:
         """Return the statement that writes one part down."""
         now_ms = self._clock.now_ms()
-        return Statement(
-            "outbox_insert",
-            {
-                "part_id": part.part_id,
-                "bot_id": part.bot_id,
-                "conversation_id": part.conversation_id,
-                "chat_id": part.chat_id,
-                "thread_id": part.thread_id,
-                "position": part.position,
-                "turn_id": part.turn_id,
-                "part_no": part.part_no,
-                "kind": part.kind,
-                "text": part.text,
-                "entities_json": orjson.dumps(part.entities).decode(),
-                "markup_json": orjson.dumps(part.markup).decode() if part.markup else None,
-                "reply_to_message_id": part.reply_to_message_id,
-                "edits_message_id": part.edits_message_id,
-                "state": part.state,
-                "attempts": part.attempts,
-                "after_message_id": part.after_message_id,
-                "created_at_ms": now_ms,
-                "sending_at_ms": now_ms if part.marked else None,
-            },
-        )
+        values = {name: getattr(part, name) for name in _COLUMNS} | {
+            "entities_json": orjson.dumps(part.entities).decode(),
+            "markup_json": orjson.dumps(part.markup).decode() if part.markup else None,
+            "created_at_ms": now_ms,
+            "sending_at_ms": now_ms if part.marked else None,
+        }
+        return Statement("outbox_insert", values)
 
     async def unsent(self, bot_id: int) -> list[Part]:
         """Return the parts that an earlier process left queued or sending, in order."""
@@ -315,22 +304,8 @@ class Outbox:
 def part_from(row: Row) -> Part:
     """Return the part that a row holds."""
     return Part(
-        part_id=row["part_id"],
-        bot_id=row["bot_id"],
-        conversation_id=row["conversation_id"],
-        chat_id=row["chat_id"],
-        thread_id=row["thread_id"],
-        position=row["position"],
-        turn_id=row["turn_id"],
-        part_no=row["part_no"],
-        kind=row["kind"],
-        text=row["text"],
+        **{name: row[name] for name in _COLUMNS},
+        message_id=row["message_id"],
         entities=tuple(orjson.loads(row["entities_json"])),
         markup=orjson.loads(row["markup_json"]) if row["markup_json"] else None,
-        reply_to_message_id=row["reply_to_message_id"],
-        edits_message_id=row["edits_message_id"],
-        state=row["state"],
-        attempts=row["attempts"],
-        message_id=row["message_id"],
-        after_message_id=row["after_message_id"],
     )

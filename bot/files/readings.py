@@ -293,19 +293,8 @@ class Readings:
 
 
 def _known(file: StoredFile, language: str) -> Statement:
-    return Statement(
-        "file_known",
-        {
-            "file_id": file.file_id,
-            "media_type": file.media_type,
-            "reason": file.reason,
-            "unit": file.unit,
-            "pages": file.pages,
-            "blank_json": orjson.dumps(file.blank).decode(),
-            "language": language,
-            "described": file.described,
-        },
-    )
+    same = {name: getattr(file, name) for name in ("file_id", "media_type", "reason", "unit", "pages", "described")}
+    return Statement("file_known", same | {"blank_json": orjson.dumps(file.blank).decode(), "language": language})
 
 
 def _progress(file: StoredFile) -> tuple[int, bool]:

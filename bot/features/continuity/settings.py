@@ -119,7 +119,7 @@ class ContinuitySettings:
         owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = await services.memory.bootstrap.preference(owner)
         choose = await services.people.choose(_whose(envelope), **{LANGUAGE: code})
-        own = OwnChoices(await self._zone(envelope), code, follow_ups=await self._followed_up(envelope))
+        own = replace(await self._own(envelope), language=code)
         where = (envelope.conversation_id, envelope.user_id, envelope.language)
         with replies.speaking(code or await services.people.language(*where, as_written=True)):
             message = settings_message(chosen, owner.persona.name, own, envelope.message_id)
@@ -131,21 +131,17 @@ class ContinuitySettings:
         services, envelope, wanted = self._services, tap.envelope, bool(tap.payload[FOLLOW_UPS])
         owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = await services.memory.bootstrap.preference(owner)
-        own = OwnChoices(await self._zone(envelope), await self._language(envelope), follow_ups=wanted)
+        own = replace(await self._own(envelope), follow_ups=wanted)
         message = settings_message(chosen, owner.persona.name, own, envelope.message_id)
         choose = await services.people.choose(envelope.user_id or 0, **{FOLLOW_UPS: wanted})
         await services.committer.done([envelope], [message], tap.use, choose)
         return True
 
     async def _own(self, envelope: Envelope) -> OwnChoices:
-        followed_up = await self._followed_up(envelope)
-        return OwnChoices(await self._zone(envelope), await self._language(envelope), follow_ups=followed_up)
-
-    async def _followed_up(self, envelope: Envelope) -> bool:
-        return bool((await self._services.people.choices(envelope.user_id)).get(FOLLOW_UPS))
-
-    async def _zone(self, envelope: Envelope) -> str:
-        return (await self._services.people.clock(envelope.conversation_id, envelope.user_id)).name
+        people = self._services.people
+        zone = (await people.clock(envelope.conversation_id, envelope.user_id)).name
+        followed_up = bool((await people.choices(envelope.user_id)).get(FOLLOW_UPS))
+        return OwnChoices(zone, await self._language(envelope), follow_ups=followed_up)
 
     async def _language(self, envelope: Envelope) -> str:
         return str((await self._services.people.choices(_whose(envelope))).get(LANGUAGE, ""))
@@ -173,7 +169,7 @@ def settings_message(
     """Return the present choice, and a button for each other one."""
     language = replies.tongue(own.language)
     text = replies.say(
-        "settings", choice=_told(chosen), persona=persona_label(persona), zone=own.time_zone, language=language
+        "settings", choice=_told(chosen), persona=_named("personas", persona), zone=own.time_zone, language=language
     )
     modes = tuple(
         Button(
@@ -209,11 +205,10 @@ def persona_message(
     personas: Mapping[str, Persona], current: str, words: str, edits_message_id: int | None = None
 ) -> OutgoingMessage:
     """Return who the assistant can be, a button for each; the one that was described is last, in its words."""
-    labels = {name: persona_label(name) for name in personas}
+    labels = {name: _named("personas", name) for name in personas}
+    tones = {name: ", ".join(_named("tones", each) for each in persona.tone) for name, persona in personas.items()}
     lines = [
-        replies.say(
-            "persona_line", name=_marked(label, name == current), tone=", ".join(map(_tone, personas[name].tone))
-        )
+        replies.say("persona_line", name=_marked(label, name == current), tone=tones[name])
         for name, label in labels.items()
     ]
     if words:
@@ -224,10 +219,10 @@ def persona_message(
     return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
 
 
-def persona_label(name: str) -> str:
-    """The name of a persona in the language that is spoken; an operator's own by its name."""
-    key = f"personas.{name}"
-    return replies.say(key) if replies.known(key) else name
+def _named(table: str, word: str) -> str:
+    """A persona's name, or a word for its tone, in the language that is spoken; an operator's own as it is."""
+    key = f"{table}.{word}"
+    return replies.say(key) if replies.known(key) else word
 
 
 def language_message(chosen: str, edits_message_id: int | None = None) -> OutgoingMessage:
@@ -241,9 +236,3 @@ def language_message(chosen: str, edits_message_id: int | None = None) -> Outgoi
 
 def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001 - the two sides of one label
     return f"{replies.say('chosen')} {label}" if is_chosen else label
-
-
-def _tone(word: str) -> str:
-    """Return a word for a manner in the language that is spoken; an operator's own as it is."""
-    key = f"tones.{word}"
-    return replies.say(key) if replies.known(key) else word

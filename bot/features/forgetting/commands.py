@@ -169,9 +169,7 @@ class Forgetting:
         foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
         counts = foreseen.counts
         if not any((counts.turns, counts.parts, counts.notes, counts.jobs)):
-            return OutgoingMessage(
-                replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
-            )
+            return OutgoingMessage(replies.say("forget_nothing_here" if what == "everything" else "forget_gone"))
         return question(what, payload, foreseen, private=envelope.private, is_rest=is_rest)
 
     async def _leads(self, envelope: Envelope) -> bool:
