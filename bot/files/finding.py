@@ -122,8 +122,7 @@ class FileFinder:
         named = [file for file in others if is_named(file, question)][:MOST_NAMED]
         for file in named:
             most = found_tokens // MOST_NAMED
-            is_seen = file.is_picture
-            part = _shows(file) if is_seen else await self._attached(file, question, most, came_before=True)
+            part = _shows(file) if file.is_picture else await self._attached(file, question, most, came_before=True)
             parts.append(part)
             found_tokens -= self._counter.count(part)
         hits = await self._search(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -217,17 +217,14 @@ class FileShelf:
 
     async def _kept(self, file: StoredFile, incoming: Incoming) -> StoredFile:
         found = await asyncio.to_thread(type_of, incoming.path)
-        values = {"digest": incoming.digest, "size_bytes": incoming.size_bytes, "media_type": typed(found)}
+        values: dict[str, Any] = {
+            "digest": incoming.digest,
+            "size_bytes": incoming.size_bytes,
+            "media_type": typed(found),
+        }
         await self._blobs.keep(incoming, Statement("file_fetched", {"file_id": file.file_id, **values}))
         faults.point("file_fetched")
-        return replace(
-            file,
-            digest=incoming.digest,
-            size_bytes=incoming.size_bytes,
-            media_type=typed(found),
-            state="fetched",
-            reason="",
-        )
+        return replace(file, **values, state="fetched", reason="")
 
     # --- forget -----------------------------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ class Workers:
         Updates behind one that is not at hand yet are loaded with it, in the order of arrival.
         """
         name = lease_of(envelope.conversation_id)
-        if name in self._leases.held and (self._is_busy(name) or self._room()):
+        if name in self._leases.held and (name in self._busy() or self._room()):
             self._leases.held[name] = now_s()
             if self._is_behind(envelope):
                 self._leases.told.add(name)
@@ -125,10 +125,8 @@ class Workers:
 
     def _is_behind(self, envelope: Envelope) -> bool:
         """Return whether an update has to wait for one before it that is not at hand."""
-        before = envelope.behind
-        if before is None or envelope.urgent:
-            return False
-        return not self._lanes.has_update(envelope.conversation_id, before)
+        before, here = envelope.behind, envelope.conversation_id
+        return before is not None and not envelope.urgent and not self._lanes.has_update(here, before)
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
@@ -169,7 +167,7 @@ class Workers:
             return
         leases = self._leases
         leases.told |= {name for name in told.get("new", ()) if name in leases.held}
-        if told.get("want") in leases.held and not self._is_busy(told["want"]):
+        if told.get("want") in leases.held and told["want"] not in self._busy():
             leases.spared(told["want"])
         if not told or leases.told or leases.spare or (told.get("free") and self._room()):
             leases.stirred.set()
@@ -196,21 +194,18 @@ class Workers:
     async def _look(self) -> None:
         """Bury the dead, give back chats at rest, take those that nobody holds, and load their work."""
         async with self._at_it:
-            await self._look_once()
-
-    async def _look_once(self) -> None:
-        self._leases.stirred.clear()
-        around = now_s() - self._looked_around_s >= LOOK_EVERY_S
-        if around:
-            self._looked_around_s = now_s()
-            await self._look_around()
-        await self._give_back()
-        taken = await self._take()
-        told, self._leases.told = self._leases.told, set()
-        if taken:
-            await self._load(taken, begun=True)
-        if others := ({*self._leases.held} if around else told) - {*taken}:
-            await self._load(others, begun=False)
+            self._leases.stirred.clear()
+            around = now_s() - self._looked_around_s >= LOOK_EVERY_S
+            if around:
+                self._looked_around_s = now_s()
+                await self._look_around()
+            await self._give_back()
+            taken = await self._take()
+            told, self._leases.told = self._leases.told, set()
+            if taken:
+                await self._load(taken, begun=True)
+            if others := ({*self._leases.held} if around else told) - {*taken}:
+                await self._load(others, begun=False)
 
     async def _look_around(self) -> None:
         """See who is there; bury who died, and do the work that is done once when nobody else does."""
@@ -260,12 +255,10 @@ class Workers:
     async def _take(self) -> set[str]:
         """Take chats that nobody holds, as far as there is room; others are told of those wanted and not got."""
         here = {"bot_id": self._services.me.bot_id}
-        found = bool(self._leases.wanted)
-        if not found:
+        if not self._leases.wanted:
             row = await self._db.read_one("work_waits", **here)
-            found = bool(row and row["found"])
-        if not found:
-            return set()
+            if not (row and row["found"]):
+                return set()
         taken: set[str] = set()
         if place := self._room():
             params = {**here, "worker": self._db.worker, "room": place, "at_ms": self._services.clock.now_ms()}
@@ -316,9 +309,6 @@ class Workers:
 
     def _busy(self) -> set[str]:
         return {lease_of(each) for each in (*self._lanes.busy, *self._services.delivery.busy)}
-
-    def _is_busy(self, name: str) -> bool:
-        return name in self._busy()
 
     def _room(self) -> int:
         return holding.room(self._limit, {lease_of(each) for each in self._lanes.in_place})
