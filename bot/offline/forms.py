@@ -83,7 +83,7 @@ def first_match(patterns: tuple[Pattern, ...], text: str) -> Mapping[str, str] |
     return None
 
 
-def noted(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None:
+def note_in(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None:
     """The note by the first form that fits a clause; None when none does, or the rest of it says nothing."""
     if len(clause.split()) > MOST_WORDS or any(find(pattern, clause) for pattern in words.reads["never"]):
         return None

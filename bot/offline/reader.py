@@ -15,7 +15,7 @@ from bot.offline.forms import (
     clauses,
     content_of,
     first_match,
-    noted,
+    note_in,
     plain,
     said_back,
     says_something,
@@ -121,7 +121,7 @@ def _read_clause(turn: _Turn, clause: str) -> None:
         if note:
             turn.operations.append(End(number=note.number, how=how, turn_ids=(turn.at.turn_id,), said=_few(clause)))  # type: ignore[arg-type]
             return
-    found = noted(clause, turn.words, turn.at.now_ms, turn.at.zone)
+    found = note_in(clause, turn.words, turn.at.now_ms, turn.at.zone)
     if found:
         turn.operations.append(added(found, turn.at))
 
@@ -304,10 +304,10 @@ def _day_of(note: Note) -> str:
 def _said_again(turn: _Turn, value: str) -> Operation | None:
     """The value that the turn before stated, put right: its form is read again with the new one."""
     for clause in clauses(plain(turn.at.before), turn.words):
-        found = noted(clause, turn.words, turn.at.now_ms, turn.at.zone)
+        found = note_in(clause, turn.words, turn.at.now_ms, turn.at.zone)
         if not (found and found.subject and "{what}" not in found.subject and value):
             continue
-        again = noted(_with_value(clause, value, turn.words), turn.words, turn.at.now_ms, turn.at.zone)
+        again = note_in(_with_value(clause, value, turn.words), turn.words, turn.at.now_ms, turn.at.zone)
         if again and again.subject == found.subject:
             return added(again, turn.at)
     return None

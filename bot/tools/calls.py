@@ -180,7 +180,7 @@ class Calls:
         ended = replace(
             call,
             state="failed" if result.failed else "done",
-            result=results.kept(result.text),
+            result=results.storable_text(result.text),
             is_foreign=result.foreign,
         )
         values = {

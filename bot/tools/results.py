@@ -44,8 +44,8 @@ _TOLD: Final = {
 }
 
 
-def kept(text: str) -> str:
-    """Return a tool's text as it is kept: storable, without invisible signs, cut where it's endless."""
+def storable_text(text: str) -> str:
+    """Return a tool's text without signs that databases refuse, without invisible signs, cut where it's endless."""
     return visible(clean(text[:MOST_CHARS]))
 
 
@@ -63,7 +63,7 @@ def _named(call: ToolCall) -> str:
     return ""
 
 
-def told(call: CallRow, max_chars: int) -> str:
+def text_for_model(call: CallRow, max_chars: int) -> str:
     """Return the text of a call for the model."""
     if call.state not in {"done", "failed"}:
         return _TOLD[call.state]

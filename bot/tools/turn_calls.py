@@ -14,7 +14,7 @@ from bot.tools.call import ASKED_FOR_MS, CallRow, definition, did_like, planned,
 from bot.tools.calls import Calls
 from bot.tools.choices import Choices
 from bot.tools.presence import can_be_asked
-from bot.tools.results import WAITS, told
+from bot.tools.results import WAITS, text_for_model
 from bot.tools.tool import CallContext, NotDone, Place, Tool, chosen_as
 from bot.tools.visible import all_visible
 from memory.ports import Statement
@@ -76,7 +76,7 @@ class TurnCalls:
                 call_id=call.call_id,
                 name=call.tool,
                 arguments=call.arguments_json,
-                result=told(call, self._max_chars),
+                result=text_for_model(call, self._max_chars),
             )
             for call in self._asked.earlier
         )
@@ -124,7 +124,7 @@ class TurnCalls:
         if call.has_ended and call.is_foreign:
             self.is_foreign = True
             self._origins.add(call.server)
-        return told(call, self._max_chars)
+        return text_for_model(call, self._max_chars)
 
     async def _read(self) -> dict[str, CallRow]:
         if self._stored is None:

@@ -97,7 +97,7 @@ def _line(text: str, most: int) -> str:
     return shorten(" ".join(text.split()), most)
 
 
-def told(found: Iterable[WebResult]) -> str:
+def results_text(found: Iterable[WebResult]) -> str:
     """Return the results as the model is told of them; only a line with an address begins with `Address: `."""
     shown = [
         "\n".join((f"{number}. {each.title}", f"{ADDRESS}{each.url}", f"Excerpt: {each.snippet}"))
@@ -110,7 +110,7 @@ def elsewhere(found: Sequence[WebResult]) -> Tool:
     """Return a tool that gives the hits of a search that a provider has made already."""
 
     async def give(_: Mapping[str, Any], __: CallContext) -> ToolResult:
-        return ToolResult(told(found))
+        return ToolResult(results_text(found))
 
     return Tool(WEB_SEARCH, _TELLS, _QUERY, give, reads_only=True, trusted=True)
 
@@ -133,7 +133,7 @@ class Searching:
                 answer = await _answer(request)
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError, zlib.error) as exc:
             raise NotDone(f"the search did not answer ({type(exc).__name__})") from exc
-        return ToolResult(told(results_of(answer)))
+        return ToolResult(results_text(results_of(answer)))
 
 
 async def _answer(request: SearchRequest) -> Any:
