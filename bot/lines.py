@@ -23,6 +23,7 @@ from bot.dates import (
     when_text,
 )
 from memory.ledger import series
+from memory.ledger.rules import first_from
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of, waits_for_word
 from memory.text import shorten
@@ -50,7 +51,8 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
     reader, zone = zone, clock_of(note, zone)
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     remarks = _remarks(note, now_ms, zone, under_ms)
-    if remarks and (note.due_exact or note.rings) and not _alike(now_ms, zone, reader):
+    has_hour, at_ms = note.due_exact or note.rings, note.rings_at_ms or note.due_at_ms or now_ms
+    if remarks and has_hour and not _alike(at_ms, zone, reader):
         remarks.append(zone)
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
@@ -267,7 +269,7 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
     is_today_over = at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}"
     for n in range(is_today_over, _LOOKED_AHEAD):
         first = f"{day + timedelta(days=n):%Y-%m-%d}"
-        if first != left_out and (found := series.first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
+        if first != left_out and (found := first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
             return found == at
     return False
 

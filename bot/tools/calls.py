@@ -25,6 +25,8 @@ from memory.process import faults
 
 log = structlog.get_logger(__name__)
 
+ON_ITS_WAY: Final = frozenset({"queued", "sending"})
+"""States of a question that the person has not been sent yet: its message cannot be changed."""
 NO_ANSWER: Final = "The tool did not answer ({why})."
 
 
@@ -255,8 +257,8 @@ class Calls:
         for row in await self.db.read("tool_calls_run_out", now_ms=self.clock.now_ms()):
             call = call_of(row)
             shown = await self._question(call)
-            if shown and shown["state"] in {"queued", "sending"}:
-                continue  # it's on its way
+            if shown and shown["state"] in ON_ITS_WAY:
+                continue
             with replies.speaking(await self._people.language(call.conversation_id, call.user_id)):
                 text = questions.outcome(replace(call, state="expired"))
             message = questions.edit(text, shown["message_id"] if shown else None)
@@ -269,6 +271,8 @@ class Calls:
     async def beside(self, call: CallRow, *, spared: bool = False) -> list[tuple[CallRow, int | None]]:
         """Return the other calls of a tool about which its person is asked, each with the message that asks.
 
+        A question that is still on its way is left: its message cannot be changed yet.
+
         With `spared` only those that an [Always] would have spared: they asked neither because of somebody else's words
         nor whether to do it once more. Raises `StorageUnavailable`.
         """
@@ -276,6 +280,8 @@ class Calls:
         for each in await self.waiting(call.conversation_id):
             if (each.tool, each.user_id) == (call.tool, call.user_id) and each.call_id != call.call_id:
                 shown = await self._question(each)
+                if shown and shown["state"] in ON_ITS_WAY:
+                    continue
                 if not spared or (shown and orjson.loads(shown["payload_json"]).get("spared")):
                     found.append((each, shown["message_id"] if shown else None))
         return found

@@ -16,6 +16,7 @@ from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.undo import as_of
 from memory.ledger.views import forgotten_words
 from memory.search.terms import split_words
+from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
 from memory.text import asks_at_the_end, last_sentences, whole_sentences
 from memory.types import BY_CLOCK, ConversationTurn, SessionState
@@ -89,6 +90,7 @@ class EarlierSessions:
         standings = await self._standing([line for line in told if line.standing], ledger)
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
+        silent = {*silent, *(turn_id for row in others for turn_id in _undone(row))}
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
             texts[row] = _named(main_matter((note for note in ledger if note.is_real), row.session_id))
@@ -141,6 +143,12 @@ class EarlierSessions:
             while len(self._turns) > CACHED_SESSIONS:
                 self._turns.popitem(last=False)
         return self._turns[key]
+
+
+def _undone(row: SessionRow) -> Sequence[str]:
+    """The turns of a session whose answer was taken back with a new one."""
+    state = state_of_row(row)[0]
+    return state.undone if state else ()
 
 
 def is_read(line: SessionLine | None) -> bool:

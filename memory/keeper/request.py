@@ -46,6 +46,8 @@ LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", "forget"})
 """Tools with which the model notes at once what a message says."""
+REFUSED: Final = "Not "
+"""The beginning of the result of a call that was not done."""
 NOTHING_SEEN: Final[Mapping[str, str]] = MappingProxyType({})
 TAPPED: Final = "[tapped a button of the assistant's]"
 """Stands for the message of a turn that nobody typed."""
@@ -98,7 +100,7 @@ def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOT
 
 def has_noted(turn: ConversationTurn) -> bool:
     """Whether the model noted a turn as it answered."""
-    return any(call.name in NOTES for call in turn.tool_calls)
+    return any(call.name in NOTES and not call.result.startswith(REFUSED) for call in turn.tool_calls)
 
 
 def untold(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOTHING_SEEN) -> list[ConversationTurn]:

@@ -36,12 +36,15 @@ def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text:
 def in_brief(note: Note) -> Note:
     """The note for a line that has little room: the beginning of its text, one moment, dates to come that are not kept.
 
-    What it leaves out a search tells.
+    The moment is when it is due, of a series, or where it rings later, when it rings. The rest is found by a search.
     """
     note = series.at_next_date(note)
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
     update = {"text": shorten(note.text, BRIEF_CHARS), "occurrences": kept}
-    return note.model_copy(update=update | ({} if note.due_at_ms is None else {"rings_at_ms": None}))
+    if note.due_at_ms is not None and note.rings_at_ms is not None:
+        rings = note.repeats or note.rings_at_ms > note.due_at_ms
+        update |= {"due_at_ms": None, "ends_at_ms": None} if rings else {"rings_at_ms": None}
+    return note.model_copy(update=update)
 
 
 def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:

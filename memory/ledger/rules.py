@@ -38,6 +38,14 @@ def what_is_wrong(repeats: str, rings_from: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def first_from(repeats: str, local: str) -> str | None:
+    """The first date of a series from this one on; None for none, and for what is no RRULE."""
+    try:
+        return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
+    except ValueError:
+        return None
+
+
 def is_by_days(repeats: str) -> bool:
     """Whether a rule is fit for a note that doesn't ring: it goes by days, and ends on one where it ends."""
     parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
@@ -51,7 +59,11 @@ def _found(repeats: str, rings_from: str) -> rrule | str:
         rule, first = _parsed(repeats, rings_from), read_local(rings_from)
     except ValueError as exc:
         return str(exc)
-    return rule if _comes(rule, first) else f"{repeats!r} has no date in the four years from {first:%Y-%m-%d} on"
+    try:
+        comes = _comes(rule, first)
+    except (ValueError, TypeError):  # an hour 24, a minute 60: dateutil finds out as it goes
+        return f"{repeats!r} is no RRULE"
+    return rule if comes else f"{repeats!r} has no date in the four years from {first:%Y-%m-%d} on"
 
 
 def _comes(rule: rrule, first: datetime) -> bool:

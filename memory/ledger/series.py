@@ -23,6 +23,7 @@ GOES_ON: Final = timedelta(hours=2)
 """A date of a series is still meant for so long after its hour."""
 LATE_MS: Final = 5 * 60_000
 """A date that rings so much behind its time is known by when it did."""
+Date = tuple[str, int]  # as the rule has it, and the moment at which it comes
 MOST_STEPS: Final = 1_000
 """Dates of a series that are looked through for the next one: every hour for six weeks."""
 
@@ -76,14 +77,6 @@ def begins(note: Note) -> str:
     if note.rings_from or not note.repeats or note.due_at_ms is None:
         return note.rings_from
     return local_of(note.due_at_ms, note.time_zone)
-
-
-def first_from(repeats: str, local: str) -> str | None:
-    """The first date of a series from this one on; None for none, and for what is no RRULE."""
-    try:
-        return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
-    except ValueError:
-        return None
 
 
 def singles(note: Note) -> list[str]:
@@ -147,40 +140,39 @@ def at_its_date(note: Note, now_ms: int) -> Note:
 
     A date with an hour is its next until it has been going on for a while, one without until the day is over.
     """
-    found = _its_date(note, now_ms)
+    found = next(filter(None, _its_dates(note, now_ms)), None)
     return note.model_copy(update={"due_at_ms": found[1]}) if found else note
 
 
-def _its_date(note: Note, now_ms: int) -> tuple[str, int] | None:
-    """The next date of a series that doesn't ring, else its last: as the rule has it, and the moment."""
+def _its_dates(note: Note, now_ms: int) -> tuple[Date | None, Date | None]:
+    """The next date of a series that doesn't ring, and its last before now."""
     if not note.repeats or note.rings_from or note.due_at_ms is None:
-        return None
+        return None, None
     now = read_local(local_of(now_ms, note.time_zone))
     edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
     try:
         rule = rule_of(note.repeats, begins(note))
     except ValueError:
-        return None
+        return None, None
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
-    moved = [(moment_of(note, each), each.original_local) for each in note.occurrences if each.state == "moved"]
-    coming = next((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), None)
-    before = rule.before(edge)
-    ahead = [date for date in moved if date[0] >= edge_ms]
-    ahead += [(at_ms_of(coming, note.time_zone), coming)] if coming else []
-    if ahead:
-        return min(ahead)[::-1]
-    return (f"{before:{LOCAL}}", at_ms_of(f"{before:{LOCAL}}", note.time_zone)) if before else None
+    moved = [(each.original_local, moment_of(note, each)) for each in note.occurrences if each.state == "moved"]
+    regular = next((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), None)
+    ahead = [date for date in moved if date[1] >= edge_ms]
+    ahead += [(regular, at_ms_of(regular, note.time_zone))] if regular else []
+    last = rule.before(edge)
+    before = (f"{last:{LOCAL}}", at_ms_of(f"{last:{LOCAL}}", note.time_zone)) if last else None
+    return min(ahead, key=lambda date: date[1], default=None), before
 
 
-def next_date(note: Note, now_ms: int) -> tuple[str, int] | None:
-    """The date that comes next, as the rule has it, and the moment: when it rings, else when it is due."""
-    return next_ring(note) or _its_date(note, now_ms)
+def next_date(note: Note, now_ms: int) -> Date | None:
+    """The date that comes next: when it rings, else when it is due; the last once that is over."""
+    return next_ring(note) or next(filter(None, _its_dates(note, now_ms)), None)
 
 
 def goes_on(note: Note, now_ms: int) -> bool:
     """Whether a series has another date to come, or is due later."""
-    coming = _its_date(note, now_ms)
-    return bool(next_ring(note)) or (coming[1] if coming else note.due_at_ms or 0) > now_ms
+    coming, before = _its_dates(note, now_ms)
+    return bool(coming) if coming or before else bool(next_ring(note)) or (note.due_at_ms or 0) > now_ms
 
 
 def until_its_last(note: Note) -> str:
@@ -302,13 +294,13 @@ def carried(note: Note, new: Note) -> tuple[Occurrence, ...]:
 def taken_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, ...]:
     """The dates once one that was done or left out is neither: it waits for word where it is over, else it rings."""
     others = tuple(each for each in note.occurrences if each is not date)
+    if not note.rings_from:
+        return others if date.moved_to_ms is None else put(others, date.model_copy(update={"state": "moved"}))
     if date.state == "done" and moment_of(note, date) <= now_ms:
         return put(others, date.model_copy(update={"state": "rang"}))
     if date.state == "left_out" or any(each.state in OVER for each in others):
         return others
-    local = read_local(date.original_local)
-    rule = _rule(note)
-    before = rule.before(local) if rule else None
+    before = rule.before(read_local(date.original_local)) if (rule := _rule(note)) else None
     return others if before is None else put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from memory.ledger import series, views
 from memory.ledger.apply import apply, apply_all
-from memory.ledger.rules import rule_of
+from memory.ledger.rules import first_from, rule_of
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
 from memory.ledger.undo import rebased, rebuilt, undo
 
@@ -256,7 +256,7 @@ def test_a_rule_without_any_date_is_refused_and_one_that_is_stored_is_no_series(
         assert series.at_next_date(series.at_its_date(note, NOW * 2)) == note
         assert series.next_ring(note) is None
         assert not series.has_date(note, "2027-02-01T18:00")
-    assert series.first_from(LEAP_DAYS, "2027-01-15T18:00") == "2028-02-29T18:00"
+    assert first_from(LEAP_DAYS, "2027-01-15T18:00") == "2028-02-29T18:00"
 
 
 @pytest.mark.parametrize("rule", ["FREQ=DAILY;INTERVAL=0", "INTERVAL=-1;FREQ=WEEKLY"])

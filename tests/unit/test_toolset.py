@@ -379,6 +379,30 @@ async def test_one_date_of_a_series_that_does_not_ring_is_left_out_moved_or_done
     assert stored(box, ledger).notes[1].is_open
 
 
+async def test_yesterdays_date_of_a_series_that_does_not_ring_is_ticked_and_taken_back():
+    """“Did yesterday's” ends neither the series nor today's date; taken back, nothing is said to have rung."""
+    daily = {"due_at_ms": local_ms("2026-11-20T00:00"), "repeats": "FREQ=DAILY"}
+    ledger = ledger_of(("task", "Water the plants", daily))
+    box = make_box(ledger=ledger)
+
+    said = await box.end([1], "done", "2026-11-23")
+    assert "due Tue 2026-11-24" in said
+    assert "last date" not in said
+    assert "due Wed 2026-11-25" in await box.end([1], "done", "2026-11-24")
+    said = await box.end([1], "reopen", "2026-11-24")
+    assert "due Tue 2026-11-24" in said
+    assert "rang" not in said
+
+
+@pytest.mark.parametrize("rule", ["FREQ=HOURLY;BYMINUTE=60", "FREQ=HOURLY;BYHOUR=24"])
+async def test_a_rule_with_an_hour_that_no_day_has_is_refused(rule):
+    """The answer goes on: dateutil finds out only as it looks for a date."""
+    box = make_box()
+
+    assert "Not" in await box.note("Bread", "task", due="2026-11-25", repeats=rule)
+    assert "Not" in await box.remind(text="Bread", at="2026-11-25T08:00", repeats=rule)
+
+
 async def test_a_date_that_was_moved_is_done_on_its_new_day():
     """Tuesday's order went out on Monday: nothing says that it was done on Tuesday."""
     ledger = rang_on("2026-11-16")

@@ -14,7 +14,7 @@ from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_days, read
 from bot.answers.tools.which import candidates, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
-from memory.ledger.rules import what_is_wrong
+from memory.ledger.rules import first_from, what_is_wrong
 from memory.ledger.types import Applied, Note, Operation, Refusal
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
@@ -154,7 +154,7 @@ class Desk:
         if not rule and rule is not None:
             return {}
         begins = self.time(due) if due.strip() else LocalTime(series.local_of(self.ask.now_ms, self.zone)[:10])
-        first = series.first_from(rule, begins.local()) if rule else None
+        first = first_from(rule, begins.local()) if rule else None
         if first is None:
             why = what_is_wrong(rule, begins.local()) if rule else f"{repeats!r} is no RRULE"
             raise Refused(f"Not done: {why}. {HOW}")
