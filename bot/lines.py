@@ -144,7 +144,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
     if rings_at_ms is not None or series.last(note, "passed"):
         found += _last_date(note, now_ms, zone, told)
-    if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
+    if _rests(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
 
@@ -250,7 +250,7 @@ def _next(
         when = f"{local(at_ms, zone):%H:%M}" if is_told else soon_text(at_ms, now_ms, zone, language)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         return replies.say("lines.this_time", every=every, when=when)
-    is_expected = is_snoozed(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
+    is_expected = _rests(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hour, ""
@@ -304,6 +304,11 @@ def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]
     language, is_told = replies.spoken(), exact and local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language, exact=exact)
     return say_in(note.conversation_id, "lines.rang", when=when)
+
+
+def _rests(note: Note, now_ms: int) -> bool:
+    """Whether nothing of it comes before the time until which it was put off: what rings all the same is not paused."""
+    return is_snoozed(note, now_ms) and not (note.rings_at_ms and note.rings_at_ms < (note.snoozed_until_ms or 0))
 
 
 def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

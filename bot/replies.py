@@ -122,12 +122,6 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def shorten(text: str, max_chars: int = 120) -> str:
-    """Return the text on one line, cut at a word with an ellipsis when it is longer."""
-    line = " ".join(text.split())
-    return line if len(line) <= max_chars else line[: max_chars - 1].rsplit(" ", 1)[0] + "…"
-
-
 def command_menu(code: str) -> dict[str, str]:
     """Return the description of each command, in a language."""
     table = sentences(code)

@@ -41,6 +41,12 @@ _SHORTENED = re.compile(
 """Words that are written short, in the languages that the search knows. Where one stands at the end of a sentence the
 next one stays with it; one that is missing here cuts a sentence in its middle."""
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
+_CLAUSES: Final = (", ", "; ", ": ", ". ", "! ", "? ", " \u2013 ", " (")
+_NEAR: Final = 2 / 3
+"""A clause that ends before so much of what there is room for leaves too little."""
+_LITTLE: Final = 3
+"""Letters of a word that opens a phrase in most languages: `for the`, `mit dem`, `de la`."""
+_LOOSE: Final = " ,;:.!?\u2013("
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f")
 _CLOSING: Final = " \t\n\"')]*_\u00bb\u201d"
@@ -67,12 +73,20 @@ def clip(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text on one line, at most `limit` characters, cut at a word with an ellipsis."""
+    """The text on one line, at most `limit` characters: cut at a clause's end where one is near, else at a word.
+
+    Not behind a little word, which belongs to what follows: `The tiers of the cake…`, never `… the cake for…`.
+    """
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
-    cut = line[: limit - 1]
-    return (cut.rsplit(" ", 1)[0] or cut).rstrip(" ,;:") + "…"
+    head = line[:limit].rpartition(" ")[0]
+    head = head if len(head) > limit // 2 else line[: limit - 1]
+    clause = max(f"{head} ".rfind(mark) for mark in _CLAUSES)
+    head = head[:clause] if clause > len(head) * _NEAR else head
+    while " " in head and (last := head.rsplit(" ", 1)[1]).islower() and len(last) <= _LITTLE:
+        head = head.rsplit(" ", 1)[0]
+    return head.rstrip(_LOOSE) + "…"
 
 
 def lowered(text: str) -> str:

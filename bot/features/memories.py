@@ -20,6 +20,7 @@ from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Heading, best_first, by_heading, has_faded, standing
 from memory.search.same_words import asked_words, held
+from memory.text import shorten
 
 FOUND_MOST = 60
 WORDS_CHARS = 60
@@ -58,7 +59,7 @@ def _head(name: Heading, *, private: bool) -> str:
 
 def found_list(words: str, found: Sequence[Note], now_ms: int, zone: str) -> Listing | OutgoingMessage:
     """Notes about some words, or the sentence that there are none."""
-    quoted = replies.shorten(words, WORDS_CHARS)
+    quoted = shorten(words, WORDS_CHARS)
     if not found:
         return OutgoingMessage(replies.say("memory_not_found", words=quoted))
     head = replies.say("memory_found", words=quoted)

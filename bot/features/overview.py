@@ -27,6 +27,7 @@ from memory.ledger.views import (
     to_do,
     to_ring,
 )
+from memory.text import shorten
 from memory.types import SessionState
 
 LINES = 8
@@ -126,7 +127,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
         title = name_of(coming[0])
         lines.append(replies.say("status_jobs", when=when, title=title))
     if rang := ", ".join(name_of(note) for note in rang_last(ledger, now_ms)):
-        lines.append(replies.say("status_late", titles=replies.shorten(rang, LATE_CHARS)))
+        lines.append(replies.say("status_late", titles=shorten(rang, LATE_CHARS)))
     elif not coming:
         lines.append(replies.say("status_no_jobs"))
     return "\n".join([*lines, "", replies.say("status_tail")])
@@ -199,5 +200,5 @@ class Overview:
             return ""
         now_ms = self._services.clock.now_ms()
         day = day_text(first.created_at_ms, now_ms, zone, replies.spoken())
-        words = replies.shorten(began_with(first), BEGINNING_CHARS)
+        words = shorten(began_with(first), BEGINNING_CHARS)
         return f"{day}, {replies.say('quoted', text=words)}" if words else day

@@ -29,6 +29,7 @@ from memory.ledger.apply import apply, folded
 from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome
 from memory.ledger.views import ringing, to_ring
 from memory.ports import Statement
+from memory.text import shorten
 
 MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000
 MINUTE_MS = 60_000
@@ -140,7 +141,7 @@ class Reminders:
         moment = await self._moment(said, now_ms, zone.name)
         at_ms = series.at_ms_of(moment.minute(), zone.name) if moment else 0
         if moment is None or not now_ms < at_ms <= now_ms + MAX_AHEAD_MS:
-            await self._say(envelope, replies.say("remind_unclear", said=replies.shorten(said, 60)))
+            await self._say(envelope, replies.say("remind_unclear", said=shorten(said, 60)))
             return
         text = moment.rest_of(said)
         if not text:
@@ -172,7 +173,7 @@ class Reminders:
         by = Actor("person", now_ms, _cause(envelope))
         outcome = apply(await services.memory.ledgers.read(envelope.conversation_id), add, by)
         if not isinstance(outcome, Applied):
-            said = replies.shorten(envelope.arguments, 60)
+            said = shorten(envelope.arguments, 60)
             known = outcome.number is not None and outcome.code == "known"
             text = replies.say("remind_known") if known else replies.say("remind_unclear", said=said)
             await self._say(envelope, text)
@@ -243,7 +244,7 @@ class Reminders:
         by = Actor("person", now_ms, _cause(envelope))
         outcome = apply(ledger, operation, by)
         if not isinstance(outcome, Applied):
-            await self._say(envelope, replies.say("remind_unclear", said=replies.shorten(envelope.arguments, 60)))
+            await self._say(envelope, replies.say("remind_unclear", said=shorten(envelope.arguments, 60)))
             return
         if outcome.note.rings_at_ms is None:
             text = say_in(note.conversation_id, "reminder_off", title=name_of(note))
@@ -262,7 +263,7 @@ class Reminders:
             return
         found = find_time_zone(envelope.arguments)
         if found is None:
-            await self._say(envelope, replies.say("zone_unknown", said=replies.shorten(envelope.arguments, 40)))
+            await self._say(envelope, replies.say("zone_unknown", said=shorten(envelope.arguments, 40)))
             return
         text = replies.say("zone_set", zone=found, now=when_text(now_ms, now_ms, found, language))
         ledger = await services.memory.ledgers.read(envelope.conversation_id)

@@ -19,11 +19,15 @@ from memory.ledger.views import forgotten_turns
 from memory.ports import Statement
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow
+from memory.text import shorten
 
 SESSIONS_SHOWN = 8
 QUOTED_CHARS = 160
 BEGINNING_CHARS = 36
-TITLE_CHARS = 48
+BUTTON_CHARS = 48
+"""Of the name of a session on a button."""
+NAME_CHARS = 160
+"""Of one in a text: a title stands there whole."""
 
 
 class Sessions:
@@ -69,7 +73,7 @@ class Sessions:
         rows, current_id = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
         return tuple(
-            (Button(_label(row, now_ms, zone, current_id), "continue", {"session_id": row.session_id}),)
+            (Button(_label(row, now_ms, zone, current_id, BUTTON_CHARS), "continue", {"session_id": row.session_id}),)
             for row in rows
             if row.session_id != current_id
         )
@@ -105,12 +109,12 @@ class Sessions:
         now_ms, zone = await self._clock(envelope)
         text = replies.say(
             "continued",
-            title=_name(row, now_ms, zone),
+            title=shorten(_name(row, now_ms, zone), NAME_CHARS),
             turns=replies.counted(row.turn_count, "message"),
             ago=_ago(row, now_ms, zone),
         )
         if said := beginning(last, forgotten_turns(ledger), row.last_seq):
-            text += "\n\n" + replies.say("continued_last", user=replies.shorten(said.user_text, QUOTED_CHARS))
+            text += "\n\n" + replies.say("continued_last", user=shorten(said.user_text, QUOTED_CHARS))
         await self._changing(
             envelope,
             OutgoingMessage(text),
@@ -150,7 +154,7 @@ class Sessions:
         first = beginning(await self._services.memory.store.turns_between(row.session_id, seq, seq), silent, seq)
         if first is None or not tells_something(first.user_text):
             return ""
-        words = replies.shorten(first.user_text.strip(), BEGINNING_CHARS)
+        words = shorten(first.user_text.strip(), BEGINNING_CHARS)
         return row.title if tells_something(row.title) else replies.say("quoted", text=words)
 
     async def _changing(
@@ -164,16 +168,15 @@ class Sessions:
         await self._services.committer.say(Target.of(envelope), [message], lambda *rows: change((end, *rows)))
 
 
-def _label(row: SessionRow, now_ms: int, zone: str, current_id: str | None) -> str:
-    """One line about a session, short enough for a button: its name, its size, when its last turn was."""
+def _label(row: SessionRow, now_ms: int, zone: str, current_id: str | None, most: int = NAME_CHARS) -> str:
+    """One line about a session: its name, its size, when its last turn was."""
     when = replies.say("current") if row.session_id == current_id else _ago(row, now_ms, zone)
-    return f"{_name(row, now_ms, zone)} · {replies.counted(row.turn_count, 'message')} · {when}"
+    return f"{shorten(_name(row, now_ms, zone), most)} · {replies.counted(row.turn_count, 'message')} · {when}"
 
 
 def _name(row: SessionRow, now_ms: int, zone: str) -> str:
     """The title of a session, else its day."""
-    day = day_text(row.created_at_ms, now_ms, zone, replies.spoken())
-    return replies.shorten(bare(row.title) or day, TITLE_CHARS)
+    return bare(row.title) or day_text(row.created_at_ms, now_ms, zone, replies.spoken())
 
 
 def _ago(row: SessionRow, now_ms: int, zone: str) -> str:

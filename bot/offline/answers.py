@@ -14,6 +14,7 @@ from bot.offline.forms import content_of, shared
 from bot.offline.words import Words
 from memory.ledger.types import Add, Applied, Change, End, Note, Operation, Outcome
 from memory.ledger.views import best_first, moment_of, to_do, within
+from memory.text import shorten
 
 MOST_LINES: Final = 8
 MOST_QUOTES: Final = 4
@@ -189,4 +190,4 @@ def _said_in(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return replies.shorten(text, QUOTED_CHARS)
+    return shorten(text, QUOTED_CHARS)

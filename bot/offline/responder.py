@@ -21,6 +21,7 @@ from bot.tools.tool import Tool
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Applied, End, Ledger, Operation, Outcome
 from memory.ledger.views import to_do, within
+from memory.text import shorten
 
 log = structlog.get_logger(__name__)
 
@@ -186,4 +187,4 @@ def _decided(what: str, ask: Ask, words: Words) -> Reply:
 def _unknown(what: str, ask: Ask, words: Words) -> Reply:
     """The reply that nothing was said about it, to a question about the past; else that it is beyond a program."""
     of_the_past = first_match(words.asks["past"], trimmed(plain(ask.text)).lstrip("¿¡ ")) is not None
-    return own("know_none", about=replies.shorten(what, 60)) if of_the_past else own("beyond")
+    return own("know_none", about=shorten(what, 60)) if of_the_past else own("beyond")

@@ -15,7 +15,9 @@ from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Lanes
 from bot.turns.parked import INTERRUPTED
 from bot.turns.services import Services, language_of
+from memory.text import shorten
 
+QUOTED_CHARS = 120
 log = structlog.get_logger(__name__)
 
 
@@ -101,11 +103,14 @@ class Recovery:
         await self._services.committer.parked(batch, [message], INTERRUPTED, turn_id)
 
 
+QUOTED_CHARS = 120
+
+
 def interrupted(
     batch: Sequence[Envelope], payload: Mapping[str, str], now_ms: int, edits_message_id: int | None
 ) -> OutgoingMessage:
     """Return the question about an old turn; it takes the place of the preview of its answer."""
-    ago, text = replies.ago(now_ms - batch[0].received_at_ms), replies.shorten(batch_text(batch))
+    ago, text = replies.ago(now_ms - batch[0].received_at_ms), shorten(batch_text(batch), QUOTED_CHARS)
     now = Button(replies.say("answer_now"), "answer_parked", payload)
     skip = Button(replies.say("skip"), "skip_parked", payload)
     fresh = Button(replies.say("fresh_start"), "fresh_parked", payload)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from memory.text import shorten
+
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _SPECIFIC = re.compile(r"https?://\S+|\S*@\S+|\S*\d\S*", re.UNICODE)
 _UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -32,7 +34,7 @@ def one_line(text: str, max_chars: int) -> str:
     """
     plain = text if text.isascii() and text.isprintable() else _visible(repair_mojibake(text))
     line = " ".join(_LONE_MARK.sub(lambda mark: _MARKS[mark.group()], plain).split())
-    return line if len(line) <= max_chars else _cut(line, max_chars)
+    return shorten(line, max_chars)
 
 
 def generalize(text: str) -> str:
@@ -66,10 +68,3 @@ def _visible(text: str) -> str:
 def _unspaced(word: str) -> bool:
     """Return whether the word is of a script that puts no spaces between words."""
     return not word.isascii() and any(first <= ord(word[0]) <= last for first, last in _UNSPACED)
-
-
-def _cut(line: str, max_chars: int) -> str:
-    """Cut at the last word that fits, or in mid-word when there is none."""
-    head = line[: max_chars - 1]
-    at_word = head.rsplit(" ", 1)[0]
-    return f"{at_word if len(at_word) > max_chars // 2 else head}…"

@@ -77,7 +77,7 @@ async def test_pictures_are_told_apart_by_what_they_show(api, bot):
     await bot.settled()
 
     assert "2. your picture “Grey hexagonal tiles beside an oak floor.” (JPEG" in listed.text
-    assert "1. your picture “Slip of the school for the class trip: leaving at 8:30,…” (JPEG" in listed.text
+    assert "1. your picture “Slip of the school for the class trip: leaving at 8:30…” (JPEG" in listed.text
     assert api.calls_of("sendPhoto")[-1].params["caption"].startswith("Slip of the school for the class trip")
 
 

@@ -153,7 +153,7 @@ def test_an_arc_says_what_the_note_says():
     (arc,) = framed(make_note(text))
 
     assert arc.summary == text
-    assert arc.title == one_line(text, TITLE_MAX_CHARS) == "Send the report about the harbour to Anna, before she…"
+    assert arc.title == one_line(text, TITLE_MAX_CHARS) == "Send the report about the harbour to Anna…"
     assert not arc.generalized
 
 

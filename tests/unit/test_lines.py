@@ -454,6 +454,13 @@ def test_a_series_that_rests_is_paused_and_not_put_off(language):
         assert "14" not in line(note)
 
 
+def test_a_series_that_rings_all_the_same_is_not_called_paused():
+    """The line tells what will happen."""
+    rings = {"rings_at_ms": NEXT_MS, "snoozed_until_ms": NEXT_MS + 30 * DAY_MS}
+
+    assert line(a_note("Choir", **TUESDAYS | rings)) == "Choir (⏰ every Tuesday at 19:00)"
+
+
 def test_what_has_brackets_gets_no_second_ones_and_another_hour_is_told():
     """To be there at 6h45 tells neither when the shift begins nor when the reminder comes."""
     at_ms = START_MS - START_MS % DAY_MS + DAY_MS + 7 * HOUR_MS + HOUR_MS // 2

@@ -21,6 +21,7 @@ from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import session_lines
 from memory.ports import Row, Statement
 from memory.storage.store import SessionRow
+from memory.text import shorten
 from memory.types import PRIVATE, SessionState
 
 CARRIED, CARRIED_CHARS = 1, 50
@@ -117,7 +118,7 @@ class CarriedMatters:
         rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED + 1)
         titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
         names = [each for each in titles if each] or [arc.title for arc in shown.arcs]
-        return [replies.shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
+        return [shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows the context carried into this first turn of a session."""

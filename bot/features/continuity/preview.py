@@ -11,6 +11,7 @@ from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
 from memory.ledger.types import Ledger, Note
+from memory.text import shorten
 
 LABEL_CHARS = 36
 
@@ -110,7 +111,7 @@ def drop_rows(shown: BootstrapPreview, payload: dict[str, Any]) -> Rows:
     return tuple(
         (
             Button(
-                replies.say("drop", title=replies.shorten(arc.title, LABEL_CHARS)),
+                replies.say("drop", title=shorten(arc.title, LABEL_CHARS)),
                 "drop_arc",
                 {**payload, "arc_id": arc.arc_id},
             ),

@@ -15,6 +15,7 @@ from bot.sentences import LANGUAGES
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.continuity.types import Mode, Persona, Preference
+from memory.text import shorten
 
 MODES: tuple[Mode, ...] = ("ask", "use", "off")
 TONGUES_A_ROW = 4
@@ -212,7 +213,7 @@ def persona_message(
         for name, label in labels.items()
     ]
     if words:
-        labels[OWN] = replies.say("quoted", text=replies.shorten(words, OWN_CHARS))
+        labels[OWN] = replies.say("quoted", text=shorten(words, OWN_CHARS))
         lines.append(f"• {_marked(replies.say('quoted', text=words), current == OWN)}")
     buttons = tuple((Button(_marked(label, name == current), "be", {PERSONA: name}),) for name, label in labels.items())
     text = "\n".join((replies.say("persona_head"), *lines, "", replies.say("persona_tail")))

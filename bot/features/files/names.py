@@ -9,6 +9,7 @@ from bot.files.rows import StoredFile
 from bot.intake.media import own_words
 from bot.turns.services import Services
 from bot.turns.steps.attachments import file_name
+from memory.text import shorten
 
 TITLE_CHARS: Final = 60
 
@@ -19,10 +20,10 @@ async def title_of(services: Services, file: StoredFile) -> str:
     Of one of a private session its name alone: all other words stay there.
     """
     if file.private:
-        return replies.shorten(file.name, TITLE_CHARS)
+        return shorten(file.name, TITLE_CHARS)
     turn = None if file.name or file.described else await services.memory.store.turn(file.turn_id or "")
     text = file.name or file.described or (own_words(turn.user_text) if turn else "")
-    return replies.shorten(text, TITLE_CHARS)
+    return shorten(text, TITLE_CHARS)
 
 
 async def name_of(services: Services, file: StoredFile) -> str:

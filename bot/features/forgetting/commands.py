@@ -42,6 +42,7 @@ from memory.privacy.plan import ForgetCounts
 from memory.search.query import Query
 from memory.search.same_words import asked_words, held, telling_forms
 from memory.state.listed import picked, places_in
+from memory.text import shorten
 from memory.types import ListedItem
 
 log = structlog.get_logger(__name__)
@@ -119,7 +120,7 @@ class Forgetting:
         notes = best_first(mine, now_ms)
         turns = await self._turns_for(holding(notes, words, now_ms, zone), words, whose, by)
         found = found_in(notes, turns, words, now_ms, zone)[:FOUND_MOST]
-        quoted = replies.shorten(words, 60)
+        quoted = shorten(words, 60)
         if not found:
             return OutgoingMessage(replies.say("forget_not_found", words=quoted))
         keys = word_keys(envelope.conversation_id, asked_words(words).values())

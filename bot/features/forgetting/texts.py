@@ -15,6 +15,7 @@ from memory.ports import Row
 from memory.privacy.forget import Echo, Foreseen, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.same_words import Forms, asked_words, held
+from memory.text import shorten
 from memory.types import ListedItem
 
 LISTED = 8
@@ -73,7 +74,7 @@ def question(
     parts = [replies.say(f"{table}.{'parts' if foreseen.parts else what}")]
     counted = replies.say("forget_goes_counted", what=counts_text(foreseen.counts))
     parts.append(counted if what in STOPPING else goes_text(foreseen))
-    stays = "\n".join(f"• {replies.shorten(bare(text), QUOTED_CHARS)}" for text in foreseen.stays[:LISTED])
+    stays = "\n".join(f"• {shorten(bare(text), QUOTED_CHARS)}" for text in foreseen.stays[:LISTED])
     parts += [replies.say("forget_stays", texts=stays)] if stays else []
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
     return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))
@@ -86,16 +87,16 @@ def goes_text(foreseen: Foreseen) -> str:
         ("forget_goes_note", foreseen.notes),
         ("forget_goes_reminder", foreseen.reminders),
     )
-    lines = [replies.say(line, text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
+    lines = [replies.say(line, text=shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
     for each in foreseen.parts:
         line = "forget_goes_part" if each.by_person else "forget_goes_part_answer"
-        lines.append(replies.say(line, text=replies.shorten(each.text, QUOTED_CHARS)))
+        lines.append(replies.say(line, text=shorten(each.text, QUOTED_CHARS)))
     in_part = {each.turn_id for each in foreseen.parts}
     for each in (each for each in foreseen.echoes if each.turn_id not in in_part):
         line = "forget_goes_said" if each.by_person else "forget_goes_answer"
         lines.append(replies.say(line, text=_around(each.text, each.word)))
     if not lines:
-        gone = (replies.shorten(text, QUOTED_CHARS) for text in foreseen.forgotten)
+        gone = (shorten(text, QUOTED_CHARS) for text in foreseen.forgotten)
         lines = [replies.say("forget_goes_gone", text=text) for text in gone]
     more = [replies.say("forget_goes_more", count=len(lines) - LISTED)] if len(lines) > LISTED else []
     return "\n".join([replies.say("forget_goes_head"), *lines[:LISTED], *more])
@@ -167,7 +168,7 @@ def _around(text: str, words: str) -> str:
     """Return the words with the text around them, on one line."""
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
-    return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
+    return ("…" if start else "") + shorten(text[start:], QUOTED_CHARS)
 
 
 def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:

@@ -15,6 +15,7 @@ from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.group_word import told_with, word_of
 from bot.turns.services import Services
+from memory.text import shorten
 
 
 class GroupCommands:
@@ -60,7 +61,7 @@ class GroupCommands:
         heads = {BEFORE: replies.say("group_before_head")}
         shown = [(heads.get(group.title, group.title), told) for group, told in found if told]
         parts = ["\n".join([f"{head}:", *map(line, told)]) for head, told in shown]
-        return "\n\n".join(parts) or replies.say("group_nothing_found", words=replies.shorten(words, 60))
+        return "\n\n".join(parts) or replies.say("group_nothing_found", words=shorten(words, 60))
 
     async def _open(self, tap: Tap) -> bool | str:
         """Keep the decision of an admin; one who is none any more only hears so."""

@@ -11,10 +11,10 @@ from bot.ops.copies import checkpoints
 from bot.ops.records import quarantine
 from bot.ops.runs.failures import FailedMessage, list_failed
 from bot.ops.workspace import OpsError
-from bot.replies import shorten
 from bot.tools.choices import EVERYBODY
 from bot.turns.parked import decided
 from memory.continuity.types import BootstrapOwner, Mode, Preference
+from memory.text import shorten
 
 NAME_CHARS: Final = 100
 SAID: Final = {

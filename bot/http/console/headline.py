@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bot.replies import ago, plural, shorten
+from bot.replies import ago, plural
+from memory.text import shorten
 
 Level = Literal["good", "warn", "bad"]
 

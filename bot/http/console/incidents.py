@@ -12,7 +12,8 @@ from bot.ops.records.quarantine import list_failed_parts, list_quarantined
 from bot.ops.runs.failures import NOT_BROKEN, cause_of, list_failed, list_waiting
 from bot.ops.runs.workers import in_words, read_workers
 from bot.people.names import ChatName, Names, read_names
-from bot.replies import plural, shorten
+from bot.replies import plural
+from memory.text import shorten
 
 QUOTED_CHARS = 300
 NOBODY = "no chat"

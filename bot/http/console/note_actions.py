@@ -8,8 +8,9 @@ from bot.http.console.action import QUOTED_CHARS, Action, Confirmation, Done, Fo
 from bot.http.served import Served
 from bot.ops.records import notes
 from bot.ops.workspace import OpsError
-from bot.replies import plural, shorten
+from bot.replies import plural
 from memory.ledger.types import Ending
+from memory.text import shorten
 
 FLUSH_S: Final = 3.0
 LOCAL_CHARS: Final = len("2026-12-01T09:00")

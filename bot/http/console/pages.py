@@ -21,7 +21,7 @@ from bot.ops.records.prompts import read_prompt
 from bot.ops.records.sessions import Shown, found_of, show_session
 from bot.ops.workspace import OpsError
 from bot.people.names import ChatName, Names, read_names
-from bot.replies import ago, shorten
+from bot.replies import ago
 from memory.context.earlier import beginning
 from memory.continuity.types import Mode, ScoredArc
 from memory.keeper.session_lines import session_lines
@@ -29,6 +29,7 @@ from memory.ledger.types import Note
 from memory.ledger.views import forgotten_turns
 from memory.ports import Row
 from memory.storage.store import SessionRow
+from memory.text import shorten
 from memory.types import ConversationTurn
 from memory.zones import zone_of
 

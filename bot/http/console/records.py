@@ -16,10 +16,10 @@ from bot.ops.runs.history import DAY_MS, iso_day, recovered_by_day
 from bot.ops.runs.status import Boot, read_boot, report_in_words
 from bot.ops.runs.workers import read_workers
 from bot.people.names import read_names
-from bot.replies import shorten
 from bot.tools.choices import EVERYBODY, server_name
 from bot.tools.mcp.naming import names_in
 from memory.ports import Row
+from memory.text import shorten
 
 SESSIONS: Final = 60
 VERDICTS: Final = 100

@@ -11,8 +11,9 @@ from bot.ops.format import short_ids
 from bot.ops.records.bootstrap import Chosen
 from bot.ops.records.sessions import chat_of
 from bot.ops.screens.lines import columns, said
-from bot.replies import plural, shorten
+from bot.replies import plural
 from memory.continuity.types import ScoredArc, Stages
+from memory.text import shorten
 
 TEXT_CHARS = 80
 

@@ -18,8 +18,9 @@ from bot.ops.format import NO_TITLE, joined, printable, short_ids, size, when
 from bot.ops.records.quarantine import FailedPart, Quarantined
 from bot.ops.records.sessions import ListedSession, chat_of
 from bot.ops.runs.status import Status
-from bot.replies import ago, plural, shorten
+from bot.replies import ago, plural
 from memory.sessions.hydrator import HydrationReport
+from memory.text import shorten
 
 COLORS = {"ok": "green", "behind": "green", "warn": "yellow", "missing": "yellow", "fail": "red", "wrong": "red"}
 MEANINGS = {

@@ -14,11 +14,12 @@ from rich.text import Text
 from bot.ops.format import NO_TITLE, moment, when
 from bot.ops.records.sessions import Found, Shown, chat_of
 from bot.ops.screens.lines import STATUS_WORDS, columns, facts, said
-from bot.replies import plural, shorten
+from bot.replies import plural
 from memory.context.context_builder import reference_text
 from memory.packets import RetrievedItem, TierReceipt
 from memory.ports import Row
 from memory.state.state_manager import session_title
+from memory.text import shorten
 from memory.types import ConversationTurn, SessionState
 
 DIGEST_CHARS = 12

@@ -25,6 +25,7 @@ from bot.people.choices import LANGUAGE
 from bot.turns.parked import try_again
 from bot.turns.services import Services
 from memory.packets import ConversationContextPacket
+from memory.text import shorten
 from memory.types import SessionState
 
 ATTACHED_SHARE: Final = 3
@@ -143,7 +144,7 @@ async def _heard(room: FileRoom, spoken: Sequence[StoredFile], conversation_id: 
     found: list[OutgoingMessage] = []
     for file in spoken:
         key = "heard_unsure" if file.why == "unsure" else "heard" if before or found else "heard_first"
-        text = replies.say(key, text=replies.shorten(await room.readings.spoken(file), HEARD_CHARS))
+        text = replies.say(key, text=shorten(await room.readings.spoken(file), HEARD_CHARS))
         found.append(OutgoingMessage(text, kind=f"heard {file.number}"))
     return found
 

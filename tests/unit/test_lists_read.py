@@ -1,0 +1,675 @@
+"""The lists of one person who speaks four languages, as they are read: a line that reads wooden here is to be mended.
+
+Whoever changes a line on purpose reads all of them aloud and writes them down anew.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import replies
+from bot.features.lists import PAGE, Listing, page
+from bot.features.loops import loop_list
+from bot.features.memories import memory_list
+from memory.ledger import series
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, Applied, Ledger, Occurrence
+
+ZONE = "Europe/Berlin"
+LANGUAGES = ("en", "de", "es", "fr")
+
+
+def at_ms(text: str) -> int:
+    return series.at_ms_of(text if "T" in text else f"{text}T00:00", ZONE)
+
+
+NOW_MS = at_ms("2026-11-26T10:00")  # a Thursday
+
+
+def due(text: str, to: str = "") -> dict:
+    ends = {"ends_at_ms": at_ms(to)} if to else {}
+    return {"due_at_ms": at_ms(text), "due_exact": "T" in text, **ends}
+
+
+def ring(local: str, repeats: str = "", *dates: Occurrence) -> dict:
+    return {"rings_from": local, "repeats": repeats, "occurrences": dates}
+
+
+def occ(local: str, state: str, to: str = "") -> Occurrence:
+    return Occurrence(original_local=local, state=state, moved_to_ms=at_ms(to) if to else None)
+
+
+NOTES = [
+    (
+        "fact",
+        {},
+        (
+            "Your bakery is called The Loaf, in Leeds",
+            "Deine Bäckerei heißt Krume, in Bonn",
+            "Tu panadería se llama Miga, en Vigo",
+            "Ta boulangerie s'appelle La Mie, à Lyon",
+        ),
+    ),
+    (
+        "person",
+        {},
+        (
+            "Ana is your sister and lives in Lisbon",
+            "Ana ist deine Schwester und wohnt in Lissabon",
+            "Ana es tu hermana y vive en Lisboa",
+            "Ana est ta sœur et habite à Lisbonne",
+        ),
+    ),
+    (
+        "preference",
+        {},
+        (
+            "No phone calls before ten",
+            "Keine Anrufe vor zehn",
+            "Nada de llamadas antes de las diez",
+            "Pas d'appels avant dix heures",
+        ),
+    ),
+    (
+        "constraint",
+        {},
+        (
+            "Dad must not hear of the party",
+            "Papa darf nichts von der Feier erfahren",
+            "Papá no debe enterarse de la fiesta",
+            "Papa ne doit rien savoir de la fête",
+        ),
+    ),
+    (
+        "constraint",
+        {"owner": "Mila"},
+        ("No nuts for Mila", "Keine Nüsse für Mila", "Nada de frutos secos para Mila", "Pas de noix pour Mila"),
+    ),
+    (
+        "decision",
+        {},
+        (
+            "The kitchen gets grey tiles",
+            "Die Küche bekommt graue Fliesen",
+            "La cocina llevará azulejos grises",
+            "La cuisine aura des carreaux gris",
+        ),
+    ),
+    (
+        "project",
+        due("2026-12-08"),
+        (
+            "New oven for the shop",
+            "Neuer Ofen für den Laden",
+            "Horno nuevo para la tienda",
+            "Nouveau four pour la boutique",
+        ),
+    ),
+    (
+        "event",
+        due("2026-11-26T14:30") | ring("2026-11-26T13:45"),
+        ("Owen looks at the oven", "Owen schaut sich den Ofen an", "Owen mira el horno", "Owen regarde le four"),
+    ),
+    (
+        "event",
+        due("2026-11-27T07:30") | ring("2026-11-27T06:00"),
+        (
+            "Early shift at the café, be there at 6:45",
+            "Frühschicht im Café, um 6:45 da sein",
+            "Turno de mañana en el café (llegar a las 6:45)",
+            "Service du matin au café (y être à 6h45)",
+        ),
+    ),
+    (
+        "event",
+        due("2026-12-14"),
+        (
+            "Mrs Keller's wedding cake, 3 tiers, lemon",
+            "Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone",
+            "Tarta de boda de la señora Keller, 3 pisos, limón",
+            "Gâteau de mariage de Mme Keller, 3 étages, citron",
+        ),
+    ),
+    (
+        "event",
+        due("2026-12-08T18:00"),
+        (
+            "Parents' evening on 8 December",
+            "Elternabend am 8. Dezember",
+            "Reunión de padres el 8 de diciembre",
+            "Réunion de parents le 8 décembre",
+        ),
+    ),
+    ("event", due("2026-11-19T08:00"), ("Shift at the café", "Schicht im Café", "Turno en el café", "Service au café")),
+    ("event", due("2026-11-25T18:00"), ("Choir rehearsal", "Chorprobe", "Ensayo del coro", "Répétition de la chorale")),
+    (
+        "event",
+        due("2027-02-12", "2027-02-15"),
+        (
+            "Weekend in Lisbon with Ana",
+            "Wochenende in Lissabon mit Ana",
+            "Fin de semana en Lisboa con Ana",
+            "Week-end à Lisbonne avec Ana",
+        ),
+    ),
+    (
+        "task",
+        {"owner": "user"},
+        (
+            "Find a photo for the website",
+            "Ein Foto für die Website suchen",
+            "Buscar una foto para la web",
+            "Trouver une photo pour le site",
+        ),
+    ),
+    (
+        "task",
+        {"owner": "user"} | due("2026-11-24"),
+        ("Pay the chimney sweep", "Den Schornsteinfeger bezahlen", "Pagar al deshollinador", "Payer le ramoneur"),
+    ),
+    (
+        "task",
+        {"owner": "user"} | due("2026-12-08"),
+        ("Renew the passport", "Den Reisepass verlängern", "Renovar el pasaporte", "Renouveler le passeport"),
+    ),
+    (
+        "task",
+        {"owner": "Rui"},
+        ("Bring the chairs", "Die Stühle mitbringen", "Traer las sillas", "Apporter les chaises"),
+    ),
+    ("task", {"owner": "user"} | ring("2026-11-27T09:00"), ("Call Ana", "Ana anrufen", "Llamar a Ana", "Appeler Ana")),
+    (
+        "task",
+        {"owner": "user"} | ring("2026-11-26T08:00", "", occ("2026-11-26T08:00", "rang")),
+        ("Put the bins out", "Die Tonnen rausstellen", "Sacar la basura", "Sortir les poubelles"),
+    ),
+    (
+        "task",
+        {"owner": "user"} | due("2026-12-01T18:00") | ring("2026-12-01T17:00", "FREQ=WEEKLY;BYDAY=TU"),
+        (
+            "Flour order at the mill",
+            "Mehl in der Mühle bestellen",
+            "Pedido de harina al molino",
+            "Commande de farine au moulin",
+        ),
+    ),
+    (
+        "task",
+        {"owner": "user"}
+        | ring(
+            "2026-11-22T19:00",
+            "FREQ=WEEKLY;BYDAY=SU",
+            occ("2026-11-22T19:00", "done"),
+            occ("2026-11-29T19:00", "moved", "2026-11-29T10:00"),
+        ),
+        ("Call Grandma", "Oma anrufen", "Llamar a la abuela", "Appeler mamie"),
+    ),
+    (
+        "task",
+        {"owner": "user"}
+        | ring(
+            "2026-11-20T08:00",
+            "FREQ=DAILY;UNTIL=20261209T080000",
+            occ("2026-11-26T08:00", "done"),
+            occ("2026-11-28T08:00", "left_out"),
+        ),
+        ("Feed Biscuit", "Biscuit füttern", "Dar de comer a Biscuit", "Nourrir Biscuit"),
+    ),
+    (
+        "event",
+        {"snoozed_until_ms": at_ms("2026-12-14")} | due("2026-11-24T19:00") | {"repeats": "FREQ=WEEKLY;BYDAY=TU"},
+        ("Rugby in the park", "Rugby im Park", "Rugby en el parque", "Rugby au parc"),
+    ),
+    (
+        "task",
+        {"owner": "user", "snoozed_until_ms": at_ms("2026-12-01T09:00")},
+        ("Sort the photos", "Die Fotos sortieren", "Ordenar las fotos", "Trier les photos"),
+    ),
+    (
+        "promise",
+        {"owner": "assistant"},
+        (
+            "Look for a cheaper flour",
+            "Ein günstigeres Mehl suchen",
+            "Buscar una harina más barata",
+            "Chercher une farine moins chère",
+        ),
+    ),
+    (
+        "promise",
+        {"owner": "Owen"} | due("2026-11-30T10:00"),
+        ("Owen sends the quote", "Owen schickt das Angebot", "Owen manda el presupuesto", "Owen envoie le devis"),
+    ),
+    (
+        "question",
+        {"owner": "user"},
+        (
+            "Which supplier for the eggs?",
+            "Welcher Lieferant für die Eier?",
+            "¿Qué proveedor para los huevos?",
+            "Quel fournisseur pour les œufs ?",
+        ),
+    ),
+    (
+        "task",
+        {"owner": "assistant"} | ring("2026-11-27T07:30", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+        (
+            "The day ahead: Say what is due today in three lines.",
+            "Tagesüberblick: Sag in drei Zeilen, was heute ansteht.",
+            "Resumen del día: Di en tres líneas lo que toca hoy.",
+            "Programme du jour: Dis en trois lignes ce qui est prévu.",
+        ),
+    ),
+    (
+        "story",
+        {"owner": "user", "about": "The captain", "persona": "roleplay", "weight": 0.8},
+        (
+            "The ship lies off Tortuga",
+            "Das Schiff liegt vor Tortuga",
+            "El barco está frente a Tortuga",
+            "Le navire est au large de Tortuga",
+        ),
+    ),
+]
+
+READ = {
+    "en": """\
+Still open:
+
+Overdue
+1. Pay the chimney sweep (was due on Tue 24 Nov)
+
+Today
+2. Owen looks at the oven (at 14:30, ⏰ 13:45)
+3. Put the bins out (I reminded you at 08:00)
+
+Tomorrow
+4. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
+5. The day ahead (⏰ on weekdays at 07:30)
+6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday, ✓ today)
+
+… and 12 more.
+
+Tap a number to tick it off, put it off or drop it.
+---
+Still open:
+
+Tomorrow
+7. Call Ana (⏰ 09:00)
+
+Sun 29 Nov
+8. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
+
+Mon 30 Nov
+9. Owen sends the quote (at 10:00)
+
+Tue 1 Dec
+10. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
+11. Sort the photos (put off)
+
+Tue 8 Dec
+12. Renew the passport
+
+… and 6 more.
+
+Tap a number to tick it off, put it off or drop it.
+---
+Still open:
+
+Mon 14 Dec
+13. Rugby in the park (every Tuesday at 19:00, paused until then)
+
+No date
+14. Find a photo for the website
+15. Bring the chairs (Rui)
+16. Look for a cheaper flour (I'm on it)
+17. Which supplier for the eggs?
+
+Story: The captain
+18. The ship lies off Tortuga
+
+3 more dates are coming up: /memory shows them.
+
+Tap a number to tick it off, put it off or drop it.
+---
+Here's what I remember:
+
+Good to know
+1. Your bakery is called The Loaf, in Leeds
+
+People
+2. No nuts for Mila
+3. Ana is your sister and lives in Lisbon
+
+What I keep in mind
+4. No phone calls before ten
+5. Dad must not hear of the party
+
+Decided
+6. The kitchen gets grey tiles
+
+… and 6 more.
+---
+Here's what I remember:
+
+Going on and coming up
+7. New oven for the shop (by Tue 8 Dec)
+8. Parents' evening on 8 December (at 18:00)
+9. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
+10. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
+
+Story: The captain
+11. The ship lies off Tortuga
+
+Over
+12. Choir rehearsal (was yesterday at 18:00)
+
+1 earlier date is over; /memory with a word from it finds it.
+""",
+    "de": """\
+Noch offen:
+
+Überfällig
+1. Den Schornsteinfeger bezahlen (war am Di, 24. Nov. fällig)
+
+Heute
+2. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
+3. Die Tonnen rausstellen (ich habe dich um 08:00 erinnert)
+
+Morgen
+4. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
+5. Tagesüberblick (⏰ an Werktagen um 07:30)
+6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag, ✓ heute)
+
+… und noch 12.
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
+---
+Noch offen:
+
+Morgen
+7. Ana anrufen (⏰ 09:00)
+
+So, 29. Nov.
+8. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
+
+Mo, 30. Nov.
+9. Owen schickt das Angebot (um 10:00)
+
+Di, 1. Dez.
+10. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
+11. Die Fotos sortieren (zurückgestellt)
+
+Di, 8. Dez.
+12. Den Reisepass verlängern
+
+… und noch 6.
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
+---
+Noch offen:
+
+Mo, 14. Dez.
+13. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
+
+Ohne Termin
+14. Ein Foto für die Website suchen
+15. Die Stühle mitbringen (Rui)
+16. Ein günstigeres Mehl suchen (mache ich)
+17. Welcher Lieferant für die Eier?
+
+Geschichte: The captain
+18. Das Schiff liegt vor Tortuga
+
+3 weitere Termine stehen an: /memory zeigt sie.
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
+---
+Das habe ich mir gemerkt:
+
+Gut zu wissen
+1. Deine Bäckerei heißt Krume, in Bonn
+
+Menschen
+2. Keine Nüsse für Mila
+3. Ana ist deine Schwester und wohnt in Lissabon
+
+Worauf ich achte
+4. Keine Anrufe vor zehn
+5. Papa darf nichts von der Feier erfahren
+
+Entschieden
+6. Die Küche bekommt graue Fliesen
+
+… und noch 6.
+---
+Das habe ich mir gemerkt:
+
+Was läuft und was kommt
+7. Neuer Ofen für den Laden (bis Di, 8. Dez.)
+8. Elternabend am 8. Dezember (um 18:00)
+9. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
+10. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
+
+Geschichte: The captain
+11. Das Schiff liegt vor Tortuga
+
+Vorbei
+12. Chorprobe (war gestern um 18:00)
+
+1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
+""",
+    "es": """\
+Todavía pendiente:
+
+Con retraso
+1. Pagar al deshollinador (era para el mar 24 de nov)
+
+Hoy
+2. Owen mira el horno (a las 14:30, ⏰ 13:45)
+3. Sacar la basura (te lo recordé a las 08:00)
+
+Mañana
+4. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
+5. Resumen del día (⏰ entre semana a las 07:30)
+6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado, ✓ hoy)
+
+… y 12 más.
+
+Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
+---
+Todavía pendiente:
+
+Mañana
+7. Llamar a Ana (⏰ 09:00)
+
+Dom 29 de nov
+8. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
+
+Lun 30 de nov
+9. Owen manda el presupuesto (a las 10:00)
+
+Mar 1 de dic
+10. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
+11. Ordenar las fotos (aplazado)
+
+Mar 8 de dic
+12. Renovar el pasaporte
+
+… y 6 más.
+
+Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
+---
+Todavía pendiente:
+
+Lun 14 de dic
+13. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
+
+Sin fecha
+14. Buscar una foto para la web
+15. Traer las sillas (Rui)
+16. Buscar una harina más barata (me encargo yo)
+17. ¿Qué proveedor para los huevos?
+
+Historia: The captain
+18. El barco está frente a Tortuga
+
+Vienen 3 fechas más: /memory las muestra.
+
+Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
+---
+Esto es lo que recuerdo:
+
+Conviene saber
+1. Tu panadería se llama Miga, en Vigo
+
+Personas
+2. Nada de frutos secos para Mila
+3. Ana es tu hermana y vive en Lisboa
+
+Lo que tengo en cuenta
+4. Nada de llamadas antes de las diez
+5. Papá no debe enterarse de la fiesta
+
+Decidido
+6. La cocina llevará azulejos grises
+
+… y 6 más.
+---
+Esto es lo que recuerdo:
+
+En marcha y por venir
+7. Horno nuevo para la tienda (para el mar 8 de dic)
+8. Reunión de padres el 8 de diciembre (a las 18:00)
+9. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
+10. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
+
+Historia: The captain
+11. El barco está frente a Tortuga
+
+Ya pasó
+12. Ensayo del coro (fue ayer a las 18:00)
+
+1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
+""",
+    "fr": """\
+Encore en cours :
+
+En retard
+1. Payer le ramoneur (c'était pour le mar. 24 nov.)
+
+Aujourd'hui
+2. Owen regarde le four (à 14:30, ⏰ 13:45)
+3. Sortir les poubelles (je te l'ai rappelé à 08:00)
+
+Demain
+4. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
+5. Programme du jour (⏰ en semaine à 07:30)
+6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi, ✓ aujourd'hui)
+
+… et 12 de plus.
+
+Touche un numéro pour cocher, remettre à plus tard ou retirer.
+---
+Encore en cours :
+
+Demain
+7. Appeler Ana (⏰ 09:00)
+
+Dim. 29 nov.
+8. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
+
+Lun. 30 nov.
+9. Owen envoie le devis (à 10:00)
+
+Mar. 1 déc.
+10. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
+11. Trier les photos (mis de côté)
+
+Mar. 8 déc.
+12. Renouveler le passeport
+
+… et 6 de plus.
+
+Touche un numéro pour cocher, remettre à plus tard ou retirer.
+---
+Encore en cours :
+
+Lun. 14 déc.
+13. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
+
+Sans date
+14. Trouver une photo pour le site
+15. Apporter les chaises (Rui)
+16. Chercher une farine moins chère (je m'en occupe)
+17. Quel fournisseur pour les œufs ?
+
+Histoire : The captain
+18. Le navire est au large de Tortuga
+
+3 autres dates arrivent : /memory les montre.
+
+Touche un numéro pour cocher, remettre à plus tard ou retirer.
+---
+Voici ce que je retiens :
+
+Bon à savoir
+1. Ta boulangerie s'appelle La Mie, à Lyon
+
+Les gens
+2. Pas de noix pour Mila
+3. Ana est ta sœur et habite à Lisbonne
+
+Ce dont je tiens compte
+4. Pas d'appels avant dix heures
+5. Papa ne doit rien savoir de la fête
+
+Décidé
+6. La cuisine aura des carreaux gris
+
+… et 6 de plus.
+---
+Voici ce que je retiens :
+
+En cours et à venir
+7. Nouveau four pour la boutique (pour le mar. 8 déc.)
+8. Réunion de parents le 8 décembre (à 18:00)
+9. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
+10. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
+
+Histoire : The captain
+11. Le navire est au large de Tortuga
+
+C'est passé
+12. Répétition de la chorale (c'était hier à 18:00)
+
+1 date plus ancienne est passée ; /memory avec un mot la retrouve.
+""",
+}
+
+
+def ledger_in(language: str) -> Ledger:
+    at = LANGUAGES.index(language)
+    base = {"time_zone": ZONE, "weight": 0.5}
+    adds = [
+        Add(kind=kind, text=texts[at], note_id=f"n_{number}", fields=base | fields)
+        for number, (kind, fields, texts) in enumerate(NOTES, 1)
+    ]
+    ledger, outcomes = apply_all(Ledger("c"), adds, Actor("person", at_ms("2026-11-23T10:00")))
+    assert all(isinstance(each, Applied) for each in outcomes)
+    return ledger
+
+
+def pages_of(listing: Listing) -> list[str]:
+    starts = range(0, max(1, len(listing.notes) - 1), PAGE)
+    return [page(listing, start).text for start in starts]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_lists_read_as_somebody_would_have_written_them(language):
+    """Events, tasks, promises, series that are moved, left out or paused, in four languages: /loops, then /memory."""
+    with replies.speaking(language):
+        ledger = ledger_in(language)
+        said = [*pages_of(loop_list(ledger, NOW_MS, ZONE)), *pages_of(memory_list(ledger, NOW_MS, ZONE))]
+
+    assert "\n---\n".join(said) == READ[language].removesuffix("\n")
