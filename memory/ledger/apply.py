@@ -150,14 +150,20 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
         fields.setdefault("doubtful", False)
     if "rings_from" not in fields and "occurrences" not in fields:
         fields |= _ring_of(note, fields, by)
-    if _RINGS & {name for name in fields if getattr(note, name) != fields[name]} and "occurrences" not in fields:
-        fields["occurrences"] = series.carried(note, note.model_copy(update=fields))
+    if _RINGS & {name for name in fields if getattr(note, name) != fields[name]}:
+        fields = _set_again(note, fields)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     if not new or set(new) == {"turn_ids"}:
         return Refusal("same", note.number)
     if (refusal := _faulty(note.model_copy(update=new))) is not None:
         return refusal
     return written(ledger, note, new, "change", by, said=operation.said)
+
+
+def _set_again(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with the dates that a new ring leaves; a series that is set again rests no more."""
+    fields = {**({"snoozed_until_ms": None} if note.repeats else {}), **fields}
+    return {"occurrences": series.carried(note, note.model_copy(update=fields)), **fields}
 
 
 def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.types import TO_DO, USER, Note, Occurrence
@@ -40,7 +40,7 @@ def in_brief(note: Note) -> Note:
     """
     note = series.at_next_date(note)
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
-    update = {"text": shorten(note.text, BRIEF_CHARS), "occurrences": kept}
+    update: dict[str, Any] = {"text": shorten(note.text, BRIEF_CHARS), "occurrences": kept}
     if note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
         update |= {"due_at_ms": None, "ends_at_ms": None} if rings else {"rings_at_ms": None}

@@ -208,7 +208,10 @@ def next_ring(note: Note) -> tuple[str, int] | None:
 
 
 def _next_regular(note: Note) -> str | None:
-    """The next date that the rule itself has: behind the last that rang, none that was moved or left out."""
+    """The next date that the rule itself has: behind the last that rang, none that was moved or left out.
+
+    A series that was put off has none before the day until which it was.
+    """
     gone = {each.original_local for each in note.occurrences}
     last = max((each.original_local for each in note.occurrences if each.state in OVER), default="")
     if not note.repeats:
@@ -217,14 +220,10 @@ def _next_regular(note: Note) -> str | None:
     rule = _rule(note)
     if rule is None:
         return None
-    start = read_local(last or note.rings_from)
-    for n, at in enumerate(rule.xafter(start, inc=not last)):
-        local = f"{at:{LOCAL}}"
-        if local not in gone:
-            return local
-        if n > MOST_STEPS:
-            break
-    return None
+    back = local_of(note.snoozed_until_ms or 0, note.time_zone)[:10] + "T00:00"
+    start = read_local(max(last or note.rings_from, back))
+    dates = (f"{at:{LOCAL}}" for at in islice(rule.xafter(start, inc=back > last), MOST_STEPS))
+    return next((local for local in dates if local not in gone), None)
 
 
 def has_date(note: Note, local: str) -> bool:

@@ -403,6 +403,17 @@ async def test_a_rule_with_an_hour_that_no_day_has_is_refused(rule):
     assert "Not" in await box.remind(text="Bread", at="2026-11-25T08:00", repeats=rule)
 
 
+async def test_a_series_that_is_put_off_rings_no_sooner():
+    """Somebody else feeds the starter for a week: nothing rings until then, unless it is set again."""
+    ledger = rang_on("2026-11-23", rule="FREQ=DAILY")
+    box = make_box(ledger=ledger)
+
+    assert "rings Sun 2026-12-06 18:00, FREQ=DAILY" in await box.change([1], not_before="2026-12-06")
+    again = await box.remind(numbers=[1], at="2026-11-25T18:00", repeats="FREQ=DAILY")
+    assert "rings Wed 2026-11-25 18:00" in again
+    assert "put off" not in again
+
+
 async def test_a_date_that_was_moved_is_done_on_its_new_day():
     """Tuesday's order went out on Monday: nothing says that it was done on Tuesday."""
     ledger = rang_on("2026-11-16")
