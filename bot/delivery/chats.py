@@ -28,7 +28,7 @@ class Chats(Protocol):
         ...
 
     def tell(self, what: str) -> None:
-        """Let the others know, behind whatever is being done."""
+        """Let the others know, behind the current work."""
         ...
 
     def tell_changed(self, conversation_id: str) -> None:

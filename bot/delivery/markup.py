@@ -1,7 +1,8 @@
 """Markdown of an answer into text and entities, in linear time and without losing a character. Pure.
 
-The library drops what it takes for HTML, mathematics, a task list or a link's address. Such places are escaped before
-it sees them, so that they are shown as they were written; where a character still gets lost the answer goes out bare.
+The library drops text that it takes for HTML, mathematics, a task list or a link's address. Such places are escaped
+before it sees them, so that they are shown as they were written; where a character still gets lost the answer goes out
+bare.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ FIRST_PASSAGES: Final = 200
 OPENING: Final = 2
 """Of a long document so many passages of its beginning are always shown: they name its kind."""
 FLOOR: Final = 0.08
-"""Of a message's words, by what they are worth, the closest passage holds so much at least; else no file bears on it.
+"""Of a message's words, by their weights, the closest passage holds so much at least; else no file bears on it.
 Half of the floor for talk: a question about "the contract" finds a document titled a lease by one word of two."""
 LOOKED_FOR: Final = 0.15
 """The floor for words that somebody looks for: they are few, and chosen."""

@@ -1,7 +1,7 @@
 """Bytes of files by their digest: in a folder beside a database that is a file, in rows where the database is a server.
 
-On a server every worker reads what another one has fetched; rows are backed up, moved and forgotten with the rest, so
-that no second store (S3 or the like) has to be run and kept in step.
+On a server every worker reads files that another one has fetched; rows are backed up, moved and forgotten with the
+rest, so that no second store (S3 or the like) has to be run and kept in step.
 """
 
 from __future__ import annotations

@@ -179,9 +179,9 @@ class Edits:
             log.warning("an offer stays as it was before the keeper read", error=str(exc))
 
     async def _became(self, edit: Envelope, turn_id: str, version: int) -> str:
-        """What became of the notes of a turn since a version: those that the keeper changed, and what rings as it did.
+        """Changes of a turn's notes since a version: those by the keeper, and reminders that ring as before.
 
-        "" when that is nothing. Another note is named when its ring moved along.
+        "" for none. Another note is named when its ring moved along.
         """
         services, here = self._services, edit.conversation_id
         ledger, changes = await services.memory.ledgers.read(here), await services.memory.ledgers.since(here, version)
