@@ -23,7 +23,7 @@ _WORDS: Final = {"administrator": "group_reads_all", "admin": "group_reads_all",
 
 
 async def word_of(services: Services, conversation_id: str, role: str = "") -> str:
-    """The name of the sentence on the bot's reading in a group: an admin gets all that is written there.
+    """The name of the sentence on the bot's reading in a group: as one of its admins it reads all that is written.
 
     Without the bot's role Telegram is asked; "" when it does not say. Never raises.
     """
@@ -47,9 +47,9 @@ async def told_with(services: Services, conversation_id: str) -> tuple[str, list
 
 
 class GroupWord:
-    """Says it when the bot is added to a group, else behind the first thing that is done there.
+    """Tells a group how much the bot reads: when it is added, else behind the first work that is done there.
 
-    It is said again when the bot has become an admin, or is none any more, and hears more or less than it said.
+    Told again when the bot has become an admin, or is none any more, and reads more or less than it said.
     """
 
     def __init__(self, services: Services) -> None:
