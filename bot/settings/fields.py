@@ -146,7 +146,7 @@ class SettingsFields(BaseSettings):
         600, ge=0, le=MAX_TOKENS, description="Older turns that bear on the message."
     )
     continuity_today_tokens: int = Field(500, ge=0, le=MAX_TOKENS, description="Said earlier today in other sessions.")
-    continuity_threads_tokens: int = Field(500, ge=0, le=MAX_TOKENS, description="What was open as a session began.")
+    continuity_threads_tokens: int = Field(400, ge=0, le=MAX_TOKENS, description="What was open as a session began.")
     continuity_memories_tokens: int = Field(
         600, ge=0, le=MAX_TOKENS, description="Notes that last, and what changed in the notes since."
     )

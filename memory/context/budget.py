@@ -54,7 +54,7 @@ class Budget:
     summary_tokens: int = 1000
     retrieved_tokens: int = 600
     today_tokens: int = 500
-    threads_tokens: int = 500
+    threads_tokens: int = 400
     memories_tokens: int = 600
     last_conversation_tokens: int = 300
     cap_tokens: int = 6150

@@ -70,7 +70,6 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
         block.lines[50]
         == "#50 task: Cat: Tell Maeve one true, interesting… (rings Wed 15 Nov 08:00, FREQ=DAILY; not on Fri 17 Nov)"
     )
-    assert LONG in block.lines[40]
 
 
 def test_a_note_that_the_block_tells_in_brief_is_news_only_when_it_changed():
