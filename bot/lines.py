@@ -254,7 +254,7 @@ def _next(
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hour, ""
-    said = ", ".join(filter(None, [every, _exception(note, now_ms, zone)]))
+    said = ", ".join(filter(None, [every, _exception(note, now_ms, zone, at_ms if is_told else 0)]))
     if said and when:
         return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
     return said or when
@@ -274,9 +274,13 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
     return False
 
 
-def _exception(note: Note, now_ms: int, zone: str) -> str:
-    """The next exception to the rule: `not this Friday`, `this Sunday at 10:00 instead`; "" for none to come."""
-    at_ms, date = next(iter(series.exceptions(note, now_ms)), (0, None))
+def _exception(note: Note, now_ms: int, zone: str, from_ms: int) -> str:
+    """The next exception to the rule: `not this Friday`, `this Sunday at 10:00 instead`; "" for none to come.
+
+    One before `from_ms`, the next date where its day is told, tells nothing more.
+    """
+    coming = (each for each in series.exceptions(note, now_ms) if each[0] >= from_ms)
+    at_ms, date = next(coming, (0, None))
     if date is None:
         return ""
     is_moved = date.state == "moved"

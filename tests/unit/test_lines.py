@@ -147,6 +147,17 @@ def test_of_a_series_the_next_exception_alone_is_told(language):
     assert instead.replace(f", {moved}", "", 1) == without
 
 
+def test_a_date_that_was_left_out_before_the_next_is_not_told_under_the_next_ones_day():
+    """“Wed 16 Dec: not this Wednesday” reads as if that day were off."""
+    out = Occurrence(original_local="2023-11-15T16:15", state="left_out")
+    next_ms = series.at_ms_of("2023-11-29T16:15", "UTC")
+    rule = {"rings_from": "2023-11-15T16:15", "repeats": "FREQ=WEEKLY;INTERVAL=2", "occurrences": (out,)}
+    note = a_note("Physio", **rule, rings_at_ms=next_ms, time_zone="UTC")
+
+    assert line(note, under_ms=next_ms) == "Physio (⏰ at 16:15, every two weeks)"
+    assert "not " in line(note)
+
+
 def test_the_model_knows_which_dates_are_left_out():
     """Asked about Friday it need not search; of a long holiday the first three, since each has its tokens."""
     dates = [Occurrence(original_local=f"2023-11-{day}T08:00", state="left_out") for day in (13, 17, 18, 19, 20)]
