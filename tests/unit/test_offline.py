@@ -450,7 +450,7 @@ def test_no_pattern_takes_long_however_a_text_grows(code):
             for times in (10, 200):
                 pattern.search(f"{unit * times}\x00", timeout=5)
     for text in (f"{head}{unit * 300}\x00" for head in heads for unit in units):
-        assert not all(_takes_long(text, code) for _ in range(5)), text
+        assert not all(_takes_long(text, code) for _ in range(20)), text
 
 
 def _takes_long(text, code):
