@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
-from story import bot_lines, reply, rows, shows, tap
+from story import reply, rows, shows, tap
 
 from bot.playground.keeper import free_port
 from bot.tools.choices import EVERYBODY
