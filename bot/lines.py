@@ -64,7 +64,7 @@ def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None
 
 def is_group(conversation_id: str) -> bool:
     """Return whether several people may write in a conversation: chats that are no person's have negative ids."""
-    return conversation_id.split(":")[2:3] != [] and conversation_id.split(":")[2].startswith("-")
+    return any(chat.startswith("-") for chat in conversation_id.split(":")[2:3])
 
 
 def clock_of(note: Note, zone: str) -> str:

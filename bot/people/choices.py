@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from bot.lines import is_group
 from memory.errors import StorageUnavailable
 from memory.ports import Clock, Database, Row, Statement
 from memory.zones import known_zone, zone_names
@@ -187,8 +188,7 @@ def group_of(conversation_id: str) -> int | None:
 
     The number in the conversation's key stays when the group becomes a supergroup.
     """
-    chat = conversation_id.split(":")[2:3]
-    return int(chat[0]) if chat and chat[0].startswith("-") else None
+    return int(conversation_id.split(":")[2]) if is_group(conversation_id) else None
 
 
 def mostly(languages: Sequence[str]) -> str | None:

@@ -103,9 +103,6 @@ class Recovery:
         await self._services.committer.parked(batch, [message], INTERRUPTED, turn_id)
 
 
-QUOTED_CHARS = 120
-
-
 def interrupted(
     batch: Sequence[Envelope], payload: Mapping[str, str], now_ms: int, edits_message_id: int | None
 ) -> OutgoingMessage:

@@ -90,7 +90,6 @@ class EarlierSessions:
         standings = await self._standing([line for line in told if line.standing], ledger)
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
-        silent = {*silent, *(turn_id for row in others for turn_id in _undone(row))}
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
             texts[row] = _named(main_matter((note for note in ledger if note.is_real), row.session_id))
@@ -122,13 +121,15 @@ class EarlierSessions:
     async def _beginning(self, row: SessionRow, epoch: str, silent: Collection[str]) -> str:
         """Return the first words of a session where they tell something; "" for a `silent` turn's."""
         turn = await self._turn(row, 1, epoch)
-        first = beginning([turn] if turn else [], silent)
+        first = beginning([turn] if turn else [], {*silent, *_undone(row)})
         return f": began with “{words}”" if first and (words := began_with(first)) else ""
 
     async def _asked(self, row: SessionRow, ledger: Ledger, silent: Collection[str]) -> str:
         """Return the question that a session ended with; "" for none, and where it may tell what was forgotten."""
         turn = await self._turn(row, row.last_seq, ledger.epoch)
-        if turn is None or turn.unfiled or turn.turn_id in silent or not asks_at_the_end(turn.assistant_text):
+        if turn is None or turn.unfiled or not asks_at_the_end(turn.assistant_text):
+            return ""
+        if turn.turn_id in silent or turn.turn_id in _undone(row):
             return ""
         question = one_line(last_sentences(turn.assistant_text, ASKED_CHARS))
         keys, forgotten = word_keys(question), forgotten_words(await self._ledgers.read(ledger.conversation_id))

@@ -206,7 +206,7 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
     if operation.occurrence and (note.repeats or series.rings_again(note, operation.occurrence)):
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
-        date = series.done(note, operation.occurrence)
+        date = series.in_state(note, operation.occurrence, "done")
         date = date if operation.how == "done" else series.left_out(note, operation.occurrence)
         ended = turn_ids | _dated(note, date)
         goes_on = series.goes_on(note.model_copy(update=ended), by.at_ms)
@@ -301,9 +301,7 @@ def _dated(note: Note, occurrence: Occurrence) -> dict[str, Any]:
 
 def _faulty(note: Note) -> Refusal | None:
     """Why a note cannot be as it would be: a rule that is none or has no date, a time that is none."""
-    first = note.rings_from
-    if not first and is_by_days(note.repeats) and note.due_at_ms is not None:
-        first = series.local_of(note.due_at_ms, note.time_zone)
+    first = series.begins(note) if note.rings_from or is_by_days(note.repeats) else ""
     if not first:
         return Refusal("rule", note.number, f"{note.repeats!r} has no day to count from") if note.repeats else None
     try:

@@ -140,39 +140,40 @@ def at_its_date(note: Note, now_ms: int) -> Note:
 
     A date with an hour is its next until it has been going on for a while, one without until the day is over.
     """
-    found = next(filter(None, _its_dates(note, now_ms)), None)
+    found, _ = _its_date(note, now_ms)
     return note.model_copy(update={"due_at_ms": found[1]}) if found else note
 
 
-def _its_dates(note: Note, now_ms: int) -> tuple[Date | None, Date | None]:
-    """The next date of a series that doesn't ring, and its last before now."""
+def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
+    """The next date of a series that doesn't ring and True, else its last and False."""
     if not note.repeats or note.rings_from or note.due_at_ms is None:
-        return None, None
+        return None, False
     now = read_local(local_of(now_ms, note.time_zone))
     edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
     try:
         rule = rule_of(note.repeats, begins(note))
     except ValueError:
-        return None, None
+        return None, False
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
     moved = [(each.original_local, moment_of(note, each)) for each in note.occurrences if each.state == "moved"]
     regular = next((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), None)
     ahead = [date for date in moved if date[1] >= edge_ms]
     ahead += [(regular, at_ms_of(regular, note.time_zone))] if regular else []
+    if ahead:
+        return min(ahead, key=lambda date: date[1]), True
     last = rule.before(edge)
-    before = (f"{last:{LOCAL}}", at_ms_of(f"{last:{LOCAL}}", note.time_zone)) if last else None
-    return min(ahead, key=lambda date: date[1], default=None), before
+    return ((local := f"{last:{LOCAL}}"), at_ms_of(local, note.time_zone)) if last else None, False
 
 
 def next_date(note: Note, now_ms: int) -> Date | None:
     """The date that comes next: when it rings, else when it is due; the last once that is over."""
-    return next_ring(note) or next(filter(None, _its_dates(note, now_ms)), None)
+    return next_ring(note) or _its_date(note, now_ms)[0]
 
 
 def goes_on(note: Note, now_ms: int) -> bool:
     """Whether a series has another date to come, or is due later."""
-    coming, before = _its_dates(note, now_ms)
-    return bool(coming) if coming or before else bool(next_ring(note)) or (note.due_at_ms or 0) > now_ms
+    date, is_ahead = _its_date(note, now_ms)
+    return is_ahead if date else bool(next_ring(note)) or (note.due_at_ms or 0) > now_ms
 
 
 def until_its_last(note: Note) -> str:
@@ -264,8 +265,7 @@ def put(occurrences: Sequence[Occurrence], new: Occurrence) -> tuple[Occurrence,
 
 def rang(note: Note, local: str, now_ms: int) -> Occurrence:
     """The date as one that rings now; behind its time (after a night without power) with the moment that it is."""
-    moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == local), None)
-    date = Occurrence(original_local=local, moved_to_ms=moved, state="rang")
+    date = in_state(note, local, "rang")
     is_late = now_ms - moment_of(note, date) >= LATE_MS
     return date.model_copy(update={"moved_to_ms": now_ms}) if is_late else date
 
@@ -321,10 +321,10 @@ def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     return next((each for each in reversed(note.occurrences) if each.state == state), None)
 
 
-def done(note: Note, local: str) -> Occurrence:
-    """The date as one that is done: on the day that it was moved to, where it was."""
+def in_state(note: Note, local: str, state: OccurrenceState) -> Occurrence:
+    """The date in this state, on the day that it was moved to, where it was."""
     moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == local), None)
-    return Occurrence(original_local=local, moved_to_ms=moved, state="done")
+    return Occurrence(original_local=local, moved_to_ms=moved, state=state)
 
 
 def left_out(note: Note, local: str) -> Occurrence:

@@ -72,8 +72,10 @@ def question(
     no = Button(replies.say("never_mind"), "forget_no", {"is_rest": True} if is_rest else {})
     buttons = (*([more] if what == "notes" else ()), yes, no)
     parts = [replies.say(f"{table}.{'parts' if foreseen.parts else what}")]
-    counted = replies.say("forget_goes_counted", what=counts_text(foreseen.counts))
-    parts.append(counted if what in STOPPING else goes_text(foreseen))
+    if what in STOPPING:
+        parts.append(replies.say("forget_goes_counted", what=counts_text(foreseen.counts)))
+    else:
+        parts.append(goes_text(foreseen))
     stays = "\n".join(f"• {shorten(bare(text), QUOTED_CHARS)}" for text in foreseen.stays[:LISTED])
     parts += [replies.say("forget_stays", texts=stays)] if stays else []
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
