@@ -215,6 +215,15 @@ async def test_a_question_that_a_session_ended_with_is_there_in_the_next_one(sto
     assert "last words" not in alone.today + then.today
 
 
+async def test_a_question_of_an_answer_that_was_taken_back_is_asked_no_more(store, desk):
+    """The message was edited, and answered again in the next session."""
+    ended = {"ended_at_ms": NOW_MS - HOUR_MS, "answer": OFFER, "undone": ("s_0_1",)}
+    await desk.session("s_0", ["The oven comes on Friday."], **ended)
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+
+    assert (await assembler(store).packet(state, "hello", now_ms=NOW_MS)).today == ""
+
+
 async def test_no_question_tells_again_what_was_forgotten(store, desk):
     """Its turn may rest on no note; what it speaks of is not said any more (P13)."""
     await desk.session("s_0", ["hm"], ended_at_ms=NOW_MS - HOUR_MS, answer="Shall I keep the code of the harbour gate?")

@@ -16,6 +16,7 @@ from memory.keeper.request import (
     chunk,
     cut,
     has_content,
+    has_noted,
     request_text,
     shown_notes,
 )
@@ -187,6 +188,14 @@ def test_a_long_answer_ends_with_a_sentence():
     assert short.endswith("here. …")
     assert len(short) <= ASSISTANT_CHARS + 2
     assert cut("short", ASSISTANT_CHARS) == "short"
+
+
+def test_a_call_that_was_refused_noted_nothing():
+    """What it should have noted is read as soon as the talk is quiet."""
+    said = "Not set: no hour was given, and 2026-11-24T09:00 is over."
+    turns = [make_turn(tool_calls=(ToolCall(call_id="1", name="remind", result=each),)) for each in (said, "Set: #4")]
+
+    assert [has_noted(turn) for turn in turns] == [False, True]
 
 
 def test_eight_words_a_number_or_a_tool_call_are_worth_reading():

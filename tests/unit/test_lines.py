@@ -10,7 +10,7 @@ from bot import replies
 from bot.lines import entitled, note_line, reworded
 from bot.reminders.ringing import told
 from memory.ledger import series
-from memory.ledger.lines import model_line
+from memory.ledger.lines import in_brief, model_line
 from memory.ledger.types import Note, Occurrence
 from memory.testing import START_MS
 
@@ -145,6 +145,28 @@ def test_of_a_series_the_next_exception_alone_is_told(language):
 
     assert told.replace(f", {left_out}", "", 1) == without
     assert instead.replace(f", {moved}", "", 1) == without
+
+
+def test_a_line_in_brief_tells_the_moment_that_matters():
+    """Of a series, and of what rings behind its day, that it rings: else a second reminder is set beside it."""
+    due_ms = START_MS + 2 * DAY_MS
+    once = {"due_at_ms": due_ms, "due_exact": True, "time_zone": "UTC"}
+    daily = a_note(**once, rings_from="2023-11-15T08:00", rings_at_ms=START_MS + DAY_MS // 2, repeats="FREQ=DAILY")
+    before, behind = (a_note(**once, rings_from="x", rings_at_ms=due_ms + hours * HOUR_MS) for hours in (-3, 3))
+
+    assert "FREQ=DAILY" in model_line(in_brief(daily), START_MS, "UTC")
+    assert "rings" not in model_line(in_brief(before), START_MS, "UTC")
+    assert "rings Fri 2023-11-17 01:13" in model_line(in_brief(behind), START_MS, "UTC")
+
+
+def test_a_group_names_its_clock_where_the_readers_differs_on_that_day():
+    """In July London and Lagos have one time; the call in December is an hour later for who is in Lagos."""
+    july, december = (series.at_ms_of(f"2027-{month:02}-01T10:00", "Europe/London") for month in (7, 12))
+    rings = {"conversation_id": "tg:1:-100:0", "time_zone": "Europe/London", "rings_from": "2027-12-01T10:00"}
+    call = a_note("Call", **rings, rings_at_ms=december)
+
+    assert "Europe/London" in note_line(call, july, "Africa/Lagos")
+    assert "Europe/London" not in note_line(call, july, "Europe/Lisbon")
 
 
 def test_a_date_that_was_left_out_before_the_next_is_not_told_under_the_next_ones_day():
