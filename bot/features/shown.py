@@ -18,7 +18,6 @@ from bot.turns.feature import Tap
 from bot.turns.listing import shown_now
 from bot.turns.services import Services
 from memory.errors import Conflict, StorageError
-from memory.keeper.job import Unread
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Applied, Ledger, Note, Operation
 from memory.ports import Statement
@@ -50,16 +49,16 @@ class View:
 
 
 async def show(services: Services, envelope: Envelope, view: View) -> None:
-    """Say a list and finish the update; unread turns are read behind it by the keeper, and the list edited.
+    """Say a list and finish the update; where it may lack something say so, let the keeper read, and edit it.
 
-    Unread turns are mentioned where the list may lack something: it lacks nothing that the model noted itself.
+    It lacks nothing that the model noted itself: such turns are read when they are due, at no cost for the look.
     """
     unread = await unread_of(services, envelope.conversation_id)
     message, notes = await _made(services, envelope, view)
-    if unread.untold:
-        message = replace(message, text=f"{message.text}\n\n{replies.counted(unread.untold, 'unread')}")
+    if unread:
+        message = replace(message, text=f"{message.text}\n\n{replies.counted(unread, 'unread')}")
     parts = await _say(services, envelope, message, view.items(notes), services.inbox.done(envelope))
-    if unread.turns:
+    if unread:
         services.behind(_read_and_show(services, envelope, view, parts[-1]), "reads")
 
 
@@ -151,15 +150,15 @@ def _ended(note: Note | None) -> str:
 # --- what is not read yet -------------------------------------------------------------------------------------------
 
 
-async def unread_of(services: Services, conversation_id: str) -> Unread:
-    """Turns that the keeper has not read yet; none when none keeps notes here. Never raises."""
+async def unread_of(services: Services, conversation_id: str) -> int:
+    """The number of turns of which the notes may lack something; 0 when no keeper reads here. Never raises."""
     keeper = getattr(services.memory, "keeper", None)
     if keeper is None or not keeper.is_on:
-        return Unread()
+        return 0
     try:
         return await services.memory.keeper.unread(conversation_id)
     except StorageError:
-        return Unread()
+        return 0
 
 
 async def _read_and_show(services: Services, envelope: Envelope, view: View, part: Part) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.queue import WaitingReading
-from memory.keeper.request import BEFORE_TURNS, before_them, has_content, is_shown, said_later, shown_notes
+from memory.keeper.request import BEFORE_TURNS, before_them, has_content, is_shown, said_later, shown_notes, untold
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
@@ -99,6 +99,10 @@ class RequestMaker:
     async def has_content(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> bool:
         """Whether turns may hold something to note; their pictures are looked up only where the words are too few."""
         return has_content(turns) or has_content(turns, await self._seen(conversation_id, turns))
+
+    async def untold(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+        """Return the turns of which something may lack in the notes, or in their pictures where words are too few."""
+        return untold(turns) or untold(turns, await self._seen(conversation_id, turns))
 
     async def _seen(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> Mapping[str, str]:
         """Return the descriptions of these turns' pictures, by turn id."""

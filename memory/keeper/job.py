@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper import queue
@@ -46,14 +46,6 @@ LEASE_LOOK_S: Final = 0.25
 """How often it is looked whether another process has read."""
 
 log = logging.getLogger(__name__)
-
-
-class Unread(NamedTuple):
-    """The number of unread turns with something to note."""
-
-    turns: int = 0
-    untold: int = 0
-    """Those of them without a note: not those that the model noted as it answered, and no small talk."""
 
 
 class Keeper:
@@ -143,17 +135,19 @@ class Keeper:
         except Exception as exc:  # noqa: BLE001 - what stands is shown
             log.warning("what is unread is read later: %s", type(exc).__name__)
 
-    async def unread(self, conversation_id: str) -> Unread:
-        """The turns with something to note that nobody has read; no question is one. Raises `StorageUnavailable`."""
+    async def unread(self, conversation_id: str) -> int:
+        """The number of unread turns of which something may lack in the notes. Raises `StorageUnavailable`.
+
+        None of those that the model noted as it answered, no short question, and no small talk.
+        """
         if not self.is_on:
-            return Unread()
+            return 0
         turns = [turn for each in await self.queue.here(conversation_id) for turn in await self._unread_of(each)]
-        return Unread(len(turns), len(untold(turns)))
+        return len(await self._maker.untold(conversation_id, turns))
 
     async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
         turns = await self._store.turns_between(waiting.session_id, waiting.read_through_seq + 1, waiting.last_seq)
-        shown = [turn for turn in turns if is_shown(turn)]
-        return turns if await self._maker.has_content(waiting.conversation_id, shown) else []
+        return [turn for turn in turns if is_shown(turn)]
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:

@@ -46,8 +46,10 @@ LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", "forget"})
 """Tools with which the model notes at once what a message says."""
-REFUSED: Final = "Not "
-"""The beginning of the result of a call that was not done."""
+NOT_DONE: Final = ("Not ", "No ", "Nothing ", "There is no ", "That ended already", "Call again", "#")
+"""How lines of a result begin that tell of nothing done: a refusal, or the notes that may have been meant."""
+TOLD_WORDS: Final = 25
+"""A call that noted, or a question at the end, accounts for so many words of a message: the rest may hold more."""
 NOTHING_SEEN: Final[Mapping[str, str]] = MappingProxyType({})
 TAPPED: Final = "[tapped a button of the assistant's]"
 """Stands for the message of a turn that nobody typed."""
@@ -94,18 +96,28 @@ def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOT
             words += len(seen.get(turn.turn_id, "").split())
         if turn.tool_calls or any(char.isdigit() for char in text):
             return True
-        words += sum(max(1, len(word) // 2) if _UNSPACED.match(word) else 1 for word in _WORD.findall(text))
+        words += _words(text)
     return words >= CONTENT_WORDS
 
 
-def has_noted(turn: ConversationTurn) -> bool:
-    """Whether the model noted a turn as it answered."""
-    return any(call.name in NOTES and not call.result.startswith(REFUSED) for call in turn.tool_calls)
+def _words(text: str) -> int:
+    """The number of words; of a script without spaces two signs count as one."""
+    return sum(max(1, len(word) // 2) if _UNSPACED.match(word) else 1 for word in _WORD.findall(text))
+
+
+def is_told(turn: ConversationTurn) -> bool:
+    """Whether a turn needs no reading of its own: the model noted it as it answered, or it only asks.
+
+    A long message with one note beside it may hold more than that.
+    """
+    text = own_text(turn)
+    noted = sum(call.name in NOTES and (not call.result or bool(_deeds(call))) for call in turn.tool_calls)
+    return _words(text) <= TOLD_WORDS * (noted + asks_at_the_end(text))
 
 
 def untold(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOTHING_SEEN) -> list[ConversationTurn]:
-    """The turns of which nothing is noted, where they hold something: no question, and none that the model noted."""
-    found = [turn for turn in turns if not (has_noted(turn) or asks_at_the_end(own_text(turn)))]
+    """The turns of which something may lack in the notes: no short question, and none that the model noted."""
+    found = [turn for turn in turns if not is_told(turn)]
     return found if has_content(found, seen) else []
 
 
@@ -252,12 +264,26 @@ def _called(call: ToolCall, shown: Collection[int]) -> str:
 
     Of a tool that brought words from elsewhere only that it was used: they are nobody's here.
     """
-    result = _OWN_ANSWER.sub(r"\1", call.result)
+    result = _own_answer(call)
     if FENCED in result or f"&lt;{FENCED[1:]}" in result:
         return f"   (the assistant used {cut(call.name, TOOL_CHARS)})"
-    numbers = [int(number) for number in _NUMBER.findall(result)]
+    deeds = _deeds(call) if call.name in NOTES else [result]
+    if result and not deeds:
+        return f"   (the assistant's tool {call.name} did nothing)"
+    done = "\n".join(deeds)
+    numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(done)))
     known = ", ".join(f"#{number}" for number in numbers) if shown and numbers and set(numbers) <= set(shown) else ""
-    return f"   (the assistant's tool {call.name}: {known or cut(result or call.arguments, TOOL_CHARS)})"
+    return f"   (the assistant's tool {call.name}: {known or cut(done or call.arguments, TOOL_CHARS)})"
+
+
+def _own_answer(call: ToolCall) -> str:
+    """The result of a call, of a tool of ours in a group without its fence."""
+    return _OWN_ANSWER.sub(r"\1", call.result)
+
+
+def _deeds(call: ToolCall) -> list[str]:
+    """The lines of a result that tell of something done."""
+    return [line for line in _own_answer(call).splitlines() if line.strip() and not line.startswith(NOT_DONE)]
 
 
 def cut(text: str, most: int) -> str:

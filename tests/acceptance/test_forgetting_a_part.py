@@ -33,7 +33,7 @@ RECAP = "Fri 4 Dec: €180 flour credit, else Declan. No rush: €20 off Siobhá
 def maeve(messages):
     """Answer as a model that notes each thing, and lets go of a note that is to be forgotten."""
     if messages[-1]["role"] == "tool":
-        return "Gone, I won't use it again." if "Not used any more" in str(messages[-1]["content"]) else "Got it."
+        return "Gone, I won't use it again." if "Used no more" in str(messages[-1]["content"]) else "Got it."
     said = str(messages[-1]["content"])
     notes = {SAID_TRIP: [TRIP], SAID_DIVORCE: [DIVORCE, SAGE, MAM]}
     for message, texts in notes.items():

@@ -23,8 +23,6 @@ from story import (
     tap,
 )
 
-from memory.keeper.job import Unread
-
 pytestmark = pytest.mark.acceptance
 GERMAN_WORD = "Damit ihr es wisst"
 
@@ -132,8 +130,8 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
     class Keeper:
         is_on = True
 
-        async def unread(self, _: str) -> Unread:
-            return Unread() if gate.is_set() else Unread(4, 3)
+        async def unread(self, _: str) -> int:
+            return 0 if gate.is_set() else 3
 
         async def read_now(self, _: str) -> None:
             await gate.wait()

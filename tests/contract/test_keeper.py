@@ -181,7 +181,7 @@ async def test_the_end_of_a_session_is_read_at_once(memory, model, say):
 async def test_small_talk_costs_nothing(memory, model, say):
     """Fewer than six words without a number or a tool call wait for what comes; how it began is not told."""
     session_id = await say("hey", "haha yes")
-    assert (await memory.keeper.unread(HERE)).turns == 0
+    assert await memory.keeper.unread(HERE) == 0
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
 
@@ -206,21 +206,21 @@ async def test_what_the_model_noted_itself_is_read_but_lacks_on_no_list(memory, 
     """A message that was answered with a note is unread, yet not missing; nor is what holds nothing to note."""
     await say(SURGERY, tool_calls=(ToolCall(call_id="1", name="note"),))
     await say("haha yes")
-    assert await memory.keeper.unread(HERE) == (2, 0)
+    assert await memory.keeper.unread(HERE) == 0
     await say(PLUMBER, tool_calls=(ToolCall(call_id="2", name="search"),))
-    assert await memory.keeper.unread(HERE) == (3, 2)
+    assert await memory.keeper.unread(HERE) == 2
 
 
 @pytest.mark.parametrize("ends", ["", "by an hour", "by a new session"])
 async def test_what_the_model_noted_as_it_answered_is_read_at_the_sessions_end(memory, model, say, ends):
-    """Short turns whose notes stand, and questions, cost no reading each; asked for, they are read at once."""
+    """Short turns whose notes stand, and questions, cost no reading each, and a list lacks nothing of them."""
     noted = (ToolCall(call_id="1", name="note"),)
     for text, calls in ((SURGERY, noted), ("What should I bring her at 8, flowers?", ()), ("Call her at 7.", noted)):
         await say(text, tool_calls=calls)
         memory.clock.advance(ms=QUIET_MS + 1)
         await memory.keeper.read_due()
     assert model.requests == []
-    assert (await memory.keeper.unread(HERE)).turns == 3
+    assert await memory.keeper.unread(HERE) == 0
 
     if ends == "by an hour":
         memory.clock.advance(ms=CALM_MS)
@@ -246,7 +246,7 @@ async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost
     await reading
 
     assert await texts(memory) == ["Mother's knee surgery"]
-    assert (await memory.keeper.unread(HERE)).turns == 1
+    assert await memory.keeper.unread(HERE) == 1
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
     assert await texts(memory) == ["Mother's knee surgery", "Call the plumber"]
@@ -486,11 +486,11 @@ async def test_two_who_ask_at_once_cause_one_reading(memory, model, say, answers
     """/loops and /memory, tapped together."""
     answers.append(RIGHT)
     await say(SURGERY)
-    assert (await memory.keeper.unread(HERE)).turns == 1
+    assert await memory.keeper.unread(HERE) == 1
     await asyncio.gather(memory.keeper.read_now(HERE), memory.keeper.read_now(HERE), memory.keeper.read_due())
 
     assert len(model.requests) == 1
-    assert (await memory.keeper.unread(HERE)).turns == 0
+    assert await memory.keeper.unread(HERE) == 0
 
 
 @pytest.mark.parametrize(
@@ -516,7 +516,7 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
 
     assert len(model.requests) == 2
     assert [error for error, *_ in await logged(memory, session_id)] == [reason] * 2
-    assert (await memory.keeper.unread(HERE)).turns == 1
+    assert await memory.keeper.unread(HERE) == 1
     assert session_id not in await stored_lines(memory.db, HERE)
     await say(PLUMBER)
     memory.clock.advance(ms=QUIET_MS)
@@ -558,7 +558,7 @@ async def test_reading_takes_a_quarter_of_the_talk_at_most(memory, model, say):
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()
     assert model.requests == []
-    assert (await memory.keeper.unread(HERE)).turns == 1
+    assert await memory.keeper.unread(HERE) == 1
     await say(PLUMBER, tokens=1000)
     memory.clock.advance(ms=QUIET_MS)
     await memory.keeper.read_due()

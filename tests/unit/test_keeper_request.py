@@ -3,9 +3,12 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from bot.answers.keeper import FIXED_TOKENS, RULES, KeeperModel, _tool
 from memory.context.fence import fence
 from memory.context.tokens import TiktokenCounter
+from memory.context.transcript import RESULT_TITLE
 from memory.foreign import foreign
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.request import (
@@ -16,15 +19,18 @@ from memory.keeper.request import (
     chunk,
     cut,
     has_content,
-    has_noted,
+    is_told,
     request_text,
     shown_notes,
+    untold,
 )
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger
 from memory.ledger.views import Scope
 from memory.testing import START_MS, make_turn
 from memory.types import BY_TAP, ToolCall
+
+PLUMBER = "I have to call the plumber about the leak."
 
 
 def ledger(*operations):
@@ -98,12 +104,12 @@ def test_somebody_elses_words_are_marked_as_theirs():
 def test_what_a_tool_noted_is_shown_so_that_it_is_not_noted_again():
     """A look into the past notes nothing."""
     calls = (
-        ToolCall(call_id="1", name="note", result="#4 task: Call Ana"),
+        ToolCall(call_id="1", name="note", result="Noted: #4 task: Call Ana"),
         ToolCall(call_id="2", name="search", result="nothing"),
     )
     text = request_text(request(make_turn(tool_calls=calls)))
 
-    assert "(the assistant's tool note: #4 task: Call Ana)" in text
+    assert "(the assistant's tool note: Noted: #4 task: Call Ana)" in text
     assert "search" not in text
 
 
@@ -190,12 +196,53 @@ def test_a_long_answer_ends_with_a_sentence():
     assert cut("short", ASSISTANT_CHARS) == "short"
 
 
-def test_a_call_that_was_refused_noted_nothing():
-    """What it should have noted is read as soon as the talk is quiet."""
-    said = "Not set: no hour was given, and 2026-11-24T09:00 is over."
-    turns = [make_turn(tool_calls=(ToolCall(call_id="1", name="remind", result=each),)) for each in (said, "Set: #4")]
+REFUSALS = (
+    "Not set: no hour was given, and 2026-11-24T09:00 is over.",
+    "There is no note #9.\nCall again with the number of the one that is meant:\n#8 task: Call Ana",
+    "#8: Not moved, it is a series: #8 task: Call Ana (rings Fri 2026-11-27 09:00, FREQ=WEEKLY). Give date.",
+    "That ended already: #8 task: Call Ana (done)",
+    "No note says exactly 'Ana'. Call again with the number of the one that is meant:\n#8 task: Call Ana",
+    "Nothing was changed: give text, due, kind, owner or not_before.",
+)
 
-    assert [has_noted(turn) for turn in turns] == [False, True]
+
+@pytest.mark.parametrize("refusal", [*REFUSALS, fence(REFUSALS[0], RESULT_TITLE)])
+def test_a_call_that_was_refused_noted_nothing(refusal):
+    """Its message is read as soon as the talk is quiet, and no keeper takes the note that it names for changed."""
+    [refused, done] = (
+        make_turn(tool_calls=(ToolCall(call_id="1", name="remind", result=each),)) for each in (refusal, "Set: #4")
+    )
+
+    assert [is_told(turn) for turn in (refused, done)] == [False, True]
+    assert "(the assistant's tool remind did nothing)" in request_text(request(refused))
+
+
+def test_a_call_of_which_a_part_was_refused_names_what_was_done_once():
+    """The rest is a note that nothing happened to."""
+    result = "Now: #8 task: Call Ana\nNow: #8 task: Call Ana\nThat ended already: #7 task: Call Bo (done)"
+    turn = make_turn(tool_calls=(ToolCall(call_id="1", name="change", result=result),))
+    notes = ledger(*(note(f"Thing {n}", n) for n in range(1, 10)))
+
+    assert "(the assistant's tool change: #8)" in request_text(request(turn, notes=notes))
+
+
+def test_a_long_message_may_hold_more_than_the_one_note_that_was_made_of_it():
+    """A list lacks nothing of one that was noted whole, nor of a short question; else it is read at a look."""
+    long = "My sister comes on Friday with the children and stays until the garden is done. " * 2
+    one, two = (tuple(ToolCall(call_id=f"{n}", name="note", result=f"Noted: #{n}") for n in range(k)) for k in (1, 2))
+    told = [
+        make_turn(user_text=PLUMBER, tool_calls=one),
+        make_turn(user_text=long, tool_calls=two),
+        make_turn(user_text="When does my sister come?"),
+    ]
+    open_ones = [
+        make_turn(user_text=PLUMBER),
+        make_turn(user_text=long, tool_calls=one),
+        make_turn(user_text=f"{long}?"),
+    ]
+
+    assert untold(told) == []
+    assert untold(open_ones) == open_ones
 
 
 def test_eight_words_a_number_or_a_tool_call_are_worth_reading():

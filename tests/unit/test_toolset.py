@@ -804,7 +804,7 @@ async def test_forgetting_ends_the_notes_and_offers_to_delete_the_messages():
 
     said = await box.forget([1])
 
-    assert said.startswith("Not used any more: #1.\n")
+    assert said.startswith("Used no more: #1.\n")
     assert "once the person says yes" in said
     (undo,), (delete,) = box.buttons
     assert (undo.action, undo.payload) == ("note_undo", {"turn_id": "t_9"})

@@ -40,7 +40,7 @@ class ForgetTool:
         )
         if text.strip():
             return f"{self._detail(notes, text)}\n{there}"
-        gone = [f"Not used any more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []
+        gone = [f"Used no more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []
         values = values_of(desk.notes.ledger, [note.note_id for note in notes])
         turn_ids = [turn_id for note in values for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
         self._forgotten = joined(self._forgotten, turn_ids)
