@@ -227,8 +227,11 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
         return ", ".join([_each("week", step, language), *also])
     if set(days) in (_WORKING, _WEEKEND):
         return _say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
-    names = _say(language, "dates.each_weekday").split()
-    return _say(language, "every.on_days", days=listed([names[_DAYS.index(day)] for day in order], language))
+    names = dict(zip(_DAYS, _say(language, "dates.each_weekday").split(), strict=True))
+    others = [names[day] for day in _DAYS if day not in days]
+    if len(others) <= 1:
+        return _say(language, "every.but_day", day=others[0]) if others else _say(language, "every.day")
+    return _say(language, "every.on_days", days=listed([names[day] for day in order], language))
 
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:

@@ -46,6 +46,8 @@ def test_a_day_without_an_hour_stays_a_day():
         ("FREQ=WEEKLY;BYDAY=FR,MO,WE", "every Monday, Wednesday and Friday"),
         ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "on weekdays"),
         ("FREQ=DAILY;BYDAY=SA,SU", "at weekends"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA", "every day except Sunday"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", "every day"),
         ("FREQ=WEEKLY;INTERVAL=2", "every two weeks"),
         ("FREQ=WEEKLY;INTERVAL=3;BYDAY=TU", "every 3 weeks"),
         ("FREQ=MONTHLY;BYMONTHDAY=3", "every month on the 3rd"),
