@@ -1,4 +1,4 @@
-"""/loops: the unfinished matters of this conversation, by day; a line's number opens it: Done, Tomorrow, Drop."""
+"""/loops: what is unfinished and what is coming up, by day; a line's number opens it: Done, Tomorrow, Drop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import dates_to_come, is_story, open_loop, to_do
+from memory.ledger.views import agenda, dates_to_come, is_story, open_loop
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.types import OpenLoop
@@ -28,7 +28,7 @@ __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"
 
 def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
     """The list by day, or that nothing is open; with how many dates are further ahead."""
-    open_now, ahead = to_do(ledger, now_ms), len(dates_to_come(ledger, now_ms))
+    open_now, ahead = agenda(ledger, now_ms), len(dates_to_come(ledger, now_ms))
     also = replies.counted(ahead, "dates_to_come") if ahead else ""
     if not open_now:
         return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), also])))
@@ -97,7 +97,7 @@ async def read_open(memory: ConversationMemory, conversation_id: str) -> list[Op
     ledger = await memory.ledgers.read(conversation_id)
     return [
         OpenMatter(note.session_id or "", open_loop(note, now_ms), note_line(note, now_ms, note.time_zone))
-        for note in to_do(ledger, now_ms)
+        for note in agenda(ledger, now_ms)
     ]
 
 

@@ -16,9 +16,10 @@ from bot.intake.updates import Envelope
 from bot.lines import note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.ledger.headings import Heading, by_heading
 from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import Heading, best_first, by_heading, has_faded, standing
+from memory.ledger.views import best_first, standing
 from memory.search.same_words import asked_words, held
 from memory.text import shorten
 
@@ -37,11 +38,11 @@ def memory_list(
 
     Dates that were over days ago are only counted, unless the list is to be `whole`: a run of shifts would fill pages.
     """
-    faded = frozenset[int]() if whole else {note.number for note in standing(ledger, now_ms) if has_faded(note, now_ms)}
-    headed = [
-        (name, [note for note in notes if note.number not in faded]) for name, notes in by_heading(ledger, now_ms)
-    ]
-    groups = [group for name, notes in headed if notes for group in _groups(name, notes, private=private)]
+    headed = dict(by_heading(ledger, now_ms))
+    faded = headed.pop("faded", [])
+    if whole and faded:
+        headed["over"], faded = [*headed.get("over", []), *faded], []
+    groups = [group for name, notes in headed.items() for group in _groups(name, notes, private=private)]
     where, also = "" if private else "_group", replies.counted(len(faded), "dates_over") if faded else ""
     if not groups:
         return OutgoingMessage("\n\n".join(filter(None, [replies.say(f"memory_none{where}"), also])))

@@ -14,17 +14,16 @@ from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import began_with, beginning, standing_now
 from memory.keeper.session_lines import SessionLine, session_lines
+from memory.ledger.headings import by_heading
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import (
+    agenda,
     best_first,
-    by_heading,
     forgotten_turns,
     forgotten_words,
-    has_faded,
     is_story,
     rang_last,
     standing,
-    to_do,
     to_ring,
 )
 from memory.text import shorten
@@ -115,11 +114,11 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     talk = topic if status.turns else replies.say("status_new")
     above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
     lines = [*above, ""] if above else []
-    listed = to_do(ledger, now_ms)
+    listed = agenda(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
-    known = sum(not has_faded(note, now_ms) for _, notes in by_heading(ledger, now_ms) for note in notes)
+    known = sum(len(notes) for name, notes in by_heading(ledger, now_ms) if name != "faded")
     lines += [replies.say("status_known", things=replies.counted(known, "thing"))] if known else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming:

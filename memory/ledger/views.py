@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 from memory.ledger import series
-from memory.ledger.types import ANYBODYS, ASSISTANT, EVERYONE, NAMELESS, TO_DO, USER, Kind, Note
-from memory.types import OpenLoop
+from memory.ledger.types import ASSISTANT, EVERYONE, NAMELESS, TO_DO, USER, Ledger, Note
+from memory.types import OpenLoop, SessionState
 from memory.zones import zone_of
 
 DAY_MS: Final = 86_400_000
@@ -20,22 +20,14 @@ BEGUN_MS: Final = 2 * 3_600_000
 HALF_LIFE_DAYS: Final = 21.0
 """A note that nobody spoke of counts half after so long."""
 SOON_MS: Final = 7 * DAY_MS
+AHEAD_MS: Final = 14 * DAY_MS
+"""Events of so many days are on /loops under their days: somebody who plans a week looks into the next one, too."""
 SCENE_WEIGHT: Final = 0.6
 """A story note of this weight is the scene in which the person stands; lighter ones are its threads.
 
 With scenes .93 of the open matters stood on the lists of 18 people, .87 without
 (`benchmarks.quality.plugins:returning`, notes without a mistake).
 """
-
-Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over"]
-HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
-    ("you", frozenset({"fact"})),
-    ("people", frozenset({"person"})),  # and what somebody else likes or cannot have
-    ("preferences", frozenset({"preference", "constraint"})),
-    ("decisions", frozenset({"decision"})),
-    ("going_on", frozenset({"project", "event"})),
-)
-"""The headings of /memory, in their order, for real notes; fiction comes behind them, ended notes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +125,7 @@ def is_snoozed(note: Note, now_ms: int) -> bool:
 
 
 def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """Notes that wait for somebody to act, as /loops lists them: by time, then the others; scenes of stories last."""
+    """Notes that wait for somebody to act: by time, then the others; scenes of stories last."""
     found = [note for note in standing(notes, now_ms) if is_to_do(note, now_ms)]
     return sorted(found, key=lambda note: _by_time(note, now_ms))
 
@@ -148,14 +140,24 @@ def is_to_do(note: Note, now_ms: int) -> bool:
     return (note.kind in TO_DO and not is_over(note, now_ms)) or is_reminder(note, now_ms) or _is_near(note, now_ms)
 
 
+def agenda(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """Everything that /loops lists: what waits for somebody, and the events of the two weeks ahead, by time."""
+    found = [note for note in standing(notes, now_ms) if is_on_agenda(note, now_ms)]
+    return sorted(found, key=lambda note: _by_time(note, now_ms))
+
+
+def is_on_agenda(note: Note, now_ms: int) -> bool:
+    """Whether a note stands on /loops; one that does not, stands in /memory."""
+    return is_to_do(note, now_ms) or (_is_date_ahead(note, now_ms) and (note.due_at_ms or 0) - now_ms <= AHEAD_MS)
+
+
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """The events ahead that /loops does not list: those further ahead than a week, and those without an hour."""
-    return [
-        note
-        for note in standing(notes, now_ms)
-        if note.kind == "event" and note.is_real and note.due_at_ms is not None
-        and not is_past(note, now_ms) and not is_to_do(note, now_ms)
-    ]  # fmt: skip
+    """The events further ahead than /loops lists them."""
+    return [n for n in standing(notes, now_ms) if _is_date_ahead(n, now_ms) and not is_on_agenda(n, now_ms)]
+
+
+def _is_date_ahead(note: Note, now_ms: int) -> bool:
+    return note.kind == "event" and note.is_real and note.due_at_ms is not None and not is_over(note, now_ms)
 
 
 def _is_scene(note: Note) -> bool:
@@ -239,34 +241,6 @@ def waits_for_word(note: Note) -> bool:
     return note.kind != "event" and series.last(note, "rang") is not None
 
 
-def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
-    """Notes as /memory shows them: by heading, best first; matters to do stand on /loops alone.
-
-    Matters that go on come by their days, then those without. A story stands whole, with its scene.
-    """
-    kept = [note for note in standing(notes, now_ms) if is_story(note) or not is_to_do(note, now_ms)]
-    real = [note for note in kept if not is_story(note)]
-    over = [note for note in real if is_over(note, now_ms)]
-    parts: list[tuple[Heading, list[Note]]] = [
-        (name, best_first((n for n in real if _kind_shown(n) in kinds and n not in over), now_ms))
-        for name, kinds in HEADINGS
-    ]
-    parts = [(name, sorted(found, key=_dated) if name == "going_on" else found) for name, found in parts]
-    parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
-    parts.append(("over", sorted(over, key=lambda note: -(note.due_at_ms or 0))))
-    return [(name, found) for name, found in parts if found]
-
-
-def _kind_shown(note: Note) -> Kind:
-    """The kind by which a note stands under its heading: somebody else's preference or constraint is about a person."""
-    is_anothers = note.owner not in {"", USER, ASSISTANT, EVERYONE}
-    return "person" if note.kind in ANYBODYS and is_anothers else note.kind
-
-
-def _dated(note: Note) -> tuple[bool, int]:
-    return (note.due_at_ms is None, note.due_at_ms or 0)
-
-
 def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes by how much they matter now: what a return, the prompt and the pages begin with."""
     return sorted(notes, key=lambda n: (-worth(series.at_its_date(n, now_ms), now_ms), -n.said_at_ms, n.number))
@@ -302,6 +276,8 @@ def breakdown(note: Note, now_ms: int) -> dict[str, float]:
 
 # --- the fields of 002 ------------------------------------------------------------------------------------------------
 
+FILLED_MAX: Final = 40
+"""Open matters that a state holds at most, the nearest first: it is written with each turn."""
 _LOOP_KIND: Final = {"task": "task", "promise": "commitment", "question": "question"}
 
 
@@ -345,3 +321,21 @@ def find(notes: Iterable[Note], text: str) -> Note | None:
     plain = " ".join(text.casefold().split()).rstrip(" .!")
     found = [note for note in standing(notes) if " ".join(note.text.casefold().split()).rstrip(" .!") == plain]
     return found[0] if len(found) == 1 else None
+
+
+def filled(state: SessionState, ledger: Ledger, now_ms: int) -> SessionState:
+    """The state with its open matters, running reminders and references as the ledger has them now.
+
+    They are filled when it is saved, and ignored when it is loaded. Of a session that was started fresh only its own
+    notes count; stories belong to their personas, so none is here.
+    """
+    scope = Scope(session_id=state.session_id if state.isolated else None)
+    notes = [note for note in within(ledger, scope) if note.is_real]
+    waiting = to_do(notes, now_ms)[:FILLED_MAX]
+    return state.model_copy(
+        update={
+            "open_loops": loops_of(waiting, now_ms),
+            "active_job_refs": job_refs_of(notes)[:FILLED_MAX],
+            "resolved_entities": entities_of(waiting, now_ms),
+        }
+    )

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from memory.errors import ContinuityError, Outdated, StorageUnavailable, UnknownSession
-from memory.ledger.fill import filled
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
+from memory.ledger.views import filled
 from memory.packets import ConversationContextPacket
 from memory.ports import Statement, unobserved
 from memory.process.faults import point

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from memory.ledger import series, views
+from memory.ledger.headings import by_heading
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Reopen, Ring
@@ -226,11 +227,14 @@ class LedgerMachine(RuleBasedStateMachine):
         assert {note.number: (note.text, note.status) for note in ledger} == self.model
         standing = {n for n, (_, status) in self.model.items() if status == "open"}
         to_do = {note.number for note in views.to_do(ledger, START_MS)}
-        known = {note.number for _, notes in views.by_heading(ledger, START_MS) for note in notes}
+        known = {note.number for _, notes in by_heading(ledger, START_MS) for note in notes}
         ringing = {note.number for note in views.ringing(ledger, START_MS)}
         ids = {note.note_id: note.number for note in ledger}
-        assert to_do | known | ringing <= standing
-        assert {n for n in standing if ledger.notes[n].is_real and not ledger.notes[n].rings} <= to_do | known
+        agenda = {note.number for note in views.agenda(ledger, START_MS)}
+        assert to_do <= agenda
+        assert agenda | known | ringing <= standing
+        assert {n for n in standing if ledger.notes[n].is_real and not ledger.notes[n].rings} <= agenda | known
+        assert not any(ledger.notes[n].is_real for n in agenda & known)
         assert {ids[each.loop_id] for each in views.loops_of(ledger, START_MS)} == to_do
         assert {ids[each] for each in views.job_refs_of(ledger)} <= ringing
         assert {ids[each] for each in views.entities_of(ledger, START_MS).values()} == to_do

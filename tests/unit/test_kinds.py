@@ -9,8 +9,8 @@ import pytest
 from bot import replies
 from bot.answers.keeper import RULES
 from memory.continuity.candidates import _KIND
+from memory.ledger.headings import HEADINGS
 from memory.ledger.types import TO_DO, Kind
-from memory.ledger.views import HEADINGS
 
 TOOLS = Path(__file__).parents[2] / "bot/answers/tools/tools.json"
 KINDS = get_args(Kind)

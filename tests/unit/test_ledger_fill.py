@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memory.context.notes_block import current_task
 from memory.ledger.apply import apply_all
-from memory.ledger.fill import filled
 from memory.ledger.types import Actor, Add, Ledger
+from memory.ledger.views import filled
 from memory.testing import START_MS, make_state
 
 BY = Actor("model", START_MS)

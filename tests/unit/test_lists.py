@@ -20,9 +20,10 @@ from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, told, whom
 from memory.ledger import series
 from memory.ledger.apply import apply_all
+from memory.ledger.headings import by_heading
 from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
-from memory.ledger.views import breakdown, by_heading, has_faded, ringing, to_do
+from memory.ledger.views import agenda, breakdown, ringing, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -213,14 +214,24 @@ def test_what_has_been_stands_under_a_heading_of_its_own_and_fades_from_prompts(
     ledger = ledger_of(
         ("event", "The operation", {"due_at_ms": START_MS - 2 * DAY_MS}),
         ("event", "Days off", {"due_at_ms": START_MS - 6 * DAY_MS}),
-        ("event", "The fair", {"due_at_ms": START_MS + DAY_MS}),
+        ("event", "The fair", {"due_at_ms": START_MS + 15 * DAY_MS}),
     )
 
     assert [(name, [n.text for n in notes]) for name, notes in by_heading(ledger, START_MS)] == [
         ("going_on", ["The fair"]),
-        ("over", ["The operation", "Days off"]),
+        ("over", ["The operation"]),
+        ("faded", ["Days off"]),
     ]
-    assert [note.text for note in ledger if has_faded(note, START_MS)] == ["Days off"]
+
+
+def test_an_event_that_is_over_and_rings_still_is_counted_once():
+    """The bill of last week's concert rings tomorrow: it stands on /loops, so neither /memory nor /status counts it."""
+    fields = {"due_at_ms": START_MS - 6 * DAY_MS, "rings_from": "2023-11-15T09:00", "time_zone": "UTC"}
+    ledger = ledger_of(("event", "The concert", fields))
+
+    assert [note.text for note in agenda(ledger, START_MS)] == ["The concert"]
+    assert by_heading(ledger, START_MS) == []
+    assert memory_list(ledger, START_MS, "UTC").text == replies.say("memory_none")
 
 
 def test_a_project_is_open_in_the_week_of_its_day():
@@ -251,6 +262,22 @@ def test_what_somebody_else_likes_or_cannot_have_stands_with_the_people():
 
     assert [(name, sorted(n.number for n in notes)) for name, notes in by_heading(ledger, START_MS)] == [
         ("people", [1, 4]), ("preferences", [2, 3]),
+    ]  # fmt: skip
+
+
+def test_what_is_remembered_begins_with_who_the_person_is():
+    """Among equals what was told first stands first, light things last; a person's notes stand together."""
+    weights = {"light": {"weight": 0.3}, "heavy": {"weight": 0.9}}
+    ledger = ledger_of(
+        ("fact", "You like mushroom risotto", weights["light"]), ("fact", "You are a baker in Leeds", {}),
+        ("fact", "You have asthma", weights["heavy"]), ("fact", "The oven in your shop is from 1990", {}),
+        ("person", "Your daughter Mila is six", {}), ("person", "Your neighbour Tom has a saw", {}),
+        ("constraint", "No nuts for Mila", {"owner": "Mila"}), ("person", "Tom is moving", weights["heavy"]),
+        ("person", "Mila is afraid of storms", {}), ("person", "Your aunt is vegan", {}),
+    )  # fmt: skip
+
+    assert [(name, [n.number for n in notes]) for name, notes in by_heading(ledger, START_MS)] == [
+        ("you", [2, 3, 4, 1]), ("people", [8, 6, 5, 7, 9, 10]),
     ]  # fmt: skip
 
 
@@ -316,7 +343,7 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
 
 
 def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
-    """Until two hours after it began; without an hour, or far away, an event stands in /memory."""
+    """Until two hours after it began; of the week after it is known, but nobody has to think of it yet."""
     at = {"due_exact": True, "time_zone": "UTC"}
     ledger = ledger_of(
         ("event", "Parents' evening", {"due_at_ms": START_MS + HOUR_MS} | at),
@@ -351,15 +378,17 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
 
 
 def test_loops_say_how_many_dates_are_further_ahead():
-    """A dentist in three weeks is on /memory, and /loops says so behind its last line; what has been is none."""
+    """A dentist in three weeks is on /memory, and /loops says so behind its last line; a wedding tomorrow is listed."""
     dentist = ("event", "Dentist", {"due_at_ms": START_MS + 20 * DAY_MS, "due_exact": True})
-    birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 2 * DAY_MS})
+    birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 15 * DAY_MS})
+    wedding = ("event", "Ada's wedding", {"due_at_ms": START_MS + DAY_MS})
     past = ("event", "The concert", {"due_at_ms": START_MS - 2 * DAY_MS})
     made_up = ("event", "The wedding", {"due_at_ms": START_MS + 20 * DAY_MS, "about": "Harrow"})
     listed = loop_list(
-        ledger_of(dentist, birthday, past, made_up, *(task(f"Thing {n}") for n in range(8))), START_MS, "UTC"
+        ledger_of(dentist, birthday, wedding, past, made_up, *(task(f"Thing {n}") for n in range(7))), START_MS, "UTC"
     )
 
+    assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
     assert "2 more dates are coming up: /memory shows them." not in page(listed).text
     assert "2 more dates are coming up: /memory shows them.\n\nTap a number" in page(listed, 6).text
     assert (
@@ -376,7 +405,7 @@ def test_what_lasts_several_days_is_on_until_its_last():
     later = START_MS + 2 * DAY_MS
 
     assert breakdown(away, START_MS)["near"] == breakdown(away, START_MS - DAY_MS)["near"] > 0
-    assert [name for name, _ in by_heading(ledger, START_MS)] == ["going_on"]
+    assert by_heading(ledger, START_MS) == []
     assert [group.head for group in loop_list(ledger, START_MS, "UTC").groups] == ["Today"]
     assert note_line(cat, START_MS, "UTC") == "Feed the cat (Mon 13 Nov – Wed 15 Nov)"
     assert note_line(away.model_copy(update={"text": "Away 13-15 November"}), START_MS, "UTC") == "Away 13-15 November"

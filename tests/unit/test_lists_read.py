@@ -288,7 +288,7 @@ Tomorrow
 5. The day ahead (⏰ on weekdays at 07:30)
 6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday, ✓ today)
 
-… and 12 more.
+… and 13 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -310,25 +310,28 @@ Tue 1 Dec
 Tue 8 Dec
 12. Renew the passport
 
-… and 6 more.
+… and 7 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
 
+Tue 8 Dec
+13. Parents' evening on 8 December (at 18:00)
+
 Mon 14 Dec
-13. Rugby in the park (every Tuesday at 19:00, paused until then)
+14. Rugby in the park (every Tuesday at 19:00, paused until then)
 
 No date
-14. Find a photo for the website
-15. Bring the chairs (Rui)
-16. Look for a cheaper flour (I'm on it)
-17. Which supplier for the eggs?
+15. Find a photo for the website
+16. Bring the chairs (Rui)
+17. Look for a cheaper flour (I'm on it)
+18. Which supplier for the eggs?
 
 Story: The captain
-18. The ship lies off Tortuga
+19. The ship lies off Tortuga
 
-3 more dates are coming up: /memory shows them.
+2 more dates are coming up: /memory shows them.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -338,8 +341,8 @@ Good to know
 1. Your bakery is called The Loaf, in Leeds
 
 People
-2. No nuts for Mila
-3. Ana is your sister and lives in Lisbon
+2. Ana is your sister and lives in Lisbon
+3. No nuts for Mila
 
 What I keep in mind
 4. No phone calls before ten
@@ -348,21 +351,20 @@ What I keep in mind
 Decided
 6. The kitchen gets grey tiles
 
-… and 6 more.
+… and 5 more.
 ---
 Here's what I remember:
 
 Going on and coming up
 7. New oven for the shop (by Tue 8 Dec)
-8. Parents' evening on 8 December (at 18:00)
-9. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
-10. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
+8. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
+9. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
 
 Story: The captain
-11. The ship lies off Tortuga
+10. The ship lies off Tortuga
 
 Over
-12. Choir rehearsal (was yesterday at 18:00)
+11. Choir rehearsal (was yesterday at 18:00)
 
 1 earlier date is over; /memory with a word from it finds it.
 """,
@@ -381,7 +383,7 @@ Morgen
 5. Tagesüberblick (⏰ an Werktagen um 07:30)
 6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag, ✓ heute)
 
-… und noch 12.
+… und noch 13.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -403,25 +405,28 @@ Di, 1. Dez.
 Di, 8. Dez.
 12. Den Reisepass verlängern
 
-… und noch 6.
+… und noch 7.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
 
+Di, 8. Dez.
+13. Elternabend am 8. Dezember (um 18:00)
+
 Mo, 14. Dez.
-13. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
+14. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
 
 Ohne Termin
-14. Ein Foto für die Website suchen
-15. Die Stühle mitbringen (Rui)
-16. Ein günstigeres Mehl suchen (mache ich)
-17. Welcher Lieferant für die Eier?
+15. Ein Foto für die Website suchen
+16. Die Stühle mitbringen (Rui)
+17. Ein günstigeres Mehl suchen (mache ich)
+18. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-18. Das Schiff liegt vor Tortuga
+19. Das Schiff liegt vor Tortuga
 
-3 weitere Termine stehen an: /memory zeigt sie.
+2 weitere Termine stehen an: /memory zeigt sie.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -431,8 +436,8 @@ Gut zu wissen
 1. Deine Bäckerei heißt Krume, in Bonn
 
 Menschen
-2. Keine Nüsse für Mila
-3. Ana ist deine Schwester und wohnt in Lissabon
+2. Ana ist deine Schwester und wohnt in Lissabon
+3. Keine Nüsse für Mila
 
 Worauf ich achte
 4. Keine Anrufe vor zehn
@@ -441,21 +446,20 @@ Worauf ich achte
 Entschieden
 6. Die Küche bekommt graue Fliesen
 
-… und noch 6.
+… und noch 5.
 ---
 Das habe ich mir gemerkt:
 
 Was läuft und was kommt
 7. Neuer Ofen für den Laden (bis Di, 8. Dez.)
-8. Elternabend am 8. Dezember (um 18:00)
-9. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
-10. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
+8. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
+9. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
 
 Geschichte: The captain
-11. Das Schiff liegt vor Tortuga
+10. Das Schiff liegt vor Tortuga
 
 Vorbei
-12. Chorprobe (war gestern um 18:00)
+11. Chorprobe (war gestern um 18:00)
 
 1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
 """,
@@ -474,7 +478,7 @@ Mañana
 5. Resumen del día (⏰ entre semana a las 07:30)
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado, ✓ hoy)
 
-… y 12 más.
+… y 13 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -496,25 +500,28 @@ Mar 1 de dic
 Mar 8 de dic
 12. Renovar el pasaporte
 
-… y 6 más.
+… y 7 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
 
+Mar 8 de dic
+13. Reunión de padres el 8 de diciembre (a las 18:00)
+
 Lun 14 de dic
-13. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
+14. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
 
 Sin fecha
-14. Buscar una foto para la web
-15. Traer las sillas (Rui)
-16. Buscar una harina más barata (me encargo yo)
-17. ¿Qué proveedor para los huevos?
+15. Buscar una foto para la web
+16. Traer las sillas (Rui)
+17. Buscar una harina más barata (me encargo yo)
+18. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-18. El barco está frente a Tortuga
+19. El barco está frente a Tortuga
 
-Vienen 3 fechas más: /memory las muestra.
+Vienen 2 fechas más: /memory las muestra.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -524,8 +531,8 @@ Conviene saber
 1. Tu panadería se llama Miga, en Vigo
 
 Personas
-2. Nada de frutos secos para Mila
-3. Ana es tu hermana y vive en Lisboa
+2. Ana es tu hermana y vive en Lisboa
+3. Nada de frutos secos para Mila
 
 Lo que tengo en cuenta
 4. Nada de llamadas antes de las diez
@@ -534,21 +541,20 @@ Lo que tengo en cuenta
 Decidido
 6. La cocina llevará azulejos grises
 
-… y 6 más.
+… y 5 más.
 ---
 Esto es lo que recuerdo:
 
 En marcha y por venir
 7. Horno nuevo para la tienda (para el mar 8 de dic)
-8. Reunión de padres el 8 de diciembre (a las 18:00)
-9. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
-10. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
+8. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
+9. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
 
 Historia: The captain
-11. El barco está frente a Tortuga
+10. El barco está frente a Tortuga
 
 Ya pasó
-12. Ensayo del coro (fue ayer a las 18:00)
+11. Ensayo del coro (fue ayer a las 18:00)
 
 1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
 """,
@@ -567,7 +573,7 @@ Demain
 5. Programme du jour (⏰ en semaine à 07:30)
 6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi, ✓ aujourd'hui)
 
-… et 12 de plus.
+… et 13 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -589,25 +595,28 @@ Mar. 1 déc.
 Mar. 8 déc.
 12. Renouveler le passeport
 
-… et 6 de plus.
+… et 7 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
 
+Mar. 8 déc.
+13. Réunion de parents le 8 décembre (à 18:00)
+
 Lun. 14 déc.
-13. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
+14. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
 
 Sans date
-14. Trouver une photo pour le site
-15. Apporter les chaises (Rui)
-16. Chercher une farine moins chère (je m'en occupe)
-17. Quel fournisseur pour les œufs ?
+15. Trouver une photo pour le site
+16. Apporter les chaises (Rui)
+17. Chercher une farine moins chère (je m'en occupe)
+18. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-18. Le navire est au large de Tortuga
+19. Le navire est au large de Tortuga
 
-3 autres dates arrivent : /memory les montre.
+2 autres dates arrivent : /memory les montre.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -617,8 +626,8 @@ Bon à savoir
 1. Ta boulangerie s'appelle La Mie, à Lyon
 
 Les gens
-2. Pas de noix pour Mila
-3. Ana est ta sœur et habite à Lisbonne
+2. Ana est ta sœur et habite à Lisbonne
+3. Pas de noix pour Mila
 
 Ce dont je tiens compte
 4. Pas d'appels avant dix heures
@@ -627,21 +636,20 @@ Ce dont je tiens compte
 Décidé
 6. La cuisine aura des carreaux gris
 
-… et 6 de plus.
+… et 5 de plus.
 ---
 Voici ce que je retiens :
 
 En cours et à venir
 7. Nouveau four pour la boutique (pour le mar. 8 déc.)
-8. Réunion de parents le 8 décembre (à 18:00)
-9. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
-10. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
+8. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
+9. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
 
 Histoire : The captain
-11. Le navire est au large de Tortuga
+10. Le navire est au large de Tortuga
 
 C'est passé
-12. Répétition de la chorale (c'était hier à 18:00)
+11. Répétition de la chorale (c'était hier à 18:00)
 
 1 date plus ancienne est passée ; /memory avec un mot la retrouve.
 """,

@@ -1,0 +1,94 @@
+"""The notes under the headings of /memory: who the person is, then people, limits, decisions, what goes on. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from typing import Final, Literal
+
+from memory.ledger.types import ANYBODYS, ASSISTANT, EVERYONE, USER, Kind, Note
+from memory.ledger.views import best_first, has_faded, is_on_agenda, is_over, is_story, standing
+
+Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over", "faded"]
+HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
+    ("you", frozenset({"fact"})),
+    ("people", frozenset({"person"})),  # and what somebody else likes or cannot have
+    ("preferences", frozenset({"preference", "constraint"})),
+    ("decisions", frozenset({"decision"})),
+    ("going_on", frozenset({"project", "event"})),
+)
+"""The headings of /memory, in their order, for real notes; fiction comes behind them, what is over last."""
+_WEIGHS, _MATTERS = 0.7, 0.4
+"""From these weights on a note is one that the person would mind to be without, and an ordinary one."""
+_WORD = re.compile(r"[^\W_]+")
+
+
+def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
+    """All that /loops does not list, by heading: the weightiest first, and what is about one person together.
+
+    Matters that go on come by their days, then those without. A story stands whole, with its scene. `faded` is what
+    was over days ago.
+    """
+    kept = [note for note in standing(notes, now_ms) if is_story(note) or not is_on_agenda(note, now_ms)]
+    real = [note for note in kept if not is_story(note)]
+    over = sorted((note for note in real if is_over(note, now_ms)), key=lambda note: -(note.due_at_ms or 0))
+    current = [note for note in real if not is_over(note, now_ms)]
+    small = {word for note in kept for word in _WORD.findall(note.text) if word.islower()}
+    orders: dict[Heading, Callable[[list[Note]], list[Note]]] = {
+        "you": _who_first,
+        "people": partial(_person_by_person, small=small),
+        "going_on": _by_day,
+    }
+    parts: list[tuple[Heading, list[Note]]] = [
+        (name, orders.get(name, by_weight)([note for note in current if _kind_shown(note) in kinds]))
+        for name, kinds in HEADINGS
+    ]
+    parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
+    parts.append(("over", [note for note in over if not has_faded(note, now_ms)]))
+    parts.append(("faded", [note for note in over if has_faded(note, now_ms)]))
+    return [(name, found) for name, found in parts if found]
+
+
+def _kind_shown(note: Note) -> Kind:
+    """The kind by which a note stands under its heading: somebody else's preference or constraint is about a person."""
+    return "person" if note.kind in ANYBODYS and _is_anothers(note) else note.kind
+
+
+def _is_anothers(note: Note) -> bool:
+    return note.owner not in {"", USER, ASSISTANT, EVERYONE}
+
+
+def by_weight(notes: Iterable[Note]) -> list[Note]:
+    """Notes that weigh, ordinary ones, light ones; of each what was told first."""
+    return sorted(notes, key=lambda note: ((note.weight < _WEIGHS) + (note.weight < _MATTERS), note.number))
+
+
+def _who_first(notes: Sequence[Note]) -> list[Note]:
+    """What the person told of themselves first, which is mostly who they are; the rest by weight."""
+    first = min((note for note in notes if note.weight >= _MATTERS), key=lambda note: note.number, default=None)
+    return sorted(by_weight(notes), key=lambda note: note is not first)
+
+
+def _person_by_person(notes: Sequence[Note], small: Collection[str]) -> list[Note]:
+    """Notes by weight, each followed by the others about the same person.
+
+    A name stands in several of them, begins one or owns it, and is no word that is written `small` elsewhere (`your`).
+    """
+    words = [_words(note) for note in notes]
+    shared = Counter(word for each in words for word in set(each))
+    names = {first for first, *_ in words if first.casefold() not in small and shared[first] > 1}
+    groups: dict[str, list[Note]] = {}
+    for note in by_weight(notes):
+        groups.setdefault(next((word for word in _words(note) if word in names), note.note_id), []).append(note)
+    return [note for group in groups.values() for note in group]
+
+
+def _words(note: Note) -> list[str]:
+    """The owner of a note, where that is somebody else, and its words."""
+    return [*([note.owner] if _is_anothers(note) else []), *(_WORD.findall(note.text) or [note.text])]
+
+
+def _by_day(notes: Sequence[Note]) -> list[Note]:
+    return sorted(by_weight(notes), key=lambda note: (note.due_at_ms is None, note.due_at_ms or 0))
