@@ -25,8 +25,8 @@ from memory.types import CARE, SessionState
 PILE_CHARS = 16_384
 """More than this is read in a thread; four full messages take 2 ms (`benchmarks/floods.py`, November 2026)."""
 CARRIED = (
-    "Of the notes and earlier conversations: " + " ".join(GUARDRAILS) + " The one exception: asked what you remember "
-    "or where you left off, tell them plainly."
+    "Of the notes and earlier conversations: " + " ".join(GUARDRAILS) + " That is meant of reciting unasked: "
+    "name what bears on their message, and asked what you remember or where you left off, tell them plainly."
 )
 """Text behind the instructions where earlier conversations are told: 001's guardrails, and their subject."""
 
