@@ -15,7 +15,16 @@ from memory.context.budget import Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
-from memory.context.finds import MAX_FINDS, SearchPort, bearing, beside_notes, find, with_bearing, with_notes
+from memory.context.finds import (
+    MAX_FINDS,
+    SearchPort,
+    bearing,
+    beside_notes,
+    find,
+    with_bearing,
+    with_forgotten,
+    with_notes,
+)
 from memory.context.notes_block import (
     MAX_OUTDATED,
     NO_BLOCK,
@@ -258,10 +267,10 @@ class Assembler:
             told = {turn.turn_id for turn in shown if turn.tool_calls}
             news = since(block, ledger, changes, scope, told=told, now_ms=now_ms, answered_ms=answered_ms)
             if news.outdated <= MAX_OUTDATED and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
-                return Remembered(ledger, block, news)
+                return Remembered(ledger, block, with_forgotten(news, ledger, changes, scope, shown))
         taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
         news = since_taken(taken, ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms)
-        return Remembered(ledger, taken, news)
+        return Remembered(ledger, taken, with_forgotten(news, ledger, changes, scope, shown))
 
     def _block(
         self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger, forgotten: frozenset[int]

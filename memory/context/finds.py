@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,9 +11,9 @@ from typing import Final, Protocol, TypeVar
 from memory.context.notes_block import Block, Since
 from memory.context.repeats import NoteWords, speak_of
 from memory.context.restating import Known, Matter, Said, known_by
-from memory.keeper.request import found_by
+from memory.keeper.request import FORGET, NOTES, found_by
 from memory.ledger.lines import model_line
-from memory.ledger.types import Ledger, Note
+from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import Scope, belongs, forgotten_words, standing, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
@@ -21,6 +22,9 @@ from memory.search.terms import little_words, split_words
 from memory.text import asks_at_the_end, has_question_mark, sentences
 from memory.types import ConversationTurn
 
+FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}"
+_NAMED: Final = re.compile(r"[:,] #(\d+)")
+"""The numbers of notes in what a tool of ours says it did; texts of notes have their own ("picture #2")."""
 MAX_FINDS: Final = 12
 FLOOR: Final = 0.15
 """The least share of the message's words, weighted, in the closest find and its neighbours; below it nothing in the
@@ -151,6 +155,26 @@ def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) ->
     lines = [model_line(note, now_ms, zone, brief=True) for note in notes]
     numbers = since.numbers | {note.number for note in notes}
     return replace(since, changed=(*since.changed, *lines), numbers=numbers)
+
+
+def with_forgotten(
+    since: Since, ledger: Ledger, changes: Iterable[NoteChange], scope: Scope, shown: Iterable[ConversationTurn]
+) -> Since:
+    """The news with the numbers of forgotten notes, without a word of theirs: messages may still name or tell them.
+
+    So a model neither wonders where a note is nor says that it has it. `changes` are those since the block was taken;
+    of notes that went with their rows the results in the messages know.
+    """
+    gone = {each.number for each in changes if (note := ledger.find(each.number)) and note.is_forgotten}
+    gone = {n for n in gone if scope.session_id in {None, ledger.notes[n].session_id}}
+    calls = [call for turn in shown for call in turn.tool_calls if call.name in NOTES]
+    named = {int(number) for call in calls for number in _NAMED.findall(call.result)}
+    told = {int(number) for call in calls if call.name == FORGET for number in _NAMED.findall(call.result)}
+    gone |= {n for n in named if (note := ledger.find(n)) is None or note.is_forgotten}
+    if not (left := sorted(gone - told)):
+        return since
+    line = FORGOTTEN.format(numbers=", ".join(f"#{number}" for number in left))
+    return replace(since, changed=(*since.changed, line))
 
 
 def _without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:

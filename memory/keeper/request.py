@@ -44,7 +44,8 @@ FENCED: Final = "<data-"
 """The beginning of a tool's result from elsewhere: nobody's words here, and nothing to note by itself."""
 LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
-NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", "forget", "settings"})
+FORGET: Final = "forget"
+NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", FORGET, "settings"})
 """Tools with which the model notes at once what a message says."""
 NOT_DONE: Final = ("Not ", "No ", "Nothing ", "There is no ", "That ended already", "Call again", "#")
 """How lines of a result begin that tell of nothing done: a refusal, or the notes that may have been meant."""

@@ -174,6 +174,24 @@ async def test_what_a_forgotten_note_rested_on_is_told_no_more(place, memory, sa
     assert [note.text for note in await memory.ledgers.read(HERE)] == ["Oil the gate"]
 
 
+@pytest.mark.parametrize("messages_too", [False, True])
+async def test_a_model_is_told_that_a_note_went_and_nothing_of_it(memory, say, messages_too):
+    """Its own messages still name the note: it neither looks for it nor says that it has it."""
+    noted, changed, other = (
+        (ToolCall(call_id="1", name=name, result=f"{said}: #{number} fact"),)
+        for name, said, number in (("note", "Noted", 1), ("change", "Now", 1), ("note", "Noted", 2))
+    )
+    await say("The gate squeaks.", add("n_1", "The gate squeaks at picture #9", "t_1"), tool_calls=noted)
+    await say("Put that right, please.", tool_calls=changed)
+    await say("I like tea.", add("n_2", "Likes tea", "t_3"), tool_calls=other)
+    assert "Forgotten" not in await told(memory, "Do you still have that?")
+    await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=messages_too))
+
+    said = await told(memory, "Do you still have that?")
+    assert "Forgotten, as the person asked; say no more of it: #1\n" in said
+    assert "squeaks" not in said
+
+
 async def test_what_was_said_of_a_session_goes_with_the_note_that_it_rested_on(memory, say):
     """Neither the keeper's line nor the first words of an earlier session tell it."""
     await say("The PIN of the gate is seven three nine.", add("n_1", "The gate's PIN: seven three nine", "t_1"))

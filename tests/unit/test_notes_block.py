@@ -1,12 +1,14 @@
 """The notes in a prompt: which of them the block begins with, and what is told of their changes, and how often."""
 
 from memory.context.budget import Budget
-from memory.context.notes_block import new_mark, since, take
+from memory.context.finds import with_forgotten
+from memory.context.notes_block import NOTHING_SINCE, new_mark, since, take
 from memory.context.tokens import TiktokenCounter
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence
 from memory.ledger.views import DAY_MS, EVERYTHING
-from memory.testing import START_MS, make_state
+from memory.testing import START_MS, make_state, make_turn
+from memory.types import ToolCall
 
 COUNTER = TiktokenCounter()
 LONG = "Tell Maeve one true, interesting thing about the history of bread, in two or three short sentences."
@@ -111,3 +113,16 @@ def test_a_ring_that_a_keeper_moved_is_told():
         "[its ring was Thu 16 Nov 09:00; the person was not told]"
     )
     assert "its ring was" not in told(block_of(ledger), ledger, later, "model")[0]
+
+
+def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
+    """Once the model's own call stands in the messages it is told no more."""
+    ledger = ledger_of(("fact", "The PIN is 4711", {}), ("task", "Oil the gate", {}))
+    let_go = [Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped"), End(number=2)]
+    now, outcomes = apply_all(ledger, let_go, Actor("person", START_MS + 5, "b"))
+    changes = [change for each in outcomes for change in each.changes]
+    call = ToolCall(call_id="1", name="forget", result="Used no more: #1.")
+
+    news = with_forgotten(NOTHING_SINCE, now, changes, EVERYTHING, [])
+    assert news.changed == ("Forgotten, as the person asked; say no more of it: #1",)
+    assert with_forgotten(NOTHING_SINCE, now, changes, EVERYTHING, [make_turn(tool_calls=(call,))]) == NOTHING_SINCE
