@@ -129,6 +129,8 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     comes = note.repeats and (_due_with_its_ring(note) if note.rings else not is_past(note, now_ms))
     if comes:
         due = _comes(note, now_ms, zone, told)
+    if is_at_rest(note):
+        return [replies.say("task_is_paused")]
     found = [each for each in (_owner(note),) if each]
     heading = set(told)
     if due and not _is_one(note):
@@ -147,6 +149,11 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     if _rests(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
+
+
+def is_at_rest(note: Note) -> bool:
+    """Whether a note is work that is paused: a series that is to ring, and neither does nor did (`at_rest`)."""
+    return bool(is_work(note) and note.repeats and note.rings_at_ms is None and not note.occurrences)
 
 
 def _owner(note: Note) -> str:

@@ -10,7 +10,7 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import name_of, note_line
+from bot.lines import is_at_rest, name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
@@ -59,7 +59,7 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
     is_over = series.last(note, "done") and not series.date_to_end(note, now_ms)
-    if is_over or (note.repeats and not note.rings):
+    if is_over or is_at_rest(note) or (note.repeats and not note.rings):
         return (drop,)
     if note.kind == "event":
         return (done, drop) if is_now else (drop,)

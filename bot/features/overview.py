@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bot import replies
 from bot.dates import day_text, when_text
 from bot.delivery.outbox import OutgoingMessage
+from bot.features.shown import read_listed
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
@@ -150,7 +151,7 @@ class Overview:
         if state is None or not state.turn_count:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
-        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        ledger = await read_listed(services, envelope.conversation_id)
         lines = await session_lines(services.db, ledger)
         line = lines.get(state.session_id, NO_LINE)
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
@@ -166,7 +167,7 @@ class Overview:
         """Say where things stand: this conversation, its open and lasting notes, and those to come."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
-        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        ledger = await read_listed(services, envelope.conversation_id)
         lines = await session_lines(services.db, ledger)
         status = ChatStatus(
             lines.get(state.session_id, NO_LINE).title if state else "",

@@ -77,7 +77,8 @@ async def open_line(services: Services, tap: Tap, view: View) -> bool:
         return True
     envelope, now_ms = tap.envelope, services.clock.now_ms()
     zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
-    listing = view.made(await services.memory.ledgers.read(envelope.conversation_id), zone)
+    ledger = await read_listed(services, envelope.conversation_id)
+    listing, note = view.made(ledger, zone), ledger.by_id(note.note_id) or note
     if isinstance(listing, OutgoingMessage):
         message = listing
     else:
@@ -99,7 +100,8 @@ async def change_listed(services: Services, tap: Tap, operation: Operation, view
         await services.committer.done([envelope], [gone], tap.use)
         return False
     zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
-    message, _ = view.message(outcome.ledger, zone, tap.payload.get("offset", 0))
+    after = await services.tasks.rows.at_rest(outcome.ledger)
+    message, _ = view.message(after, zone, tap.payload.get("offset", 0))
     text = f"{said}\n\n{message.text}" if said else message.text
     undo = (Button(replies.say("undo"), UNDO_NOTE, {"cause": envelope.button_id}),)
     message = replace(message, text=text, buttons=(*message.buttons, undo), edits_message_id=envelope.message_id)
@@ -133,7 +135,7 @@ async def find_note(services: Services, tap: Tap, view: View | None = None) -> N
     gone = OutgoingMessage(_ended(note))
     if view is not None:
         zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
-        gone, _ = view.message(ledger, zone, tap.payload.get("offset", 0))
+        gone, _ = view.message(await services.tasks.rows.at_rest(ledger), zone, tap.payload.get("offset", 0))
         gone = replace(gone, text=f"{replies.say('loop_gone_here')}\n\n{gone.text}")
     await services.committer.done([envelope], [replace(gone, edits_message_id=envelope.message_id)], tap.use)
     return None
@@ -189,9 +191,14 @@ async def _is_tapped(services: Services, part: Part) -> bool:
 async def _made(
     services: Services, envelope: Envelope, view: View, offset: int = 0
 ) -> tuple[OutgoingMessage, list[Note]]:
-    ledger = await services.memory.ledgers.read(envelope.conversation_id)
+    ledger = await read_listed(services, envelope.conversation_id)
     zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
     return view.message(ledger, zone, offset)
+
+
+async def read_listed(services: Services, conversation_id: str) -> Ledger:
+    """The ledger as lists show it: work that is paused rings at no time. Raises `StorageUnavailable`."""
+    return await services.tasks.rows.at_rest(await services.memory.ledgers.read(conversation_id))
 
 
 async def _say(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.tasks.task import Task, TaskRun, run_of, task_of
+from bot.tasks.task import Task, TaskRun, at_rest, run_of, task_of
+from memory.ledger.types import Ledger
 from memory.ports import Database
 
 SHOWN_RUNS: Final = 10
@@ -20,6 +21,10 @@ class TaskRows:
         """The tasks of a conversation, by the id of their note."""
         rows = await self._db.read("tasks_of", conversation_id=conversation_id)
         return {row["note_id"]: task_of(row) for row in rows}
+
+    async def at_rest(self, ledger: Ledger) -> Ledger:
+        """The ledger as lists show it: work that is paused rings at no time."""
+        return at_rest(ledger, await self.of(ledger.conversation_id))
 
     async def find(self, note_id: str) -> Task | None:
         """The task that a note is, None when it is none, or was forgotten."""

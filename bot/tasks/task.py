@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal
@@ -11,6 +12,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from bot.intake.local import task_update_id
+from memory.ledger.types import Ledger
 from memory.ports import Row, Statement
 from memory.zones import zone_of
 
@@ -60,6 +62,14 @@ class Task:
         seen = self.seen_digest if seen_digest is None else seen_digest
         values = {"note_id": self.note_id, "failures": failures, "paused_why": paused_why, "seen_digest": seen}
         return Statement("task_mark", values)
+
+
+def at_rest(ledger: Ledger, tasks: Mapping[str, Task]) -> Ledger:
+    """The ledger as lists show it: work that is paused rings at no time, and has no dates behind it."""
+    paused = {note_id for note_id, task in tasks.items() if task.paused_why}
+    update = {"rings_at_ms": None, "occurrences": ()}
+    notes = {n: note.model_copy(update=update) if note.note_id in paused else note for n, note in ledger.notes.items()}
+    return replace(ledger, notes=notes) if paused else ledger
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bot.answers.tools.scheduling import TRY_TASK, missed_text
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing
-from bot.lines import TITLE_END, bare, name_of, note_line
+from bot.lines import TITLE_END, bare, name_of, note_line, with_remarks
 from bot.tasks.starts import let_go
 from bot.tasks.task import BY_PERSON, Task, TaskRun
 from memory.ledger import lines, series
@@ -59,9 +59,10 @@ def task_list(board: Board, ledger: Ledger, now_ms: int, zone: str) -> Listing |
 
 def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     task, run = board.tasks[note.note_id], board.latest.get(note.note_id)
+    if task.paused_why:
+        return with_remarks(name_of(note), [_paused(task)])
     went_otherwise = [_became(run, now_ms, zone)] if run and run.state != "done" else []
-    told = [_paused(task)] if task.paused_why else went_otherwise
-    return " · ".join([note_line(note, now_ms, zone), *told])
+    return " · ".join([note_line(note, now_ms, zone), *went_otherwise])
 
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
