@@ -61,12 +61,45 @@ async def test_a_return_is_answered_at_once_with_one_small_line(api, model, bot_
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 
+async def titled(bot, title):
+    """Let the session that goes on have this title, as the keeper of notes would name it."""
+    memory, me = bot.app.services.memory, bot.app.services.me
+    state = await memory.recorder.current(f"tg:{me.bot_id}:{PERSON}:0")
+    await memory.db.write(put_session_line(SessionLine(state.session_id, state.conversation_id, title)))
+
+
+@pytest.mark.parametrize("said", ["what is seven times eight?", "seven times eight is what I want to know"])
+async def test_no_line_stands_under_a_message_that_comes_back_to_nothing(api, bot_here, said):
+    """A question, or a few words more than a greeting, for which nothing is found: it is about something of its own."""
+    bot = await bot_here()
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await titled(bot, "The harbour report")
+    await comes(api, bot, said, 7)
+    await bot.settled()
+
+    assert CARRIED not in str(bot_lines(api))
+
+
+async def test_the_line_names_no_work_and_nothing_that_merely_lasts(api, bot_here):
+    """A task by the clock is named by its title, and a fact about the person is nothing that goes on."""
+    bot = await bot_here()
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "fact", "You are a baker in Leeds", owner="", weight=0.9)
+    at = {"rings_from": "2030-01-01T08:00", "repeats": "FREQ=DAILY"}
+    await noted(bot, "task", "The day ahead: Say in three lines what is due today.", owner="assistant", **at)
+
+    assert (await again(api, bot, "good morning")).text == f"{CARRIED}The day ahead"
+
+
 async def test_no_line_stands_under_a_message_about_something_of_its_own(api, model, bot_here):
     """Nothing is found for a bedtime story; what comes back to the report has the line."""
     bot = await bot_here()
     api.people.says(PERSON, PROMISE)
     await answered(api, PERSON, PROMISE)
     await noted(bot, "promise", NOTE)
+    await titled(bot, "The harbour report")
     await comes(api, bot, "tell my boy a story: a knight seeks a horseshoe, one key and some dragon's egg", 7)
     await bot.settled()
     assert CARRIED not in str(bot_lines(api))
@@ -82,9 +115,7 @@ async def test_the_line_names_what_the_last_talk_was_about(api, bot_here):
     api.people.says(PERSON, PROMISE)
     await answered(api, PERSON, PROMISE)
     await noted(bot, "promise", NOTE)
-    memory, me = bot.app.services.memory, bot.app.services.me
-    state = await memory.recorder.current(f"tg:{me.bot_id}:{PERSON}:0")
-    await memory.db.write(put_session_line(SessionLine(state.session_id, state.conversation_id, "The harbour report")))
+    await titled(bot, "The harbour report")
 
     assert (await again(api, bot, "good morning")).text == f"{CARRIED}The harbour report"
 
@@ -126,7 +157,7 @@ async def test_start_fresh_takes_back_what_the_first_answer_noted(api, model, bo
     api.people.says(PERSON, "I have to send the harbour report to Anna.")
     await shows(api, "harbour report")
     await bot.passes(hours=7)
-    api.people.says(PERSON, "I have to buy paint.")
+    api.people.says(PERSON, "I must buy paint.")
     line = await shows(api, CARRIED)
     await tap(api, "Start fresh", on=line)
     await api.until(lambda: sum("buy paint" in each.text for each in bot_lines(api)) == 2)

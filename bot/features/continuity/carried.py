@@ -14,18 +14,21 @@ from bot.features.continuity.preview import carried_message
 from bot.features.continuity.scope import is_carried
 from bot.intake.media import named_files, own_words
 from bot.intake.updates import Envelope
+from bot.lines import name_of
 from bot.turns.services import Services
-from memory.context.finds import SHORT_WORDS
 from memory.continuity.types import BootstrapOwner
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import session_lines
 from memory.ports import Row, Statement
 from memory.storage.store import SessionRow
-from memory.text import shorten
+from memory.text import has_question_mark, shorten
 from memory.types import PRIVATE, SessionState
 
-CARRIED, CARRIED_CHARS = 1, 50
-"""How many carried matters are named under the first answer, and in how many characters."""
+CARRIED_CHARS = 50
+"""The length of a carried matter's name under the first answer."""
+
+GREETING_WORDS = 4
+"""A message of so few words that asks nothing is taken for a greeting: it may come back to anything."""
 
 SAID_AGAIN_MS = 3 * 24 * 3_600_000
 """After a silence of so long carried matters are named again; each morning it stood in the way, ten of ten."""
@@ -58,18 +61,18 @@ class CarriedMatters:
     async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the small line under the first answer of a session that context was carried into.
 
-        It names the carried matters, with [Start fresh]; the first time also [Ask me first], later only after days of
-        silence. Nothing under a message about something of its own. Never raises but for the disk's refusal.
+        It names the matter that goes on, with [Start fresh]; the first time also [Ask me first], later only after days
+        of silence. Nothing under a message about something of its own. Never raises but for the disk's refusal.
         """
         nothing, state = SaidBehind(), ask.state
         if state.turn_count or state.isolated or first.user_id is None:
             return nothing
         over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
-        said = nothing if is_of_its_own(ask) else await self._carried_behind(first, state, ask.turn_id)
+        said = await self._carried_behind(first, ask)
         return replace(said, messages=(*over, *said.messages))
 
-    async def _carried_behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
-        nothing = SaidBehind()
+    async def _carried_behind(self, first: Envelope, ask: Ask) -> SaidBehind:
+        nothing, state = SaidBehind(), ask.state
         try:
             choice = await self._services.memory.bootstrap.choice(state.session_id)
             if choice is None or choice.mode == "off" or not choice.internal_packet:
@@ -83,10 +86,10 @@ class CarriedMatters:
                 return nothing
             if preference.is_chosen and not await self._was_long_away(row):
                 return nothing
-            names = await self._carried(owner)
-            if not names:
+            name = await self._carried(owner, ask)
+            if not name:
                 return nothing
-            message = carried_message(names, turn_id, is_first=not preference.is_chosen)
+            message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=not preference.is_chosen)
             kept = [] if preference.is_chosen else [self._services.memory.bootstrap.preferring(owner, preference)]
             return SaidBehind((message,), tuple(kept))
         except StorageUnavailable:
@@ -110,15 +113,22 @@ class CarriedMatters:
         before = await self._before(state.session_id, state.conversation_id)
         return before is not None and before["origin"] == PRIVATE
 
-    async def _carried(self, owner: BootstrapOwner) -> list[str]:
-        """Return the carried context in a few words: titles of the latest sessions, else the first of the notes."""
+    async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
+        """The title of the session that the message comes back to; behind a greeting also the best matter going on.
+
+        "" where nothing is known to go on.
+        """
         memory = self._services.memory
+        ledger = await memory.ledgers.read(owner.conversation_id)
+        titles = {key: line.title for key, line in (await session_lines(memory.db, ledger)).items() if line.title}
+        if not greets(ask.text):
+            return next(filter(None, (titles.get(each.session_id or "") for each in ask.packet.retrieved)), "")
+        rows = await memory.store.sessions(owner.conversation_id, limit=2)  # this one, and the one before
+        if title := next((titles[row.session_id] for row in rows if row.session_id in titles), ""):
+            return title
         shown = await memory.bootstrap.preview(owner, asked_for=True)
-        lines = await session_lines(memory.db, await memory.ledgers.read(owner.conversation_id))
-        rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED + 1)
-        titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
-        names = [each for each in titles if each] or [arc.title for arc in shown.arcs]
-        return [shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
+        notes = (ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
+        return next((name_of(note) for note in notes if note and not note.lasts), "")
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows the context carried into this first turn of a session."""
@@ -150,10 +160,10 @@ class CarriedMatters:
             del self._carries[key]
 
 
-def is_of_its_own(ask: Ask) -> bool:
-    """Whether a message says something, or brings a file, on which nothing bears that was said before: no greeting."""
-    says = bool(named_files(ask.text)) or len(own_words(ask.text).split()) >= SHORT_WORDS
-    return says and not ask.packet.retrieved
+def greets(text: str) -> bool:
+    """Whether a message says so little that it may come back to anything: a few words, no question, no file."""
+    words = own_words(text)
+    return not named_files(text) and not has_question_mark(words) and len(words.split()) <= GREETING_WORDS
 
 
 def joined(state: SessionState) -> SessionState:

@@ -14,6 +14,8 @@ from memory.ledger.types import Ledger, Note
 from memory.text import shorten
 
 LABEL_CHARS = 36
+LINES, SESSIONS = 5, 3
+"""So many lines and sessions are read at a glance; [Edit] shows every line, /sessions every session."""
 
 Rows = tuple[tuple[Button, ...], ...]
 
@@ -23,19 +25,25 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     return [f"• {_preview_line(arc, ledger.find(arc.number), now_ms, zone)}" for arc in shown.arcs]
 
 
+def _at_a_glance(told: Sequence[str]) -> list[str]:
+    """The first lines, and how many more there are; a single last one is told."""
+    left = len(told) - LINES
+    return [*told[:LINES], replies.say("list_more", count=left)] if left > 1 else list(told)
+
+
 def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
     if arc.generalized:
         return replies.say("offer_unsure", title=arc.title)
     return arc.summary if note is None else note_line(note, now_ms, zone)
 
 
-def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> OutgoingMessage:
-    """Return the small line under the first answer that names the carried matters."""
+def carried_message(name: str, turn_id: str, *, is_first: bool) -> OutgoingMessage:
+    """Return the small line under the first answer that names the matter that goes on."""
     payload = {"turn_id": turn_id}
     buttons = [Button(replies.say("start_fresh"), "fresh_again", payload)]
     buttons += [Button(replies.say("ask_first"), "ask_first", payload)] if is_first else []
     rows = tuple((button,) for button in buttons)
-    return OutgoingMessage(replies.say("carried_on", names="; ".join(names)), buttons=rows)
+    return OutgoingMessage(replies.say("carried_on", name=name), buttons=rows)
 
 
 def offer_message(
@@ -61,7 +69,8 @@ def offer_message(
         buttons = ((go_on, fresh), (always, _edit(payload)))
     else:
         buttons = ((go_on, fresh),)
-    lines = (replies.say("offer_head"), "", *told, "", replies.say("offer_tail"))
+    shown_lines = told if editing else _at_a_glance(told)
+    lines = (replies.say("offer_head"), "", *shown_lines, "", replies.say("offer_tail"))
     text = "\n".join(lines) if shown.arcs else replies.say("nothing_left")
     text = f"{text}\n\n{replies.say('answer_waits')}"
     return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
@@ -86,9 +95,10 @@ def asked_message(
     if editing and shown.arcs:
         buttons = (*drop_rows(shown, payload), (carry, _back(payload)))
     else:
-        buttons = (*([(carry, _edit(payload))] if shown.arcs else ()), *sessions)
+        buttons = ((carry, _edit(payload)), *sessions[:SESSIONS]) if shown.arcs else sessions
     head = replies.say("continue_head_too") if shown.arcs else replies.say("continue_head")
-    carried = "\n".join((replies.say("carry_head"), *told)) if shown.arcs else ""
+    lines = told if editing else _at_a_glance(told)
+    carried = "\n".join((replies.say("carry_head"), *lines)) if shown.arcs else ""
     parts = (carried, head if sessions and not editing else "", replies.say("answer_waits") if waits else "")
     return OutgoingMessage("\n\n".join(filter(None, parts)), buttons=buttons, edits_message_id=edits_message_id)
 
@@ -103,7 +113,7 @@ def _back(payload: dict[str, Any]) -> Button:
 
 def shown_message(told: Sequence[str], edits_message_id: int | None = None) -> OutgoingMessage:
     """Return the message that says that this is carried forward."""
-    return OutgoingMessage("\n".join((replies.say("carrying"), *told)), edits_message_id=edits_message_id)
+    return OutgoingMessage("\n".join((replies.say("carrying"), *_at_a_glance(told))), edits_message_id=edits_message_id)
 
 
 def drop_rows(shown: BootstrapPreview, payload: dict[str, Any]) -> Rows:
