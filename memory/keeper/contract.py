@@ -38,30 +38,28 @@ class ProposedChange(_Answered):
     number: int | None = Field(None, description="The note that is meant (#…); not for add.")
     into: int | None = Field(None, description="For merge: the note that stands for both.")
     kind: Kind | None = None
-    text: str = Field("", description="One matter on one line in the person's language, as a friend writes it down.")
+    text: str = Field("", description="One matter on one line, as a friend writes it down.")
     subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
-    owner: str | None = Field(
-        None, description="Who has to act: user, assistant or a name; empty: nobody. Of a limit whose it is."
-    )
+    owner: str | None = Field(None, description="Who has to act, or whose limit it is: user, assistant or a name.")
     due: str = Field(
         "",
         description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM by the person's clock; empty: none.",
     )
-    repeats: str = Field("", description="RRULE of what comes again and again: FREQ=WEEKLY;BYDAY=TU; due is its next.")
+    repeats: str = Field("", description="RRULE: FREQ=WEEKLY;BYDAY=TU; due is the next date.")
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
-    weight: float | None = Field(None, description="0 to 1: how much the person minds when it is forgotten.")
+    weight: float | None = Field(None, description="0 to 1.")
     how: Literal["done", "dropped"] | None = Field(None, description="For end: done, or not wanted any more.")
     turns: tuple[int, ...] = Field((), description="Numbers of the turns that it rests on.")
-    said: str = Field("", description="At most 12 words in a row, copied from one of these turns.")
+    said: str = Field("", description="12 words at most, copied from one of these turns.")
 
 
 class KeeperAnswer(_Answered):
     """Changes of the notes; an empty list is a good answer."""
 
-    title: str = Field("", description="3 to 6 words that name what the session is about; empty for small talk.")
-    standing: str = Field("", description="Where it stands, in 2 to 4 sentences; empty for small talk.")
-    standing_turns: tuple[int, ...] = Field((), description="Numbers of the turns that title and standing rest on.")
-    worked_on: tuple[int, ...] = Field((), description="Turns with text that is pasted, drafted, translated or played.")
+    title: str = Field("", description="3 to 6 words; empty for small talk.")
+    standing: str = Field("", description="2 to 4 sentences; empty for small talk.")
+    standing_turns: tuple[int, ...] = Field((), description="Numbers of the turns that both rest on.")
+    worked_on: tuple[int, ...] = Field((), description="Turns with pasted, drafted, translated or played text.")
     changes: tuple[ProposedChange, ...] = ()
 
 

@@ -212,11 +212,17 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def request_text(request: KeeperRequest) -> str:
-    """The text that a keeper reads, to be put into a fence: the clock, `Notes:`, `Read before:` and `New turns:`."""
+    """The text that a keeper reads, to be put into a fence: the clock, `Notes:`, `Read before:` and `New turns:`.
+
+    Notes that ended stand apart: they are only there so that they are not noted once more.
+    """
     first_new = len(request.before) + 1
+    is_open = [note for note in request.notes if note.is_open]
+    ended = [note for note in request.notes if not note.is_open]
     lines = {n: _turn(n, turn, request, is_new=n >= first_new) for n, turn in request.numbered.items()}
     sections = (
-        ("Notes", [_note(note, request) for note in request.notes] or ["(none yet)"]),
+        ("Notes", [_note(note, request) for note in is_open] or ["(none yet)"]),
+        ("Ended", [_note(note, request) for note in ended]),
         ("Standing until now", [cut(request.standing, STANDING_CHARS)] if request.standing else []),
         ("Read before", [text for number, text in lines.items() if number < first_new]),
         ("New turns", [text for number, text in lines.items() if number >= first_new]),

@@ -173,6 +173,16 @@ def test_other_peoples_sessions_stay_out_of_a_fresh_one():
     assert [each.text for each in shown_notes(notes, Scope(session_id="s_1"), [], [], START_MS)] == ["New"]
 
 
+def test_what_ended_stands_apart_from_what_is_open():
+    """So that nobody takes it for something still to do."""
+    notes = apply_all(
+        ledger(note("Call Ana", 1, "task"), note("Buy milk", 2, "task")), [End(number=1)], Actor("model", 1, "t")
+    )
+    asked = request(make_turn(seq=1, user_text="Ana is called"), notes=notes[0])
+
+    assert "Notes:\n#2 task: Buy milk\n\nEnded:\n#1 task: Call Ana (done)\n\nNew turns:" in request_text(asked)
+
+
 def test_what_ended_is_not_shown_where_it_is_no_help():
     """Of another session's in a fresh one, what stands again in other hands, what the person had forgotten."""
     forgotten = [Change(number=2, fields={"confidence": 0.0}), End(number=2, how="dropped")]
