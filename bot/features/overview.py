@@ -13,7 +13,7 @@ from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.context.earlier import began_with, beginning, standing_now
+from memory.context.earlier import began_with, beginning, one_line, standing_now
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.headings import by_heading
 from memory.ledger.types import Ledger, Note
@@ -35,6 +35,7 @@ LINES = 8
 OPEN_SHOWN = 3
 LATE_CHARS = 120
 BEGINNING_CHARS = 48
+SAID_CHARS = 200
 NO_LINE = SessionLine("", "")
 
 
@@ -51,6 +52,8 @@ class Summed:
     """The keeper's, else its day and first words."""
     standing: str
     """The state of its matter, in the keeper's words."""
+    said: str = ""
+    """The person's last words in it; "" where they may not be told."""
     before: SessionLine = NO_LINE
     """The session before it, which is told as long as this one has nothing to sum up."""
 
@@ -62,7 +65,8 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
     stories = [note for note in standing(here) if is_story(note)]
     lasting = [note for note in standing(here) if note.lasts and note not in stories]
     going = [note for note in standing(here) if not note.lasts and note not in stories]
-    ended = [name_of(note) for note in here if note.status == "done"]
+    stand = {name_of(note) for note in standing(ledger)}  # what comes again was noted anew
+    ended = [name_of(note) for note in here if note.status == "done" and name_of(note) not in stand]
     parts = (
         session.standing,
         _part(replies.say("summary_matters"), _lines(going, now_ms, zone), len(going)),
@@ -73,10 +77,20 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
     told = [part for part in parts if part]
     if told:
         return "\n\n".join([_titled("summary_head", session.title, turns=turns), *told])
+    return "\n\n".join(filter(None, _begun(session, turns)))
+
+
+def _begun(session: Summed, turns: str) -> list[str]:
+    """A session of which nothing was noted yet: its first words, the last ones, and where things stood before."""
     before = session.before
-    if before.standing:
-        return "\n\n".join([_titled("summary_before", before.title), before.standing])
-    return replies.say("summary_talk", turns=turns)
+    goes_on = session.turns > 1 and session.title
+    head = "" if before.standing else replies.say("summary_talk", turns=turns)
+    return [
+        _titled("summary_head", session.title, turns=turns) if goes_on else head,
+        replies.say("summary_said", text=session.said) if session.said else "",
+        _titled("summary_before", before.title) if before.standing else "",
+        before.standing,
+    ]
 
 
 def _titled(key: str, title: str, **values: object) -> str:
@@ -158,7 +172,8 @@ class Overview:
         title = line.title or await self._beginning(state, ledger, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
         told = [await self._standing(each, ledger) for each in (line, before)]
-        summed = Summed(state.session_id, state.turn_count, title, told[0], replace(before, standing=told[1]))
+        said = await self._last_words(state, ledger)
+        summed = Summed(state.session_id, state.turn_count, title, told[0], said, replace(before, standing=told[1]))
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         text = f"{text}\n\n{replies.say('status_private')}" if state.private else text
         await services.committer.done([envelope], [OutgoingMessage(text)])
@@ -191,6 +206,12 @@ class Overview:
         here = {"conversation_id": state.conversation_id, "session_id": state.session_id}
         row = await self._services.db.read_one("session_before", **here)
         return row["session_id"] if row else ""
+
+    async def _last_words(self, state: SessionState, ledger: Ledger) -> str:
+        """The person's last words in a session; "" where they may not be told."""
+        turns = await self._services.memory.store.last_turns(state.session_id, 1)
+        last = beginning(turns, forgotten_turns(ledger), turns[0].seq) if turns else None
+        return shorten(one_line(last.user_text), SAID_CHARS) if last else ""
 
     async def _beginning(self, state: SessionState, ledger: Ledger, zone: str) -> str:
         """The day of a session that has no title, and its first words."""

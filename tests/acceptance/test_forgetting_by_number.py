@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from story import FRIEND, PERSON, bot_lines, noted, reply, tap
 
@@ -102,7 +104,11 @@ async def test_the_summary_speaks_to_the_person_and_of_their_matters(api, model,
     bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_TIMEZONE="Europe/Berlin")
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "hello")
-    assert "nothing to sum up yet: 1 message so far" in (await reply(api, "/summary")).text
+    told = (await reply(api, "/summary")).text
+    assert told == "We've only just begun: 1 message so far.\n\nThe last thing you wrote: “hello”"
+    await reply(api, "what do you know about the harbour")
+    told = (await reply(api, "/summary")).text
+    assert re.fullmatch(r"This conversation: .*\(2 messages\)\n\nThe last thing you wrote: “what do .* harbour”", told)
     await noted(bot, "task", "Renew the passport", session_id=await session_of(bot))
     await noted(bot, "constraint", "Allergic to peanuts", session_id=await session_of(bot))
 
