@@ -67,7 +67,8 @@ def said_in(code: str) -> str:
 
 def test_french_punctuation_stays_with_its_word():
     """A colon, a question mark or a quotation mark never begins or ends a line alone: its space does not break."""
-    assert not re.findall(r".{12}\w [:;!?»]|« .{12}", said_in("fr"))
+    found = re.findall(r".{12}\w [:;!?»]|« .{12}", said_in("fr"))
+    assert not found, "the space before : and inside « » is U+00A0, before ? ! and ; U+202F"
 
 
 @pytest.mark.parametrize(
