@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import log
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
@@ -45,7 +46,8 @@ FENCED: Final = "<data-"
 LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 FORGET: Final = "forget"
-NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", FORGET, "settings"})
+SETTINGS: Final = "settings"
+NOTES: Final = frozenset({"note", "change", "end", "remind", "schedule", FORGET, SETTINGS})
 """Tools with which the model notes at once what a message says."""
 NOT_DONE: Final = ("Not ", "No ", "Nothing ", "There is no ", "That ended already", "Call again", "#")
 """How lines of a result begin that tell of nothing done: a refusal, or the notes that may have been meant."""
@@ -245,7 +247,8 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
     notes = {note.number for note in request.notes}
     if seen := cut(request.seen.get(turn.turn_id, ""), SEEN_CHARS if is_new else BEFORE_SEEN_CHARS):
         found.append(f"   seen by a program: {seen}")
-    found += [_called(call, notes) for call in turn.tool_calls if call.name not in LOOKS]
+    calls = [_called(call, notes) for call in turn.tool_calls if call.name not in LOOKS]
+    found += [f"   ({text})" for text in _together(calls)]
     if answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):
         found.append(f"   assistant: {answer}")
     return "\n".join(found)
@@ -266,21 +269,29 @@ def _whose(stretch: str) -> str:
     return SENT if names_files(stretch) else SOMEBODY_ELSE
 
 
-def _called(call: ToolCall, shown: Collection[int]) -> str:
-    """The notes that the assistant made at once, so that none is made again: by its number where the note stands above.
+def _called(call: ToolCall, shown: Collection[int]) -> tuple[str, str]:
+    """A call of the assistant's and what it did, so that nothing is noted again: by its number where that is shown.
 
     Of a tool that brought words from elsewhere only that it was used: they are nobody's here.
     """
-    result = _own_answer(call)
+    name, result = cut(call.name, TOOL_CHARS), _own_answer(call)
     if FENCED in result or f"&lt;{FENCED[1:]}" in result:
-        return f"   (the assistant used {cut(call.name, TOOL_CHARS)})"
+        return f"the assistant used {name}", ""
     deeds = _deeds(call) if call.name in NOTES else [result]
     if result and not deeds:
-        return f"   (the assistant's tool {call.name} did nothing)"
-    done = "\n".join(deeds)
-    numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(done)))
-    known = ", ".join(f"#{number}" for number in numbers) if shown and numbers and set(numbers) <= set(shown) else ""
-    return f"   (the assistant's tool {call.name}: {known or cut(done or call.arguments, TOOL_CHARS)})"
+        return f"the assistant's tool {name} did nothing", ""
+    tool, numbers = f"the assistant's tool {name}", [_NUMBER.search(deed) for deed in deeds]
+    known = [number[0] for number in numbers if number and int(number[1]) in shown]
+    if deeds and len(known) == len(deeds):
+        return tool, ", ".join(dict.fromkeys(known))
+    return tool, cut(call.arguments if call.name == SETTINGS else "\n".join(deeds) or call.arguments, TOOL_CHARS)
+
+
+def _together(calls: Iterable[tuple[str, str]]) -> Iterable[str]:
+    """Calls of one tool in a row as one line."""
+    for tool, group in groupby(calls, key=itemgetter(0)):
+        came = ", ".join(dict.fromkeys(came for _, came in group if came))
+        yield f"{tool}: {came}" if came else tool
 
 
 def _own_answer(call: ToolCall) -> str:

@@ -122,7 +122,7 @@ def test_what_a_tool_brought_from_elsewhere_is_not_read():
     )
     text = request_text(request(make_turn(tool_calls=calls)))
 
-    assert text.count("(the assistant used files__look)") == 2
+    assert text.count("(the assistant used files__look)") == 1
     assert "1234" not in text
 
 
@@ -234,6 +234,22 @@ def test_a_call_of_which_a_part_was_refused_names_what_was_done_once():
     notes = ledger(*(note(f"Thing {n}", n) for n in range(1, 10)))
 
     assert "(the assistant's tool change: #8)" in request_text(request(turn, notes=notes))
+
+
+def test_calls_of_one_tool_in_a_row_are_one_line():
+    """Four lines of numbers tell no more; what was set for the person stands as it was asked."""
+    made = (("settings", "It is Thu 14:25 now."), ("note", "Noted: #1 fact"), ("note", "Noted: #2 task (due Fri)"))
+    calls = tuple(
+        ToolCall(call_id=str(n), name=name, result=result, arguments='{"name": "Ana"}')
+        for n, (name, result) in enumerate((*made, ("remind", "Set: #2 task (rings Fri 2026-11-27 09:00)")))
+    )
+    text = request_text(request(make_turn(tool_calls=calls), notes=ledger(note("One", 1), note("See picture #3", 2))))
+
+    assert (
+        '   (the assistant\'s tool settings: {"name": "Ana"})\n'
+        "   (the assistant's tool note: #1, #2)\n"
+        "   (the assistant's tool remind: #2)\n"
+    ) in text
 
 
 def test_a_long_message_may_hold_more_than_the_one_note_that_was_made_of_it():
