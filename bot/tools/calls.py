@@ -268,16 +268,20 @@ class Calls:
             except Conflict:  # tapped at the last moment
                 continue
 
-    async def beside(self, call: CallRow, *, spared: bool = False) -> list[tuple[CallRow, int | None]]:
+    async def beside(
+        self, call: CallRow, *, spared: bool = False, again: bool = False
+    ) -> list[tuple[CallRow, int | None]]:
         """Return the other calls of a tool about which its person is asked, each with the message that asks.
 
         A question that is still on its way is left: its message cannot be changed yet.
 
         With `spared` only those that an [Always] would have spared: they asked neither because of somebody else's words
-        nor whether to do it once more. Raises `StorageUnavailable`.
+        nor whether to do it once more. With `again`, when a tap is worked on once more, also those that it had begun to
+        settle: their messages may still ask. Raises `StorageUnavailable`.
         """
         found = []
-        for each in await self.waiting(call.conversation_id):
+        rows = await self.db.read("tool_calls_allowed", conversation_id=call.conversation_id) if again else []
+        for each in (*await self.waiting(call.conversation_id), *map(call_of, rows)):
             if (each.tool, each.user_id) == (call.tool, call.user_id) and each.call_id != call.call_id:
                 shown = await self._question(each)
                 if shown and shown["state"] in ON_ITS_WAY:

@@ -25,6 +25,13 @@ SELECT * FROM tool_calls WHERE turn_id = :turn_id ORDER BY number;
 -- Nobody is asked the same twice while a question stands.
 SELECT * FROM tool_calls WHERE conversation_id = :conversation_id AND state = 'asked' ORDER BY number;
 
+-- name: tool_calls_allowed
+-- A yes was given and the model has not heard of the end: a tap that died goes on with those beside it.
+SELECT * FROM tool_calls
+WHERE conversation_id = :conversation_id AND told_turn_id IS NULL AND expires_at_ms IS NOT NULL
+    AND state IN ('planned', 'done', 'failed')
+ORDER BY number;
+
 -- name: web_calls_with
 -- Whether an address came from a page or a search: the person is asked about any other one.
 SELECT * FROM tool_calls

@@ -8,6 +8,7 @@ from loopback.model import ToolCall
 from story import FRIEND, PERSON, asked, bot_texts, reply, rows, shows, swept, tap, tapped
 
 from bot.people.export import tool_calls
+from bot.playground.bot_api.faults import Kind
 
 pytestmark = [pytest.mark.acceptance]
 
@@ -271,6 +272,50 @@ async def test_always_leaves_a_question_that_it_would_not_have_spared(api, model
 
     assert states(bot) == ["asked", "done"]
     assert effects.count("/add") == 1
+
+
+async def test_always_leaves_a_question_that_is_still_on_its_way(api, model, bot_here, effects):
+    """Its message can't be changed yet: it comes, and is answered by itself."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD, ToolCall("add", {"item": "flour"}, "call_f"))
+    api.faults.plant("sendMessage", Kind.TOO_MANY, nth=3, times=None)
+    api.people.says(PERSON, "please add both")
+    milk = await shows(api, "item: milk")
+    await api.until(
+        lambda: rows(bot, "SELECT 1 FROM outbox WHERE state IN ('queued', 'sending') AND text LIKE '%flour%'")
+    )
+    model.reply = lambda _: "That is settled."
+    api.people.presses(PERSON, "Always", message_id=milk.message_id)
+    await api.until(lambda: states(bot) == ["done", "asked"])
+    api.faults.clear()
+
+    await shows(api, "✓ Done: add")
+    await tap(api, "Once", on=await shows(api, "item: flour"))
+    await api.until(lambda: states(bot) == ["done", "done"])
+    assert effects.count("/add") == 2
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", ["tool_allowed:2", "tool_recorded:2"])
+async def test_always_that_dies_beside_a_call_leaves_no_question_on_the_screen(api, model, bot_process, effects, point):
+    """Its row was planned or ended while its message still asked: the tap that is worked on again says so."""
+    bot = await bot_process(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD, ToolCall("add", {"item": "flour"}, "call_f"))
+    await reply(api, "please add both")
+    question = await shows(api, "item: milk")
+    await shows(api, "item: flour")
+    await bot.terminate()
+    model.reply = lambda _: "That is settled."
+    api.people.presses(PERSON, "Always", message_id=question.message_id)
+    await bot.launch(CONTINUITY_FAULT=point)
+    assert await bot.wait() == -9
+
+    await bot.start()
+    await api.until(lambda: sum("✓ Done: add" in text for text in bot_texts(api)) == 2)
+    await shows(api, "That is settled.")
+
+    assert not any("May I use" in text for text in bot_texts(api))
+    assert effects.count("/add") == 2
 
 
 async def test_stop_in_the_midst_of_a_call_asks_about_it(api, model, bot_here, effects):

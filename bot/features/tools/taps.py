@@ -108,8 +108,9 @@ class ToolTaps:
             message = OutgoingMessage(replies.say("tool_gone"), edits_message_id=tap.envelope.message_id)
             await services.committer.done([envelope], [message], tap.use)
             return
+        again = call.state not in {"asked", "unknown"}
         call = await self._made(envelope, call, tap.payload["runs"], always=always)
-        beside = await self._made_beside(envelope, call) if always else []
+        beside = await self._made_beside(envelope, call, again=again) if always else []
         if call.state == "unknown":  # it's asked about anew, by a message of its own
             message = questions.edit(questions.outcome(call), tap.envelope.message_id)
             await services.committer.done([envelope], [message], tap.use, turn_id=call.turn_id)
@@ -124,15 +125,18 @@ class ToolTaps:
         decided = {each.call_id: each for each in (*others, *beside) if each.expires_at_ms and each.has_ended}
         await self._answer(envelope, tap, call, list(decided.values()))
 
-    async def _made_beside(self, envelope: Envelope, call: CallRow) -> list[CallRow]:
-        """Make the calls whose questions this [Always] would have spared, and let their messages say so."""
+    async def _made_beside(self, envelope: Envelope, call: CallRow, *, again: bool) -> list[CallRow]:
+        """Make the calls whose questions this [Always] would have spared, and let their messages say so.
+
+        When the tap is worked on `again`, those too that it had planned or made before the process died.
+        """
         services, place = self._services, _place(envelope)
         tool = await self._tool(place, call)
         name = chosen_as(tool, call.arguments) if tool else ""
         if tool is None or not (await services.calls.choices.of(place)).always(tool, name):
             return []
         found = []
-        for each, message_id in await services.calls.beside(call, spared=True):
+        for each, message_id in await services.calls.beside(call, spared=True, again=again):
             if chosen_as(tool, each.arguments) == name:
                 made = await self._made(envelope, each, each.runs, always=False)
                 message = questions.edit(questions.outcome(made), message_id)
