@@ -51,10 +51,15 @@ def when_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
 
 
 def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
-    """A moment ahead as people speak of it: `today at 14:05`, `this Sunday at 14:05`, else as `when_text` has it."""
-    if not 1 < days_from(at_ms, now_ms, zone) < len(_DAYS):
+    """A moment ahead as people speak of it: `today at 14:05`, `this Sunday at 14:05`, else as `when_text` has it.
+
+    On a Friday `this Thursday` might be yesterday's: a day of next week is told by its date.
+    """
+    at, today = local(at_ms, zone), local(now_ms, zone)
+    is_this_week = at.isocalendar()[:2] == today.isocalendar()[:2]
+    if not is_this_week or days_from(at_ms, now_ms, zone) <= 1:
         return when_text(at_ms, now_ms, zone, language, exact=exact)
-    day = _this_weekday(local(at_ms, zone), language)
+    day = _this_weekday(at, language)
     return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
 
 

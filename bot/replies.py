@@ -11,6 +11,7 @@ from typing import Final
 from bot.sentences import DEFAULT, LANGUAGES, commands, forms, sentences
 
 _TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
+_LEAST_MB, _WHOLE_MB = 0.1, 10
 _SPOKEN: ContextVar[str] = ContextVar("spoken", default=DEFAULT)
 
 MEANT_COMMANDS: Final = {
@@ -101,6 +102,16 @@ def counted(count: int, word: str) -> str:
 def number(count: int) -> str:
     """Return `12,000` as people write it."""
     return f"{count:,}".replace(",", say("thousands"))
+
+
+def size(size_bytes: int) -> str:
+    """Return `2 KB`, `0.4 MB` or `16 MB` as people write it."""
+    megabytes = size_bytes / 1_000_000
+    if megabytes < _LEAST_MB:
+        return f"{max(1, round(size_bytes / 1000))} KB"
+    if megabytes >= _WHOLE_MB:
+        return f"{megabytes:.0f} MB"
+    return f"{megabytes:.1f} MB".replace(".", "." if say("thousands") == "," else ",")
 
 
 def ago(elapsed_ms: int) -> str:

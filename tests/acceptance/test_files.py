@@ -343,7 +343,7 @@ async def test_a_size_that_is_a_lie_changes_nothing(api, model, bot_here, claime
     await bot_here(CONTINUITY_FILE_MAX_BYTES="100000")
     if claimed == 1:
         line = await sent(api, b"x" * 100_001, name="large.txt", claims={"file_size": claimed})
-        assert line.text == replies.say("file_unread.too_big", file="“large.txt”", size="0.1 MB", what="")
+        assert line.text == replies.say("file_unread.too_big", file="“large.txt”", size=replies.size(claimed), what="")
         return
     await sent(api, b"short", name="short.txt", caption="Keep it.", claims={"file_size": 99_999})
     assert "short" in told(model)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.dates import every_text, heading, tomorrow_ms, when_text
+from bot.dates import every_text, heading, soon_text, tomorrow_ms, when_text
 from bot.sentences import LANGUAGES, sentences
 
 ZONE = "Europe/Berlin"
@@ -32,6 +32,15 @@ NOW = at("2026-11-24T06:00")
 def test_a_moment_is_named_by_the_persons_day_and_clock(moment, said):
     """Near days by their name, others by date, another year with its number; the hour is the person's."""
     assert when_text(at(moment), NOW, ZONE, "en") == said
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [("2026-11-29T12:00", "this Sunday"), ("2026-11-30T12:00", "on Mon 30 Nov"), ("2026-11-25T12:00", "tomorrow")],
+)
+def test_a_weekday_alone_is_one_of_this_week(moment, said):
+    """On a Tuesday "this Monday" might be yesterday: a day of next week is told by its date."""
+    assert soon_text(at(moment), NOW, ZONE, "en", exact=False) == said
 
 
 def test_a_day_without_an_hour_stays_a_day():

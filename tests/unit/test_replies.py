@@ -165,3 +165,19 @@ def test_what_is_given_as_an_example_is_understood(code):
     assert len(examples) == 3
     assert all(moment and moment.at_ms("UTC") > START_MS for _, moment in read), read
     assert all(moment and len(moment.rest_of(example).split()) in {2, 3, 4} for example, moment in read), read
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "language", "said"),
+    [
+        (12, "en", "1 KB"),
+        (1_640, "de", "2 KB"),
+        (400_000, "en", "0.4 MB"),
+        (400_000, "de", "0,4 MB"),
+        (16_200_000, "fr", "16 MB"),
+    ],
+)
+def test_a_size_is_told_in_a_unit_that_fits(size_bytes, language, said):
+    """A letter of two kilobytes is none of 0.1 MB, and the decimal mark is the language's."""
+    with replies.speaking(language):
+        assert replies.size(size_bytes) == said

@@ -14,7 +14,6 @@ from bot.files.rows import StoredFile
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from bot.turns.steps.attachments import megabytes
 
 LISTED: Final = 12
 BUTTONS_A_ROW: Final = 2
@@ -48,7 +47,7 @@ class FileCommands:
         if len(files) > LISTED:
             lines.append(replies.say("files_more", count=len(files) - LISTED))
         taken, of = await shelf.kept_bytes(envelope.user_id), shelf.limits.quota_bytes
-        lines += ["", replies.say("files_taken", size=megabytes(taken), of=megabytes(of))]
+        lines += ["", replies.say("files_taken", size=replies.size(taken), of=replies.size(of))]
         own = [file for file in shown if envelope.private or file.user_id == envelope.user_id]
         mine = shown if own != shown and await self._leads(envelope) else own
         return OutgoingMessage("\n".join(lines), buttons=_buttons(mine))
@@ -120,7 +119,7 @@ class FileCommands:
 
 
 def _line(file: StoredFile, called: str) -> str:
-    what = ", ".join(filter(None, (file.label, megabytes(file.size_bytes) if file.digest else "")))
+    what = ", ".join(filter(None, (file.label, replies.size(file.size_bytes) if file.digest else "")))
     return f"{file.number}. {called}{f' ({what})' if what else ''}"
 
 

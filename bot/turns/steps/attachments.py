@@ -32,7 +32,6 @@ ATTACHED_SHARE: Final = 3
 """Of the prompt a third is for a document that came with the message."""
 FOUND_SHARE: Final = 6
 """Of the prompt a sixth is for passages of earlier files that bear on the message."""
-MEGABYTE: Final = 1_000_000
 MOST_PICTURES: Final = 10
 """As many as an album has."""
 AGAIN: Final = 2
@@ -215,10 +214,4 @@ def _sentence(file: StoredFile, *, sees: bool) -> str:
 
 
 def _figures(file: StoredFile) -> dict[str, str]:
-    return {"size": megabytes(file.size_bytes), "what": file.detail}
-
-
-def megabytes(size_bytes: int) -> str:
-    """A size for people: `0.4 MB`, `16 MB`."""
-    size = size_bytes / MEGABYTE
-    return f"{size:.0f} MB" if size >= 10 else f"{max(size, 0.1):.1f} MB"  # noqa: PLR2004 - one decimal below ten
+    return {"size": replies.size(file.size_bytes), "what": file.detail}
