@@ -25,7 +25,7 @@ from bot.dates import (
 from memory.ledger import series
 from memory.ledger.rules import first_from
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
-from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, story_of, waits_for_word
+from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, is_work, story_of, waits_for_word
 from memory.text import shorten
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
@@ -116,11 +116,6 @@ def reworded(note: Note, text: str) -> str:
 def _title_in(text: str) -> str:
     end = _BREAK.search(text)
     return text[: end.start()].strip() if end and end[0] == TITLE_END and end.start() <= TITLE_CHARS else ""
-
-
-def is_work(note: Note) -> bool:
-    """Whether a note that rings is the bot's own to do: a title and the words put to the model at its time."""
-    return note.rings and note.owner == ASSISTANT
 
 
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:

@@ -144,7 +144,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
         lines.append(replies.say("status_late", titles=shorten(rang, LATE_CHARS)))
     elif not coming:
         lines.append(replies.say("status_no_jobs"))
-    return "\n".join([*lines, "", replies.say("status_tail")])
+    return "\n".join(lines)
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

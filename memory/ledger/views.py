@@ -147,8 +147,14 @@ def agenda(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 
 def is_on_agenda(note: Note, now_ms: int) -> bool:
-    """Whether a note stands on /loops; one that does not, stands in /memory."""
-    return is_to_do(note, now_ms) or (_is_date_ahead(note, now_ms) and (note.due_at_ms or 0) - now_ms <= AHEAD_MS)
+    """Whether a note stands on /loops; one that does not, stands in /memory. Work by the clock has /tasks."""
+    is_soon = _is_date_ahead(note, now_ms) and (note.due_at_ms or 0) - now_ms <= AHEAD_MS
+    return not is_work(note) and (is_to_do(note, now_ms) or is_soon)
+
+
+def is_work(note: Note) -> bool:
+    """Whether a note that rings is the assistant's own to do: a title and the words put to the model at its time."""
+    return note.rings and note.owner == ASSISTANT
 
 
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:

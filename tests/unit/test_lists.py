@@ -417,6 +417,18 @@ def test_what_lasts_several_days_is_on_until_its_last():
 # --- what a tap does ------------------------------------------------------------------------------------------------
 
 
+def test_work_by_the_clock_is_nobodys_open_matter():
+    """It is on /tasks and rings on /reminders, but neither /loops nor /memory nor the count of /status holds it."""
+    ledger = ledger_of(
+        task("Digest: What is due?", owner="assistant", rings_from="2023-11-19T19:00", repeats="FREQ=DAILY"),
+        task("Call mum"),
+    )
+
+    assert [note.text for note in agenda(ledger, START_MS)] == ["Call mum"]
+    assert [note.text for note in ringing(ledger, START_MS)] == ["Digest: What is due?"]
+    assert by_heading(ledger, START_MS) == []
+
+
 def test_done_ends_one_date_of_a_series():
     """That which rang, else the one of today; the series itself goes on."""
     rang = series_note(occurrences=(Occurrence(original_local="2023-11-19T19:00", state="rang"),))
