@@ -19,6 +19,8 @@ _WEEKEND: Final = frozenset(_DAYS[5:])
 _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY", "BYHOUR", "BYMINUTE"})
 """Parts of a rule for which there are no words."""
 _TWO: Final = 2
+_NAMED: Final = 3
+"""So many weekdays of a rhythm are named in full."""
 _NOON: Final = 12
 _SUFFIX: Final = {1: "st", 2: "nd", 3: "rd"}
 _MONTH_CHARS: Final = 3
@@ -166,7 +168,14 @@ def rhythm_in(text: str, rrule: str) -> str:
     days = [day for day in parts.get("BYDAY", "").split(",") if day in _DAYS]
     of_weeks = parts.get("FREQ") == "WEEKLY" and parts.get("INTERVAL", "1") == "1"
     plurals = (_all_in(text, [_plural(_DAYS.index(day), code) for day in days]) for code in LANGUAGES if of_weeks)
-    return _first_in(text, (_frequency(parts, code) for code in LANGUAGES)) or next(filter(None, plurals), "")
+    by_name = (_all_in(text, _each_named(days, code)) for code in LANGUAGES if of_weeks and len(days) > _TWO)
+    said = _first_in(text, (_frequency(parts, code) for code in LANGUAGES))
+    return said or next(filter(None, (*plurals, *by_name)), "")
+
+
+def _each_named(days: Sequence[str], language: str) -> list[str]:
+    names = _say(language, "dates.each_weekday").split()
+    return [names[_DAYS.index(day)] for day in days]
 
 
 def day_names(at_ms: int, now_ms: int, zone: str) -> str:
@@ -232,11 +241,15 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
         return ", ".join([_each("week", step, language), *also])
     if set(days) in (_WORKING, _WEEKEND):
         return _say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
-    names = dict(zip(_DAYS, _say(language, "dates.each_weekday").split(), strict=True))
-    others = [names[day] for day in _DAYS if day not in days]
+    names = _say(language, "dates.each_weekday").split()
+    others = [name for day, name in zip(_DAYS, names, strict=True) if day not in days]
     if len(others) <= 1:
         return _say(language, "every.but_day", day=others[0]) if others else _say(language, "every.day")
-    return _say(language, "every.on_days", days=listed([names[day] for day in order], language))
+    first, last = _DAYS.index(order[0]), _DAYS.index(order[-1])
+    if len(order) > _TWO and last - first == len(order) - 1:
+        return _say(language, "every.run", first=_short(order[0], language), last=_short(order[-1], language))
+    names = names if len(order) <= _NAMED else _say(language, "dates.weekdays").split()
+    return _say(language, "every.on_days", days=listed([names[_DAYS.index(day)] for day in order], language))
 
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:

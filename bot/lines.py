@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from datetime import date, time, timedelta
+from datetime import date, time
 
 from bot import replies
 from bot.dates import (
     MORNING_HOUR,
     day_text,
     days_from,
-    every_text,
     hour_text,
     listed,
     local,
-    names_days,
-    rhythm_in,
-    soon_text,
     tells_day,
     tells_hour,
     when_text,
 )
+from bot.rhythms import next_text, rests, with_next_exception
 from memory.ledger import series
-from memory.ledger.rules import first_from
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
-from memory.ledger.views import SOON_MS, is_over, is_past, is_snoozed, is_work, story_of, waits_for_word
+from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
@@ -35,21 +31,28 @@ TO = "\u2013"
 TITLE_END = ": "
 """Between the title of work and the work."""
 TITLE_CHARS = 60
+LINE_CHARS = 140
+"""The text of a line in a list that is read at a glance; opened, it shows all."""
+ELLIPSIS = "\u2026"
 _BREAK = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
-_LOOKED_AHEAD = 3
-"""Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
+_SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
 
-def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False) -> str:
+def note_line(
+    note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False, brief: bool = False
+) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
     Times are by the person's clock, `zone`; in a group by that of the note, named where theirs shows another hour. The
-    heading over the line is not repeated: the day of `under_ms`, the name of a story.
+    heading over the line is not repeated: the day of `under_ms`, the name of a story. A `brief` one, of a list that is
+    read at a glance, has the first sentences of a long text, and the next exception of a series alone.
     """
     reader, zone = zone, clock_of(note, zone)
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
+    if brief:
+        note = with_next_exception(note.model_copy(update={"text": _beginning(note.text)}), now_ms)
     remarks = _remarks(note, now_ms, zone, under_ms)
     has_hour, at_ms = note.due_exact or note.rings, note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not _alike(at_ms, zone, reader):
@@ -102,6 +105,14 @@ def name_of(note: Note) -> str:
     return shorten(_BREAK.split(bare(note.text), maxsplit=1)[0], TITLE_CHARS)
 
 
+def _beginning(text: str) -> str:
+    """As much of a text as has room in a list, to the end of a sentence where there is one."""
+    if len(text) <= LINE_CHARS:
+        return text
+    ends = [end.end() for end in _SENTENCE.finditer(text[:LINE_CHARS])]
+    return f"{text[: ends[-1]].rstrip()} {ELLIPSIS}" if ends else shorten(text, LINE_CHARS)
+
+
 def entitled(title: str, work: str) -> str:
     """The text of a note that is work: `Bread history: Tell me one …`. Work that has a title keeps its own."""
     named = shorten(_BREAK.sub(" ", title), TITLE_CHARS)
@@ -135,13 +146,14 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         leads = told != heading and local(rings_at_ms, zone).date() in heading and not comes
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
-        found.insert(len(found) - leads, _rings(note, now_ms, zone, told, series_is_told=bool(comes)))
+        rings = _ring_remarks(note, now_ms, zone, told, leads=leads, comes=bool(comes))
+        found[len(found) - leads : len(found)] = [rings[0], *found[len(found) - leads :], *rings[1:]]
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
         found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
     if rings_at_ms is not None or series.last(note, "passed"):
         found += _last_date(note, now_ms, zone, told)
-    if _rests(note, now_ms) and note.snoozed_until_ms is not None:
+    if rests(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
 
@@ -211,7 +223,7 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = series.until_its_last(note) if note.rings else note.repeats
-    return _next(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
+    return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
 
 
 def _has_hour(note: Note, clock: str) -> bool:
@@ -227,67 +239,29 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series
     """
     at_ms, rule = note.rings_at_ms or 0, "" if series_is_told else series.until_its_last(note)
     if not rule and (series_is_told or local(at_ms, zone).date() in told):
-        when = "" if tells_hour(note.text, at_ms, zone) else f"{local(at_ms, zone):%H:%M}"
-    else:
-        when = _next(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
-    also = [] if note.repeats else series.singles(note)[1:]
-    later = (when_text(series.at_ms_of(each, note.time_zone), now_ms, zone, replies.spoken()) for each in also)
-    return replies.say("lines.rings", when=listed([when, *later], replies.spoken())).rstrip()
+        return "" if tells_hour(note.text, at_ms, zone) else f"{local(at_ms, zone):%H:%M}"
+    return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
 
 
-def _next(
-    note: Note, rule: str, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool = True
-) -> str:
-    """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells."""
-    language = replies.spoken()
-    is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
-    hour = hour_text(at_ms, zone, language) if has_hour else ""
-    when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour)
-    if not rule:
-        return when
-    in_text = rhythm_in(note.text, rule)
-    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
-    if moved is not None:
-        usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-        when = f"{local(at_ms, zone):%H:%M}" if is_told else soon_text(at_ms, now_ms, zone, language)
-        every = usual if in_text else every_text(rule, language, now_ms, usual)
-        return replies.say("lines.this_time", every=every, when=when)
-    is_expected = _rests(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
-    every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
-    if is_expected:
-        every, when = every or hour, ""
-    said = ", ".join(filter(None, [every, _exception(note, now_ms, zone, at_ms if is_told else 0)]))
-    if said and when:
-        return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
-    return said or when
+def _ring_remarks(note: Note, now_ms: int, zone: str, told: Collection[date], *, leads: bool, comes: bool) -> list[str]:
+    """The rings of a note, those of a day that is told before by their hours: `⏰ 13:00 and on Wed 2 Dec at 18:00`.
 
-
-def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
-    """Whether the next date is the one that follows from the rhythm as it is said, and from its next exception."""
-    if not names_days(rule):
-        return False
-    at, day = series.local_of(at_ms, note.time_zone), local(now_ms, note.time_zone)
-    left_out = next((each.original_local[:10] for _, each in series.exceptions(note, now_ms)), "")
-    is_today_over = at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}"
-    for n in range(is_today_over, _LOOKED_AHEAD):
-        first = f"{day + timedelta(days=n):%Y-%m-%d}"
-        if first != left_out and (found := first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
-            return found == at
-    return False
-
-
-def _exception(note: Note, now_ms: int, zone: str, from_ms: int) -> str:
-    """The next exception to the rule: `not this Friday`, `this Sunday at 10:00 instead`; "" for none to come.
-
-    One before `from_ms`, the next date where its day is told, tells nothing more.
+    One that `leads` stands before the due time, the others behind it.
     """
-    coming = (each for each in series.exceptions(note, now_ms) if each[0] >= from_ms)
-    at_ms, date = next(coming, (0, None))
-    if date is None:
-        return ""
-    is_moved = date.state == "moved"
-    day = soon_text(at_ms, now_ms, zone, replies.spoken(), exact=is_moved or "BYHOUR" in note.repeats)
-    return replies.say("lines.instead", when=day) if is_moved else replies.say("lines.not_on", day=day)
+    later = [] if note.repeats else [series.at_ms_of(each, note.time_zone) for each in series.singles(note)[1:]]
+    days, near, far = set(told), list[str](), list[str]()
+    for at_ms in later:
+        hour, day = f"{local(at_ms, zone):%H:%M}", local(at_ms, zone).date()
+        near += [hour] if day in days else []
+        far += [] if day in days else [when_text(at_ms, now_ms, zone, replies.spoken())]
+    first, first_day = _rings(note, now_ms, zone, told, series_is_told=comes), local(note.rings_at_ms or 0, zone).date()
+    if leads:
+        return [_ringing([first]), *([_ringing([*near, *far])] if later else [])]
+    return [_ringing([first, *near, *far] if first_day in days else [*near, first, *far])]
+
+
+def _ringing(times: Sequence[str]) -> str:
+    return replies.say("lines.rings", when=listed(list(times), replies.spoken())).rstrip()
 
 
 def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
@@ -310,11 +284,6 @@ def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]
     language, is_told = replies.spoken(), exact and local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language, exact=exact)
     return say_in(note.conversation_id, "lines.rang", when=when)
-
-
-def _rests(note: Note, now_ms: int) -> bool:
-    """Whether nothing of it comes before the time until which it was put off: what rings all the same is not paused."""
-    return is_snoozed(note, now_ms) and not (note.rings_at_ms and note.rings_at_ms < (note.snoozed_until_ms or 0))
 
 
 def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

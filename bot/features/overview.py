@@ -102,7 +102,7 @@ def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
     """The notes that matter most, in the order in which they were said."""
     best = best_first(notes, now_ms)[:LINES]
     best.sort(key=lambda note: (note.said_at_ms, note.number))
-    return [note_line(note, now_ms, zone, in_story=is_story(note)) for note in best]
+    return [note_line(note, now_ms, zone, in_story=is_story(note), brief=True) for note in best]
 
 
 def _part(head: str, lines: Sequence[str], total: int = 0) -> str:
@@ -131,7 +131,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     lines = [*above, ""] if above else []
     listed = agenda(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
-    lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
+    lines += [f"• {note_line(note, now_ms, zone, brief=True)}" for note in listed[:OPEN_SHOWN]]
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
     known = sum(len(notes) for name, notes in by_heading(ledger, now_ms) if name != "faded")
     lines += [replies.say("status_known", things=replies.counted(known, "thing"))] if known else []

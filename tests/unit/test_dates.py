@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.dates import every_text, heading, soon_text, tomorrow_ms, when_text
+from bot.dates import every_text, heading, rhythm_in, soon_text, tomorrow_ms, when_text
 from bot.sentences import LANGUAGES, sentences
 
 ZONE = "Europe/Berlin"
@@ -70,6 +70,25 @@ def test_a_day_without_an_hour_stays_a_day():
 def test_a_rule_is_said_in_plain_words(rrule, said):
     """A series is told as people say it; of a rule that has no plain words only that it comes regularly."""
     assert every_text(rrule, "en") == said
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        ("MO,TU,WE,TH", ["Mon to Thu", "du lun. au jeu.", "с пн по чт"]),
+        ("MO,TU,WE", ["Mon to Wed", "du lun. au mer.", "с пн по ср"]),
+        ("MO,TU,TH,SA", ["every Mon, Tue, Thu and Sat", "chaque lun., mar., jeu. et sam.", "по пн, вт, чт и сб"]),
+        ("TU,SA", ["every Tuesday and Saturday", "chaque mardi et samedi", "по вторникам и субботам"]),
+    ],
+)  # fmt: skip
+def test_many_days_of_a_week_are_said_in_few_words(days, said):
+    """From the first to the last where they follow each other, in short where there are four and more."""
+    assert [every_text(f"FREQ=WEEKLY;BYDAY={days}", language) for language in ("en", "fr", "ru")] == said
+
+
+def test_a_rhythm_of_many_days_is_known_by_their_names():
+    """So that a line does not say behind the text what that says."""
+    assert rhythm_in("Italian on Monday, Tuesday, Wednesday", "FREQ=WEEKLY;BYDAY=MO,TU,WE")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -133,18 +133,47 @@ EXCEPTIONS = {
 
 @pytest.mark.parametrize("language", EXCEPTIONS)
 def test_of_a_series_the_next_exception_alone_is_told(language):
-    """Neither what was left out on days that are over nor all of a fortnight's: the one that comes next."""
+    """Neither what was left out on days that are over nor, in a list, all of a fortnight's: the one that comes next."""
     dates = [Occurrence(original_local=f"2023-11-{day}T08:00", state="left_out") for day in (13, 17, 18, 19, 20)]
     sunday = Occurrence(original_local="2023-11-19T08:00", moved_to_ms=1_700_388_000_000, state="moved")
     daily = {"rings_from": "2023-11-01T08:00", "rings_at_ms": START_MS + DAY_MS // 2, "repeats": "FREQ=DAILY"}
     left_out, moved = EXCEPTIONS[language]
     with replies.speaking(language):
         without = line(a_note("Feed Biscuit", time_zone="UTC", **daily))
-        told = line(a_note("Feed Biscuit", time_zone="UTC", occurrences=tuple(dates), **daily))
+        biscuit = a_note("Feed Biscuit", time_zone="UTC", occurrences=tuple(dates), **daily)
+        told, whole = note_line(biscuit, START_MS, "UTC", brief=True), line(biscuit)
         instead = line(a_note("Feed Biscuit", time_zone="UTC", occurrences=(dates[0], sunday), **daily))
 
     assert told.replace(f", {left_out}", "", 1) == without
+    assert whole.startswith(told[:-1])
+    assert whole.count(",") == told.count(",") + 2  # this Friday, this Saturday, this Sunday and this Monday
     assert instead.replace(f", {moved}", "", 1) == without
+
+
+def test_a_line_of_a_list_holds_the_beginning_of_a_long_text():
+    """To the end of a sentence, or at a word; opened, the line shows all."""
+    first = "Which oven? You lean towards the Bongard: three decks, 14,800 net, delivered at the end of January."
+    oven = a_note(f"{first} The other has four decks, costs 17,200 net and comes within three weeks.", kind="question")
+    endless = a_note(" ".join(["flour"] * 40))
+
+    assert note_line(oven, START_MS, "UTC", brief=True) == f"{first} …"
+    assert line(oven) == oven.text.removesuffix(".")
+    assert len(note_line(endless, START_MS, "UTC", brief=True)) <= 140
+
+
+def test_what_rings_on_two_days_tells_each_day_once():
+    """The operation on Thursday at two, the evening before and an hour before: no day is said twice."""
+    due = {"due_at_ms": START_MS + 9 * DAY_MS, "due_exact": True, "time_zone": "UTC"}  # Thu 23 Nov at 22:13
+    evening, later = START_MS + 8 * DAY_MS - 4 * HOUR_MS, START_MS + 9 * DAY_MS - HOUR_MS
+    dates = (Occurrence(original_local="2023-11-23T21:13", moved_to_ms=later, state="moved"),)
+    rings = {"rings_from": "2023-11-22T18:13", "rings_at_ms": evening, "occurrences": dates}
+    note = a_note("Mum's eye is operated on", kind="event", **due, **rings)
+
+    assert line(note) == "Mum's eye is operated on (on Thu 23 Nov at 22:13, ⏰ 21:13 and on Wed 22 Nov at 18:13)"
+    assert note_line(note, START_MS, "UTC", under_ms=due["due_at_ms"]).endswith(
+        "(at 22:13, ⏰ 21:13 and on Wed 22 Nov at 18:13)"
+    )
+    assert note_line(note, START_MS, "UTC", under_ms=evening).endswith("(⏰ 18:13, on Thu 23 Nov at 22:13, ⏰ 21:13)")
 
 
 def test_a_line_in_brief_tells_the_moment_that_matters():

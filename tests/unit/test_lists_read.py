@@ -11,6 +11,7 @@ from bot import replies
 from bot.features.lists import PAGE, Listing, page
 from bot.features.loops import loop_list
 from bot.features.memories import memory_list
+from bot.features.reminders import reminder_list
 from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Applied, Ledger, Occurrence
@@ -261,6 +262,21 @@ NOTES = [
         ),
     ),
     (
+        "task",
+        {"owner": "user"} | ring("2026-11-27T05:30", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA"),
+        ("A word of Italian", "Ein Wort Italienisch", "Una palabra de italiano", "Un mot d'italien"),
+    ),
+    (
+        "event",
+        due("2026-12-03T14:00") | ring("2026-12-02T18:00", "", occ("2026-12-03T13:00", "moved", "2026-12-03T13:00")),
+        (
+            "Mum's eye operation in Annecy",
+            "Augenoperation deiner Mutter in Annecy",
+            "Operación de ojo de tu madre en Annecy",
+            "Opération de l'œil de ta maman à Annecy",
+        ),
+    ),
+    (
         "story",
         {"owner": "user", "about": "The captain", "persona": "roleplay", "weight": 0.8},
         (
@@ -284,52 +300,62 @@ Today
 3. Put the bins out (I reminded you at 08:00)
 
 Tomorrow
-4. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
-5. The day ahead (⏰ on weekdays at 07:30)
-6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday, ✓ today)
+4. A word of Italian (⏰ every day except Sunday at 05:30)
+5. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
+6. The day ahead (⏰ on weekdays at 07:30)
 
-… and 13 more.
+… and 15 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
 
 Tomorrow
-7. Call Ana (⏰ 09:00)
+7. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
+8. Call Ana (⏰ 09:00)
 
 Sun 29 Nov
-8. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
+9. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
 
 Mon 30 Nov
-9. Owen sends the quote (at 10:00)
+10. Owen sends the quote (at 10:00)
 
 Tue 1 Dec
-10. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
-11. Sort the photos (put off)
+11. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
+12. Sort the photos (put off)
 
-Tue 8 Dec
-12. Renew the passport
-
-… and 7 more.
+… and 9 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
 
+Thu 3 Dec
+13. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
+
 Tue 8 Dec
-13. Parents' evening on 8 December (at 18:00)
+14. Renew the passport
+15. Parents' evening on 8 December (at 18:00)
 
 Mon 14 Dec
-14. Rugby in the park (every Tuesday at 19:00, paused until then)
+16. Rugby in the park (every Tuesday at 19:00, paused until then)
 
 No date
-15. Find a photo for the website
-16. Bring the chairs (Rui)
-17. Look for a cheaper flour (I'm on it)
-18. Which supplier for the eggs?
+17. Find a photo for the website
+18. Bring the chairs (Rui)
+
+… and 3 more.
+
+Tap a number to tick it off, put it off or drop it.
+---
+Still open:
+
+No date
+19. Look for a cheaper flour (I'm on it)
+20. Which supplier for the eggs?
 
 Story: The captain
-19. The ship lies off Tortuga
+21. The ship lies off Tortuga
 
 2 more dates are coming up: /memory shows them.
 
@@ -367,6 +393,40 @@ Over
 11. Choir rehearsal (was yesterday at 18:00)
 
 1 earlier date is over; /memory with a word from it finds it.
+---
+Your reminders:
+
+Already rang
+1. Put the bins out (I reminded you today at 08:00)
+
+Today
+2. Owen looks at the oven (at 14:30, ⏰ 13:45)
+
+Tomorrow
+3. A word of Italian (⏰ every day except Sunday at 05:30)
+4. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
+5. The day ahead (⏰ on weekdays at 07:30)
+6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
+
+… and 4 more.
+
+Tap a number to tick it off, move it or stop it.
+---
+Your reminders:
+
+Tomorrow
+7. Call Ana (⏰ 09:00)
+
+Sun 29 Nov
+8. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
+
+Tue 1 Dec
+9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
+
+Wed 2 Dec
+10. Mum's eye operation in Annecy (⏰ 18:00, on Thu 3 Dec at 14:00, ⏰ 13:00)
+
+Tap a number to tick it off, move it or stop it.
 """,
     "de": """\
 Noch offen:
@@ -379,52 +439,62 @@ Heute
 3. Die Tonnen rausstellen (ich habe dich um 08:00 erinnert)
 
 Morgen
-4. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
-5. Tagesüberblick (⏰ an Werktagen um 07:30)
-6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag, ✓ heute)
+4. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
+5. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
+6. Tagesüberblick (⏰ an Werktagen um 07:30)
 
-… und noch 13.
+… und noch 15.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
 
 Morgen
-7. Ana anrufen (⏰ 09:00)
+7. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
+8. Ana anrufen (⏰ 09:00)
 
 So, 29. Nov.
-8. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
+9. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
 
 Mo, 30. Nov.
-9. Owen schickt das Angebot (um 10:00)
+10. Owen schickt das Angebot (um 10:00)
 
 Di, 1. Dez.
-10. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
-11. Die Fotos sortieren (zurückgestellt)
+11. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
+12. Die Fotos sortieren (zurückgestellt)
 
-Di, 8. Dez.
-12. Den Reisepass verlängern
-
-… und noch 7.
+… und noch 9.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
 
+Do, 3. Dez.
+13. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
+
 Di, 8. Dez.
-13. Elternabend am 8. Dezember (um 18:00)
+14. Den Reisepass verlängern
+15. Elternabend am 8. Dezember (um 18:00)
 
 Mo, 14. Dez.
-14. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
+16. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
 
 Ohne Termin
-15. Ein Foto für die Website suchen
-16. Die Stühle mitbringen (Rui)
-17. Ein günstigeres Mehl suchen (mache ich)
-18. Welcher Lieferant für die Eier?
+17. Ein Foto für die Website suchen
+18. Die Stühle mitbringen (Rui)
+
+… und noch 3.
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
+---
+Noch offen:
+
+Ohne Termin
+19. Ein günstigeres Mehl suchen (mache ich)
+20. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-19. Das Schiff liegt vor Tortuga
+21. Das Schiff liegt vor Tortuga
 
 2 weitere Termine stehen an: /memory zeigt sie.
 
@@ -462,6 +532,40 @@ Vorbei
 11. Chorprobe (war gestern um 18:00)
 
 1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
+---
+Deine Erinnerungen:
+
+Schon erinnert
+1. Die Tonnen rausstellen (ich habe dich heute um 08:00 erinnert)
+
+Heute
+2. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
+
+Morgen
+3. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
+4. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
+5. Tagesüberblick (⏰ an Werktagen um 07:30)
+6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
+
+… und noch 4.
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder abzustellen.
+---
+Deine Erinnerungen:
+
+Morgen
+7. Ana anrufen (⏰ 09:00)
+
+So, 29. Nov.
+8. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
+
+Di, 1. Dez.
+9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
+
+Mi, 2. Dez.
+10. Augenoperation deiner Mutter in Annecy (⏰ 18:00, am Do, 3. Dez., um 14:00, ⏰ 13:00)
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder abzustellen.
 """,
     "es": """\
 Todavía pendiente:
@@ -474,52 +578,62 @@ Hoy
 3. Sacar la basura (te lo recordé a las 08:00)
 
 Mañana
-4. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
-5. Resumen del día (⏰ entre semana a las 07:30)
-6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado, ✓ hoy)
+4. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
+5. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
+6. Resumen del día (⏰ entre semana a las 07:30)
 
-… y 13 más.
+… y 15 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
 
 Mañana
-7. Llamar a Ana (⏰ 09:00)
+7. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
+8. Llamar a Ana (⏰ 09:00)
 
 Dom 29 de nov
-8. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
+9. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
 
 Lun 30 de nov
-9. Owen manda el presupuesto (a las 10:00)
+10. Owen manda el presupuesto (a las 10:00)
 
 Mar 1 de dic
-10. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
-11. Ordenar las fotos (aplazado)
+11. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
+12. Ordenar las fotos (aplazado)
 
-Mar 8 de dic
-12. Renovar el pasaporte
-
-… y 7 más.
+… y 9 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
 
+Jue 3 de dic
+13. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
+
 Mar 8 de dic
-13. Reunión de padres el 8 de diciembre (a las 18:00)
+14. Renovar el pasaporte
+15. Reunión de padres el 8 de diciembre (a las 18:00)
 
 Lun 14 de dic
-14. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
+16. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
 
 Sin fecha
-15. Buscar una foto para la web
-16. Traer las sillas (Rui)
-17. Buscar una harina más barata (me encargo yo)
-18. ¿Qué proveedor para los huevos?
+17. Buscar una foto para la web
+18. Traer las sillas (Rui)
+
+… y 3 más.
+
+Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
+---
+Todavía pendiente:
+
+Sin fecha
+19. Buscar una harina más barata (me encargo yo)
+20. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-19. El barco está frente a Tortuga
+21. El barco está frente a Tortuga
 
 Vienen 2 fechas más: /memory las muestra.
 
@@ -557,6 +671,40 @@ Ya pasó
 11. Ensayo del coro (fue ayer a las 18:00)
 
 1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
+---
+Tus recordatorios:
+
+Ya te lo recordé
+1. Sacar la basura (te lo recordé hoy a las 08:00)
+
+Hoy
+2. Owen mira el horno (a las 14:30, ⏰ 13:45)
+
+Mañana
+3. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
+4. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
+5. Resumen del día (⏰ entre semana a las 07:30)
+6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
+
+… y 4 más.
+
+Toca un número para marcarlo como hecho, moverlo o pararlo.
+---
+Tus recordatorios:
+
+Mañana
+7. Llamar a Ana (⏰ 09:00)
+
+Dom 29 de nov
+8. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
+
+Mar 1 de dic
+9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
+
+Mié 2 de dic
+10. Operación de ojo de tu madre en Annecy (⏰ 18:00, el jue 3 de dic a las 14:00, ⏰ 13:00)
+
+Toca un número para marcarlo como hecho, moverlo o pararlo.
 """,
     "fr": """\
 Encore en cours :
@@ -569,52 +717,62 @@ Aujourd'hui
 3. Sortir les poubelles (je te l'ai rappelé à 08:00)
 
 Demain
-4. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
-5. Programme du jour (⏰ en semaine à 07:30)
-6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi, ✓ aujourd'hui)
+4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 05:30)
+5. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
+6. Programme du jour (⏰ en semaine à 07:30)
 
-… et 13 de plus.
+… et 15 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
 
 Demain
-7. Appeler Ana (⏰ 09:00)
+7. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi)
+8. Appeler Ana (⏰ 09:00)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
+9. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
 
 Lun. 30 nov.
-9. Owen envoie le devis (à 10:00)
+10. Owen envoie le devis (à 10:00)
 
 Mar. 1 déc.
-10. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
-11. Trier les photos (mis de côté)
+11. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
+12. Trier les photos (mis de côté)
 
-Mar. 8 déc.
-12. Renouveler le passeport
-
-… et 7 de plus.
+… et 9 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
 
+Jeu. 3 déc.
+13. Opération de l'œil de ta maman à Annecy (à 14:00, ⏰ 13:00 et le mer. 2 déc. à 18:00)
+
 Mar. 8 déc.
-13. Réunion de parents le 8 décembre (à 18:00)
+14. Renouveler le passeport
+15. Réunion de parents le 8 décembre (à 18:00)
 
 Lun. 14 déc.
-14. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
+16. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
 
 Sans date
-15. Trouver une photo pour le site
-16. Apporter les chaises (Rui)
-17. Chercher une farine moins chère (je m'en occupe)
-18. Quel fournisseur pour les œufs ?
+17. Trouver une photo pour le site
+18. Apporter les chaises (Rui)
+
+… et 3 de plus.
+
+Touche un numéro pour cocher, remettre à plus tard ou retirer.
+---
+Encore en cours :
+
+Sans date
+19. Chercher une farine moins chère (je m'en occupe)
+20. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-19. Le navire est au large de Tortuga
+21. Le navire est au large de Tortuga
 
 2 autres dates arrivent : /memory les montre.
 
@@ -652,6 +810,40 @@ C'est passé
 11. Répétition de la chorale (c'était hier à 18:00)
 
 1 date plus ancienne est passée ; /memory avec un mot la retrouve.
+---
+Tes rappels :
+
+Déjà rappelé
+1. Sortir les poubelles (je te l'ai rappelé aujourd'hui à 08:00)
+
+Aujourd'hui
+2. Owen regarde le four (à 14:30, ⏰ 13:45)
+
+Demain
+3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 05:30)
+4. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
+5. Programme du jour (⏰ en semaine à 07:30)
+6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi)
+
+… et 4 de plus.
+
+Touche un numéro pour cocher, décaler ou arrêter.
+---
+Tes rappels :
+
+Demain
+7. Appeler Ana (⏰ 09:00)
+
+Dim. 29 nov.
+8. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
+
+Mar. 1 déc.
+9. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
+
+Mer. 2 déc.
+10. Opération de l'œil de ta maman à Annecy (⏰ 18:00, le jeu. 3 déc. à 14:00, ⏰ 13:00)
+
+Touche un numéro pour cocher, décaler ou arrêter.
 """,
 }
 
@@ -673,11 +865,16 @@ def pages_of(listing: Listing) -> list[str]:
     return [page(listing, start).text for start in starts]
 
 
+def said_in(ledger: Ledger) -> list[str]:
+    lists = (made(ledger, NOW_MS, ZONE) for made in (loop_list, memory_list, reminder_list))
+    return [text for listing in lists for text in pages_of(listing)]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_lists_read_as_somebody_would_have_written_them(language):
-    """Events, tasks, promises, series that are moved, left out or paused, in four languages: /loops, then /memory."""
+    """Events, tasks, promises, series that are moved, left out or paused: on /loops, /memory and /reminders."""
     with replies.speaking(language):
         ledger = ledger_in(language)
-        said = [*pages_of(loop_list(ledger, NOW_MS, ZONE)), *pages_of(memory_list(ledger, NOW_MS, ZONE))]
+        said = said_in(ledger)
 
     assert "\n---\n".join(said) == READ[language].removesuffix("\n")

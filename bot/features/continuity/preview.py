@@ -34,7 +34,7 @@ def _at_a_glance(told: Sequence[str]) -> list[str]:
 def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
     if arc.generalized:
         return replies.say("offer_unsure", title=arc.title)
-    return arc.summary if note is None else note_line(note, now_ms, zone)
+    return arc.summary if note is None else note_line(note, now_ms, zone, brief=True)
 
 
 def carried_message(name: str, turn_id: str, *, is_first: bool) -> OutgoingMessage:

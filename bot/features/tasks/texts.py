@@ -62,7 +62,7 @@ def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     if task.paused_why:
         return with_remarks(name_of(note), [_paused(task)])
     went_otherwise = [_became(run, now_ms, zone)] if run and run.state != "done" else []
-    return " · ".join([note_line(note, now_ms, zone), *went_otherwise])
+    return " · ".join([note_line(note, now_ms, zone, brief=True), *went_otherwise])
 
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:

@@ -1,0 +1,91 @@
+"""A series in words: its rhythm, its next date where that is not the one to expect, and its exceptions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, timedelta
+from typing import Final
+
+from bot import replies
+from bot.dates import every_text, hour_text, listed, local, names_days, rhythm_in, soon_text, tells_hour, when_text
+from memory.ledger import series
+from memory.ledger.rules import first_from
+from memory.ledger.types import Note
+from memory.ledger.views import is_snoozed
+
+MOST_EXCEPTIONS: Final = 8
+"""So many exceptions are told where all of a series is."""
+_LOOKED_AHEAD: Final = 3
+"""Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
+
+
+def next_text(
+    note: Note, rule: str, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool = True
+) -> str:
+    """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells."""
+    language = replies.spoken()
+    is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
+    hour = hour_text(at_ms, zone, language) if has_hour else ""
+    when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour)
+    if not rule:
+        return when
+    in_text = rhythm_in(note.text, rule)
+    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
+    if moved is not None:
+        usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
+        when = f"{local(at_ms, zone):%H:%M}" if is_told else soon_text(at_ms, now_ms, zone, language)
+        every = usual if in_text else every_text(rule, language, now_ms, usual)
+        return replies.say("lines.this_time", every=every, when=when)
+    is_expected = rests(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
+    every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
+    if is_expected:
+        every, when = every or hour, ""
+    said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0)]))
+    if said and when:
+        return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
+    return said or when
+
+
+def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
+    """Whether the next date is the one that follows from the rhythm as it is said, and from its next exception."""
+    if not names_days(rule):
+        return False
+    at, day = series.local_of(at_ms, note.time_zone), local(now_ms, note.time_zone)
+    left_out = next((each.original_local[:10] for _, each in series.exceptions(note, now_ms)), "")
+    is_today_over = at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}"
+    for n in range(is_today_over, _LOOKED_AHEAD):
+        first = f"{day + timedelta(days=n):%Y-%m-%d}"
+        if first != left_out and (found := first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
+            return found == at
+    return False
+
+
+def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int) -> str:
+    """The exceptions to the rule: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
+
+    Those before `from_ms`, the next date where its day is told, tell nothing more.
+    """
+    left_out, moved = list[str](), list[str]()
+    for at_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
+        is_moved = occurrence.state == "moved"
+        day = soon_text(at_ms, now_ms, zone, replies.spoken(), exact=is_moved or "BYHOUR" in note.repeats)
+        if at_ms >= from_ms:
+            (moved if is_moved else left_out).append(day)
+    out = [replies.say("lines.not_on", day=listed(left_out, replies.spoken()))] if left_out else []
+    return ", ".join([*out, *(replies.say("lines.instead", when=day) for day in moved)])
+
+
+def with_next_exception(note: Note, now_ms: int) -> Note:
+    """The note with its exceptions until its next date, else with the one behind that; beside one no tick is told."""
+    exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
+    if not exceptions:
+        return note
+    later = [occurrence for at_ms, occurrence in exceptions if at_ms > next_ms]
+    later = later if len(later) < len(exceptions) else later[1:]
+    kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed"})
+    return note.model_copy(update={"occurrences": tuple(kept)})
+
+
+def rests(note: Note, now_ms: int) -> bool:
+    """Whether nothing of it comes before the time until which it was put off: what rings all the same is not paused."""
+    return is_snoozed(note, now_ms) and not (note.rings_at_ms and note.rings_at_ms < (note.snoozed_until_ms or 0))
