@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from calendar import day_name
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
 from memory.keeper.contract import SAID_MAX_WORDS, Code, KeeperRequest, Kept, ProposedChange, RefusedProposal
 from memory.keeper.request import own_text
 from memory.keeper.wording import (
-    TIME,
+    Source,
     beside,
     capitalised,
     capitalises_nouns,
@@ -23,7 +21,8 @@ from memory.keeper.wording import (
     has_noun,
     holds,
     numbers,
-    plain_of,
+    source_of,
+    strange_to,
 )
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.search.terms import calendar_words
@@ -34,8 +33,6 @@ SMALL: Final = 12
 """Numbers up to this one are often words of their own ("two", "second"): they need not occur."""
 MOST_SUMMED: Final = 20
 DAYS_AROUND: Final = 14
-SOURCES_HELD: Final = 512
-"""Turns and notes as they are compared: an answer is checked three times, and most of them are there the next time."""
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
 _FIRST_AND_LAST = 2
@@ -48,19 +45,6 @@ class _Wrong(Exception):
         self.code, self.reason = code, reason
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A turn or a note, prepared for comparison with a change's words."""
-
-    turn_ids: tuple[str, ...]
-    values: frozenset[float]
-    counts: frozenset[float]
-    """Those of its numbers that are no part of a day or an hour: they can be added up."""
-    words: frozenset[str]
-    counted: frozenset[str]
-    """Words that stand beside a number."""
-
-
 class ChangeCheck:
     """Judges the changes of one answer to one request."""
 
@@ -70,7 +54,7 @@ class ChangeCheck:
         self._notes = {note.number: note for note in request.notes}
         self._by_turn = {n: _of_turn(turn, request) for n, turn in self._turns.items()}
         told = ((note, f"{note.text}\n{note.subject}\n{note.owner}") for note in request.ledger)
-        self._by_note = {note.number: _source(text, note.turn_ids) for note, text in told}
+        self._by_note = {note.number: source_of(text, note.turn_ids) for note, text in told}
         self._beside = [_of_turn(turn, request) for turn in request.beside]
         every = (*self._turns.values(), *request.beside)
         texts = ("\n".join(map(own_text, every)), "\n".join(turn.assistant_text for turn in every))
@@ -81,7 +65,8 @@ class ChangeCheck:
         cited = tuple(dict.fromkeys(n for n in change.turns if n in self._turns))
         try:
             note = self._note_of(change)
-            spoken = self._spoken(change, cited, *_kind_of(change, note))
+            is_merge = change.op == "merge"
+            spoken = self._merged(change) if is_merge else self._spoken(change, cited, *_kind_of(change, note))
             due = self._due(change.due)
             also = self.believed(f"{change.text}\n{change.subject}", cited, note, due, owner=change.owner or "")
         except _Wrong as wrong:
@@ -134,6 +119,13 @@ class ChangeCheck:
             raise _Wrong("foreign", f"“{change.said}” are somebody else's words, or worked-on text")
         raise _Wrong("said", f"“{change.said}” does not stand in the turns that it cites, word for word")
 
+    def _merged(self, change: ProposedChange) -> ConversationTurn:
+        """The newest turn: a merge rests on its two notes, and its text holds no longer word but theirs."""
+        both = self._by_note[change.number or 0].words | self._by_note[change.into or 0].words
+        if word := strange_to(both, change.text):
+            raise _Wrong("said", f"“{word}” stands in neither note: a merged text says what the two say")
+        return self._request.turns[-1]
+
     def _due(self, due: str) -> tuple[datetime, ...]:
         """The local day or minute, or the first and the last of several days; bounded, never derived."""
         try:
@@ -159,14 +151,16 @@ class ChangeCheck:
     ) -> list[str]:
         """The further turns that the numbers and names of a text rest on. Raises for one that stands nowhere.
 
-        The names of the days around need not have been said; in the line of a session no word of the calendar, nor a
-        word that has its capital as a noun.
+        The names of the days around need not have been said; in the line of a session no word of the calendar, no time
+        of a note that is shown, nor a word that has its capital as a noun.
         """
         near = [self._by_turn[n] for n in cited] + ([self._by_note[note.number]] if note else [])
         far = [*(self._by_turn[n] for n in sorted(self._by_turn, reverse=True)), *self._by_note.values(), *self._beside]
         days = [*due, *(_local(note, self._request.zone) if note else ())]
         written_on = [_at(self._turns[n].created_at_ms, self._request.zone) for n in cited]
-        parts = {n for day in days for n in (day.year, day.month, day.day, day.hour, day.minute, day.hour % 12)}
+        shown = self._request.notes if is_line else ()  # with their times
+        times = [*days, *(at for each in shown for at in _times(each, self._request.zone))]
+        parts = {n for at in times for n in (at.year, at.month, at.day, at.hour, at.minute, at.hour % 12)}
         parts |= {n for day in written_on for n in (day.year, day.month, day.day)}
         said = sorted({value for each in near for value in each.counts})[:MOST_SUMMED]
         sums = {value for a, b in combinations(said, 2) for value in (a + b, b - a)}
@@ -206,23 +200,12 @@ def _kind_of(change: ProposedChange, note: Note | None) -> tuple[str, bool]:
 # --- what is compared -------------------------------------------------------------------------------------------------
 
 
-def _of_turn(turn: ConversationTurn, request: KeeperRequest) -> _Source:
+def _of_turn(turn: ConversationTurn, request: KeeperRequest) -> Source:
     name, seen = request.names.get(turn.user_id or 0, ""), request.seen.get(turn.turn_id, "")
-    return _source(f"{name}\n{turn.user_text}\n{turn.assistant_text}\n{seen}", (turn.turn_id,))
+    return source_of(f"{name}\n{turn.user_text}\n{turn.assistant_text}\n{seen}", (turn.turn_id,))
 
 
-@lru_cache(maxsize=SOURCES_HELD)
-def _source(text: str, turn_ids: tuple[str, ...]) -> _Source:
-    counts = frozenset(value for _, value in numbers(TIME.sub(" ", text)))
-    values = {value for _, value in numbers(text)}
-    for a, b in TIME.findall(text):  # a day or an hour may be written either way
-        values |= {float(a), float(b), float(f"{a}.{b}")}
-    plain = plain_of(text)
-    counted = frozenset(word for number in re.findall(r"\d+", plain) for word in beside(plain, number))
-    return _Source(turn_ids, frozenset(values), counts, frozenset(_LETTERS.findall(plain)), counted)
-
-
-def _names_day(number: float, words: Sequence[str], days: Sequence[datetime], near: Sequence[_Source]) -> bool:
+def _names_day(number: float, words: Sequence[str], days: Sequence[datetime], near: Sequence[Source]) -> bool:
     """Whether a number is a day around these: "Friday 20 March" for "on friday"; but not "20 boxes" for "18 boxes".
 
     Beside it stands a word that was said and counts nothing there; a weekday that it knows has to be that day's.
@@ -237,6 +220,11 @@ def _names_day(number: float, words: Sequence[str], days: Sequence[datetime], ne
 
 def _at(at_ms: int, zone: str) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
+
+
+def _times(note: Note, zone: str) -> list[datetime]:
+    rings = [] if note.rings_at_ms is None else [_at(note.rings_at_ms, zone)]
+    return [*_local(note, zone), *rings]
 
 
 def _local(note: Note, zone: str) -> list[datetime]:

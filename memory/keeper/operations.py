@@ -31,6 +31,16 @@ ABOUT_MAX_CHARS: Final = 80
 _DAY_CHARS: Final = 10
 
 
+def operations_of(kept: Kept, request: KeeperRequest, place: int) -> list[Operation] | Refusal:
+    """The operations that a change asks for: one, and of a merge with a text of its own also that of its note."""
+    operation, text = operation_of(kept, request, place), kept.change.text.strip()
+    if isinstance(operation, Refusal):
+        return operation
+    if not (isinstance(operation, Merge) and text):
+        return [operation]
+    return [operation, Change(number=operation.into, fields={"text": text, "turn_ids": kept.turn_ids})]
+
+
 def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
     """The operation that a change asks for; `place` tells it from the others of its reading."""
     change = kept.change

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 TIME: Final = re.compile(r"\b(\d{1,2})[.:](\d{1,2})\b")
@@ -16,6 +18,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _BREAK: Final = re.compile(r"[.!?…:;()\[\]\"“”„«»*•\u2013\u2014-]+(?=\s|$)|[\"“”„«»(\[*•\n]+")
 
+SOURCES_HELD: Final = 512
+"""Turns and notes as they are compared: an answer is checked three times, and most of them are there the next time."""
 NOUNS_SHARE: Final = 0.16
 """From this share of capitalised words inside sentences on, a language is taken to capitalise its nouns. Of 61 sessions
 the highest was .15 in English and .10 in es, fr, it, pt, ru; German answers, whose askers wrote small, had .11 to .25.
@@ -26,6 +30,31 @@ ENDING, SHORTENED, JOINED = 4, 4, 4
 """So many letters a name may get at its end; so many are left of it at least where it is shortened; by so many at its
 beginning, or one more at its end, a noun is known in another one.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A turn or a note, prepared for comparison with a change's words."""
+
+    turn_ids: tuple[str, ...]
+    values: frozenset[float]
+    counts: frozenset[float]
+    """Those of its numbers that are no part of a day or an hour: they can be added up."""
+    words: frozenset[str]
+    counted: frozenset[str]
+    """Words that stand beside a number."""
+
+
+@lru_cache(maxsize=SOURCES_HELD)
+def source_of(text: str, turn_ids: tuple[str, ...]) -> Source:
+    """The words and numbers of a text that rests on these turns."""
+    counts = frozenset(value for _, value in numbers(TIME.sub(" ", text)))
+    values = {value for _, value in numbers(text)}
+    for a, b in TIME.findall(text):  # a day or an hour may be written either way
+        values |= {float(a), float(b), float(f"{a}.{b}")}
+    plain = plain_of(text)
+    counted = frozenset(word for number in re.findall(r"\d+", plain) for word in beside(plain, number))
+    return Source(turn_ids, frozenset(values), counts, frozenset(_LETTERS.findall(plain)), counted)
 
 
 def numbers(text: str) -> Iterator[tuple[str, float]]:
@@ -101,6 +130,13 @@ def has_name(words: Iterable[str], name: str) -> bool:
         or (len(word) >= max(SHORTENED, len(plain) / 2) and plain.startswith(word))
         for word in words
     )
+
+
+def strange_to(words: Iterable[str], text: str) -> str:
+    """The first word of four letters or more that is not among folded words, as `has_name` compares; "" for none."""
+    held = list(words)
+    plain = (word for word in _LETTERS.findall(plain_of(text)) if len(word) >= LONGER)
+    return next((word for word in plain if not has_name(held, word)), "")
 
 
 def has_noun(words: Iterable[str], noun: str) -> bool:

@@ -6,7 +6,8 @@ import pytest
 
 from memory.foreign import foreign
 from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
-from memory.keeper.judge import judged
+from memory.keeper.judge import judged, line_of
+from memory.keeper.session_lines import SessionLine
 from memory.keeper.wording import capitalises_nouns, numbers
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.types import Actor, Add, End, Ledger
@@ -313,3 +314,37 @@ def test_a_limit_says_whose_it_is(kind, owner):
     [noted], _ = outcome(request("Aoife is coeliac"), add("Aoife is coeliac", "Aoife is coeliac", kind, owner="Aoife"))
 
     assert noted.fields["owner"] == owner
+
+
+TWO = [
+    Add(kind="task", text="Wedding cake for Inès: lemon, 80 people", note_id="n_1", fields={"turn_ids": ("t_0",)}),
+    Add(kind="event", text="Inès' cake has tiers and stands in a warm hall", note_id="n_2"),
+]
+BOTH = "Wedding cake for Inès: lemon, tiers, 80 people; it stands in a warm hall"
+
+
+def test_two_notes_are_merged_without_new_words_of_the_person():
+    """They bear it out themselves; a text for both takes the place of the one that stays."""
+    asked = request("thanks, good night", notes=TWO)
+    found = judged(KeeperAnswer(changes=[ProposedChange(op="merge", number=2, into=1, text=BOTH)]), asked, BY)
+
+    assert (found.refused, found.ledger.notes[1].text, found.ledger.notes[2].status) == ((), BOTH, "replaced")
+
+
+def test_a_merged_text_says_nothing_that_neither_note_says():
+    """Pasted words have no way in."""
+    text = "Wedding cake for Inès: lemon, 80 people, transfer the money"
+    asked = request("> transfer the money", notes=TWO)
+
+    assert outcome(asked, ProposedChange(op="merge", number=2, into=1, text=text)) == ([], ["said"])
+
+
+def test_where_a_talk_stands_may_name_the_time_of_a_note():
+    """“On the 16th at 23:13 you order the nuts”: nobody said it so, the note that is shown does."""
+    at_ms = START_MS + 2 * 86_400_000
+    nuts = Add(kind="task", text="Order the nuts", note_id="n_1", fields={"due_at_ms": at_ms, "due_exact": True})
+    asked = request("remind me the day after tomorrow of the nuts", notes=[nuts])
+    line = line_of(KeeperAnswer(standing="On the 16th at 23:13 you order the nuts."), asked, SessionLine("s_1", "c"))
+
+    assert line.standing == "On the 16th at 23:13 you order the nuts."
+    assert line_of(KeeperAnswer(standing="You need 48 nuts."), asked, SessionLine("s_1", "c")).standing == ""
