@@ -20,7 +20,7 @@ from bot.dates import (
 )
 from bot.rhythms import next_text, rests, with_next_exception
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
@@ -213,7 +213,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language) if _has_hour(note, clock) else ""
     if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
-        return replies.say("lines.by", day=day_text(note.due_at_ms, now_ms, clock, language))
+        day = day_text(note.due_at_ms, now_ms, clock, language)
+        return day if is_anothers(note) else replies.say("lines.by", day=day)  # Karl comes on it, Sami sends by it
     return when
 
 

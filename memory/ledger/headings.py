@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from memory.ledger.types import ANYBODYS, ASSISTANT, EVERYONE, USER, Kind, Note
+from memory.ledger.types import ANYBODYS, Kind, Note, is_anothers
 from memory.ledger.views import best_first, has_faded, is_on_agenda, is_over, is_story, standing
 
 Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over", "faded"]
@@ -53,11 +53,7 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
 
 def _kind_shown(note: Note) -> Kind:
     """The kind by which a note stands under its heading: somebody else's preference or constraint is about a person."""
-    return "person" if note.kind in ANYBODYS and _is_anothers(note) else note.kind
-
-
-def _is_anothers(note: Note) -> bool:
-    return note.owner not in {"", USER, ASSISTANT, EVERYONE}
+    return "person" if note.kind in ANYBODYS and is_anothers(note) else note.kind
 
 
 def by_weight(notes: Iterable[Note]) -> list[Note]:
@@ -87,7 +83,7 @@ def _person_by_person(notes: Sequence[Note], small: Collection[str]) -> list[Not
 
 def _words(note: Note) -> list[str]:
     """The owner of a note, where that is somebody else, and its words."""
-    return [*([note.owner] if _is_anothers(note) else []), *(_WORD.findall(note.text) or [note.text])]
+    return [*([note.owner] if is_anothers(note) else []), *(_WORD.findall(note.text) or [note.text])]
 
 
 def _by_day(notes: Sequence[Note]) -> list[Note]:

@@ -133,6 +133,11 @@ class Note(Contract):
         return bool(self.rings_from)
 
 
+def is_anothers(note: Note) -> bool:
+    """Whether somebody else than the two who talk has to act, or has that limit."""
+    return note.owner not in {"", USER, ASSISTANT, EVERYONE}
+
+
 class NoteChange(Contract):
     """One change of one note; append-only but for forgetting. The notes can be rebuilt from them."""
 

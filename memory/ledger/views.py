@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, EVERYONE, NAMELESS, TO_DO, USER, Ledger, Note
+from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Ledger, Note, is_anothers
 from memory.types import OpenLoop, SessionState
 from memory.zones import zone_of
 
@@ -103,7 +103,7 @@ def is_over(note: Note, now_ms: int) -> bool:
 
     Somebody else's promise for an hour is an event, too, once that day is over.
     """
-    if note.kind == "promise" and note.due_exact and note.owner not in {"", USER, ASSISTANT, EVERYONE}:
+    if note.kind == "promise" and note.due_exact and is_anothers(note):
         return is_past(note, now_ms - DAY_MS)
     begun_ms = BEGUN_MS if note.due_exact else 0
     return note.kind == "event" and is_past(note, now_ms - begun_ms)

@@ -161,6 +161,17 @@ def test_a_line_of_a_list_holds_the_beginning_of_a_long_text():
     assert len(note_line(endless, START_MS, "UTC", brief=True)) <= 140
 
 
+def test_the_day_of_somebody_elses_matter_is_told_as_it_is():
+    """Karl keeps her away on the 24th, Sami sends his papers by then: only one's own task is surely due `by` a day."""
+    day = {"due_at_ms": START_MS + 9 * DAY_MS, "time_zone": "UTC"}
+
+    assert (
+        line(a_note("Karl keeps Eva away", kind="promise", owner="Karl", **day)) == "Karl keeps Eva away (Thu 23 Nov)"
+    )
+    assert line(a_note("Pay the hall", owner="user", **day)) == "Pay the hall (by Thu 23 Nov)"
+    assert line(a_note("The exam", kind="event", **day)) == "The exam (on Thu 23 Nov)"
+
+
 def test_what_rings_on_two_days_tells_each_day_once():
     """The operation on Thursday at two, the evening before and an hour before: no day is said twice."""
     due = {"due_at_ms": START_MS + 9 * DAY_MS, "due_exact": True, "time_zone": "UTC"}  # Thu 23 Nov at 22:13
