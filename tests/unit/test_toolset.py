@@ -371,6 +371,8 @@ async def test_one_date_of_a_series_that_does_not_ring_is_left_out_moved_or_done
     assert "not on Thu 2026-11-26" in (said := await box.remind(numbers=[1], date="2026-11-26", skip=True))
     assert "due Thu 2026-12-03 18:00" in said
     assert "due Fri 2026-12-04 17:00" in await box.remind(numbers=[1], date="2026-12-03", at="2026-12-04T17:00")
+    assert "due Fri 2026-12-04 16:00" in await box.remind(numbers=[1], date="2026-12-03", due="2026-12-04T16:00")
+    assert "due Fri 2026-12-04 17:00" in await box.remind(numbers=[1], date="2026-12-04", at="2026-12-04T17:00")
     assert "still ahead" in await box.end([1], "done", "2026-12-17")
     assert "has no date on 2026-11-25" in await box.remind(numbers=[1], date="2026-11-25", skip=True)
     said = await box.end([1], "done", "2026-11-19")

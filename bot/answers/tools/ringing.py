@@ -164,9 +164,10 @@ def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
         return desk.done(
             f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence)
         )
-    if not wish.at.strip():
-        raise Refused("Not done: say when that date rings instead (at), or skip it.")
-    at = desk.time(wish.at, day=occurrence[:10])
+    when = wish.at.strip() or wish.due.strip()  # of a series that does not ring, it is the event's own time
+    if not when:
+        raise Refused("Not done: say when that date is instead (at), or skip it.")
+    at = desk.time(when, day=occurrence[:10])
     if not at.hour:
         at = desk.time(f"{at.day}T{occurrence[11:]}")
     to_ms = at.at_ms(desk.zone)
