@@ -162,7 +162,7 @@ def test_memory_stands_under_its_headings():
     shown = page(memory_list(ledger, START_MS, "UTC"))
 
     heads = [line for line in shown.text.splitlines() if line and not line[0].isdigit()][1:]
-    assert heads == ["Good to know", "People", "What I keep in mind", "Decided", "Going on and coming up"]
+    assert heads == ["Good to know", "People", "To keep in mind", "Decided", "Going on and coming up"]
     assert "tiler" not in shown.text
     assert [button.label for row in shown.buttons for button in row] == [f"Forget {n}" for n in range(1, 6)]
     assert len(shown.buttons) == 2

@@ -370,7 +370,7 @@ People
 2. Ana is your sister and lives in Lisbon
 3. No nuts for Mila
 
-What I keep in mind
+To keep in mind
 4. No phone calls before ten
 5. Dad must not hear of the party
 
@@ -648,7 +648,7 @@ Personas
 2. Ana es tu hermana y vive en Lisboa
 3. Nada de frutos secos para Mila
 
-Lo que tengo en cuenta
+A tener en cuenta
 4. Nada de llamadas antes de las diez
 5. Papá no debe enterarse de la fiesta
 
@@ -787,7 +787,7 @@ Les gens
 2. Ana est ta sœur et habite à Lisbonne
 3. Pas de noix pour Mila
 
-Ce dont je tiens compte
+À garder en tête
 4. Pas d'appels avant dix heures
 5. Papa ne doit rien savoir de la fête
 
