@@ -146,7 +146,7 @@ def test_of_a_series_the_next_exception_alone_is_told(language):
 
     assert told.replace(f", {left_out}", "", 1) == without
     assert whole.startswith(told[:-1])
-    assert whole.count(",") == told.count(",") + 2  # this Friday, this Saturday, this Sunday and this Monday
+    assert len(whole) > len(told) + 30  # Saturday, Sunday and Monday, too
     assert instead.replace(f", {moved}", "", 1) == without
 
 

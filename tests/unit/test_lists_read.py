@@ -302,60 +302,59 @@ Today
 Tomorrow
 4. A word of Italian (⏰ every day except Sunday at 05:30)
 5. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
-6. The day ahead (⏰ on weekdays at 07:30)
+6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
 
-… and 15 more.
+… and 14 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
 
 Tomorrow
-7. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
-8. Call Ana (⏰ 09:00)
+7. Call Ana (⏰ 09:00)
 
 Sun 29 Nov
-9. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
+8. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
 
 Mon 30 Nov
-10. Owen sends the quote (at 10:00)
+9. Owen sends the quote (at 10:00)
 
 Tue 1 Dec
-11. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
-12. Sort the photos (put off)
-
-… and 9 more.
-
-Tap a number to tick it off, put it off or drop it.
----
-Still open:
+10. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
+11. Sort the photos (put off)
 
 Thu 3 Dec
-13. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
+12. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
+
+… and 8 more.
+
+Tap a number to tick it off, put it off or drop it.
+---
+Still open:
 
 Tue 8 Dec
-14. Renew the passport
-15. Parents' evening on 8 December (at 18:00)
+13. Renew the passport
+14. Parents' evening on 8 December (at 18:00)
 
 Mon 14 Dec
-16. Rugby in the park (every Tuesday at 19:00, paused until then)
+15. Rugby in the park (every Tuesday at 19:00, paused until then)
 
 No date
-17. Find a photo for the website
-18. Bring the chairs (Rui)
+16. Find a photo for the website
+17. Bring the chairs (Rui)
+18. Look for a cheaper flour (I'm on it)
 
-… and 3 more.
+… and 2 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
 
 No date
-19. Look for a cheaper flour (I'm on it)
-20. Which supplier for the eggs?
+19. Which supplier for the eggs?
 
 Story: The captain
-21. The ship lies off Tortuga
+20. The ship lies off Tortuga
 
 2 more dates are coming up: /memory shows them.
 
@@ -441,60 +440,59 @@ Heute
 Morgen
 4. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
 5. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
-6. Tagesüberblick (⏰ an Werktagen um 07:30)
+6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
 
-… und noch 15.
+… und noch 14.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
 
 Morgen
-7. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
-8. Ana anrufen (⏰ 09:00)
+7. Ana anrufen (⏰ 09:00)
 
 So, 29. Nov.
-9. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
+8. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
 
 Mo, 30. Nov.
-10. Owen schickt das Angebot (um 10:00)
+9. Owen schickt das Angebot (um 10:00)
 
 Di, 1. Dez.
-11. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
-12. Die Fotos sortieren (zurückgestellt)
-
-… und noch 9.
-
-Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
----
-Noch offen:
+10. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
+11. Die Fotos sortieren (zurückgestellt)
 
 Do, 3. Dez.
-13. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
+12. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
+
+… und noch 8.
+
+Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
+---
+Noch offen:
 
 Di, 8. Dez.
-14. Den Reisepass verlängern
-15. Elternabend am 8. Dezember (um 18:00)
+13. Den Reisepass verlängern
+14. Elternabend am 8. Dezember (um 18:00)
 
 Mo, 14. Dez.
-16. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
+15. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
 
 Ohne Termin
-17. Ein Foto für die Website suchen
-18. Die Stühle mitbringen (Rui)
+16. Ein Foto für die Website suchen
+17. Die Stühle mitbringen (Rui)
+18. Ein günstigeres Mehl suchen (mache ich)
 
-… und noch 3.
+… und noch 2.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
 
 Ohne Termin
-19. Ein günstigeres Mehl suchen (mache ich)
-20. Welcher Lieferant für die Eier?
+19. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-21. Das Schiff liegt vor Tortuga
+20. Das Schiff liegt vor Tortuga
 
 2 weitere Termine stehen an: /memory zeigt sie.
 
@@ -580,60 +578,59 @@ Hoy
 Mañana
 4. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
 5. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
-6. Resumen del día (⏰ entre semana a las 07:30)
+6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
-… y 15 más.
+… y 14 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
 
 Mañana
-7. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
-8. Llamar a Ana (⏰ 09:00)
+7. Llamar a Ana (⏰ 09:00)
 
 Dom 29 de nov
-9. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
+8. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
 
 Lun 30 de nov
-10. Owen manda el presupuesto (a las 10:00)
+9. Owen manda el presupuesto (a las 10:00)
 
 Mar 1 de dic
-11. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
-12. Ordenar las fotos (aplazado)
-
-… y 9 más.
-
-Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
----
-Todavía pendiente:
+10. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
+11. Ordenar las fotos (aplazado)
 
 Jue 3 de dic
-13. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
+12. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
+
+… y 8 más.
+
+Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
+---
+Todavía pendiente:
 
 Mar 8 de dic
-14. Renovar el pasaporte
-15. Reunión de padres el 8 de diciembre (a las 18:00)
+13. Renovar el pasaporte
+14. Reunión de padres el 8 de diciembre (a las 18:00)
 
 Lun 14 de dic
-16. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
+15. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
 
 Sin fecha
-17. Buscar una foto para la web
-18. Traer las sillas (Rui)
+16. Buscar una foto para la web
+17. Traer las sillas (Rui)
+18. Buscar una harina más barata (me encargo yo)
 
-… y 3 más.
+… y 2 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
 
 Sin fecha
-19. Buscar una harina más barata (me encargo yo)
-20. ¿Qué proveedor para los huevos?
+19. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-21. El barco está frente a Tortuga
+20. El barco está frente a Tortuga
 
 Vienen 2 fechas más: /memory las muestra.
 
@@ -719,60 +716,59 @@ Aujourd'hui
 Demain
 4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 05:30)
 5. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
-6. Programme du jour (⏰ en semaine à 07:30)
+6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi)
 
-… et 15 de plus.
+… et 14 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
 
 Demain
-7. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi)
-8. Appeler Ana (⏰ 09:00)
+7. Appeler Ana (⏰ 09:00)
 
 Dim. 29 nov.
-9. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
+8. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
 
 Lun. 30 nov.
-10. Owen envoie le devis (à 10:00)
+9. Owen envoie le devis (à 10:00)
 
 Mar. 1 déc.
-11. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
-12. Trier les photos (mis de côté)
-
-… et 9 de plus.
-
-Touche un numéro pour cocher, remettre à plus tard ou retirer.
----
-Encore en cours :
+10. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
+11. Trier les photos (mis de côté)
 
 Jeu. 3 déc.
-13. Opération de l'œil de ta maman à Annecy (à 14:00, ⏰ 13:00 et le mer. 2 déc. à 18:00)
+12. Opération de l'œil de ta maman à Annecy (à 14:00, ⏰ 13:00 et le mer. 2 déc. à 18:00)
+
+… et 8 de plus.
+
+Touche un numéro pour cocher, remettre à plus tard ou retirer.
+---
+Encore en cours :
 
 Mar. 8 déc.
-14. Renouveler le passeport
-15. Réunion de parents le 8 décembre (à 18:00)
+13. Renouveler le passeport
+14. Réunion de parents le 8 décembre (à 18:00)
 
 Lun. 14 déc.
-16. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
+15. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
 
 Sans date
-17. Trouver une photo pour le site
-18. Apporter les chaises (Rui)
+16. Trouver une photo pour le site
+17. Apporter les chaises (Rui)
+18. Chercher une farine moins chère (je m'en occupe)
 
-… et 3 de plus.
+… et 2 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
 
 Sans date
-19. Chercher une farine moins chère (je m'en occupe)
-20. Quel fournisseur pour les œufs ?
+19. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-21. Le navire est au large de Tortuga
+20. Le navire est au large de Tortuga
 
 2 autres dates arrivent : /memory les montre.
 
