@@ -8,14 +8,14 @@ from typing import Any, Final
 import orjson
 
 from bot import replies
-from bot.delivery.outbox import OutgoingMessage
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.sessions import Sessions
 from bot.features.undo import withdraw
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.parked import decided, resume
-from bot.turns.services import Services
+from bot.turns.services import Services, language_of
 from bot.turns.steps.work import AskedAgain
 from bot.turns.turn import Turns
 from memory.ports import Statement
@@ -93,7 +93,7 @@ class Answering:
         """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update.
 
         The message is answered as it is when the turn comes: it may have been edited again meanwhile. The button keeps
-        the id of the turn that answered it, for the next edit.
+        the id of the turn that answered it, for the next edit; the question that it stood under is asked no more.
         """
 
         async def answer(envelope: Envelope) -> None:
@@ -101,6 +101,9 @@ class Answering:
             if meant is None:
                 await self._services.committer.done([envelope], [])
                 return
+            with replies.speaking(await language_of(self._services, envelope)):
+                said_so = OutgoingMessage(replies.say("edited_answered"), edits_message_id=envelope.message_id)
+            await self._services.committer.write(Target.of(envelope), [said_so])
             turn_id = envelope.turn_id or self._services.ids.new("t")
             before = meant.get("replaces")
             if before:  # what was written first is not what the person says now

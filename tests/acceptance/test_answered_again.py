@@ -106,6 +106,8 @@ async def test_an_edited_message_is_answered_again_once_however_often_the_button
 
     assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 3?", "What is 2 + 3?"]
     assert len(model.requests) == 2
+    offer = bot_lines(api)[1]
+    assert (offer.text, offer.buttons) == (replies.say("edited_answered"), ())
 
 
 async def test_the_newest_of_two_quick_edits_is_answered(api, model, bot_here):
