@@ -68,7 +68,7 @@ def _who_first(notes: Sequence[Note]) -> list[Note]:
 
 
 def _person_by_person(notes: Sequence[Note], small: Collection[str]) -> list[Note]:
-    """Notes by weight, each followed by the others about the same person.
+    """Notes by weight, those about one person together: what was told of them first, which is mostly who they are.
 
     A name stands in several of them, begins one or owns it, and is no word that is written `small` elsewhere (`your`).
     """
@@ -78,7 +78,7 @@ def _person_by_person(notes: Sequence[Note], small: Collection[str]) -> list[Not
     groups: dict[str, list[Note]] = {}
     for note in by_weight(notes):
         groups.setdefault(next((word for word in _words(note) if word in names), note.note_id), []).append(note)
-    return [note for group in groups.values() for note in group]
+    return [note for group in groups.values() for note in sorted(group, key=lambda note: note.number)]
 
 
 def _words(note: Note) -> list[str]:

@@ -277,7 +277,7 @@ def test_what_is_remembered_begins_with_who_the_person_is():
     )  # fmt: skip
 
     assert [(name, [n.number for n in notes]) for name, notes in by_heading(ledger, START_MS)] == [
-        ("you", [2, 3, 4, 1]), ("people", [8, 6, 5, 7, 9, 10]),
+        ("you", [2, 3, 4, 1]), ("people", [6, 8, 5, 7, 9, 10]),
     ]  # fmt: skip
 
 
