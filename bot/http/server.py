@@ -98,7 +98,7 @@ def make_api(app: Served) -> FastAPI:
             guesses.failed(client_of(request.scope), app.services.clock.now_ms())
         return {
             "status": "ok" if found.ok else "failing",
-            "problems": list(found.problems if known else found.kinds),
+            "problems": [str(each) if known else each.kind for each in found.problems],
             **(found.detail if known else {}),
         }
 

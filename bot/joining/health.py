@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from bot.intake.polling import POLL_TIMEOUT_S
 from bot.joining.joining import Joined
@@ -15,10 +15,27 @@ LAG_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class BotHealth:
-    """Whether the bot can take and answer messages, and why not: each problem begins with a word and a colon."""
+class Fault:
+    """A reason why messages cannot be taken or answered."""
 
-    problems: tuple[str, ...]
+    kind: Literal["storage", "polling", "loop"]
+    """Nothing of it tells a path or a driver's sentence."""
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """The fault for somebody who reads it: a driver's words say by themselves nothing of where they belong."""
+        return str(self) if self.kind == "storage" else self.text
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class BotHealth:
+    """Whether the bot can take and answer messages, and why not."""
+
+    problems: tuple[Fault, ...]
     detail: dict[str, Any]
 
     @property
@@ -26,25 +43,20 @@ class BotHealth:
         """True when nothing is wrong."""
         return not self.problems
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The first word of each problem: nothing of it tells a path or a driver's sentence."""
-        return tuple(problem.partition(":")[0] for problem in self.problems)
-
 
 def health_of(joined: Joined, process: Process, report: StartReport) -> BotHealth:
     """Return whether messages can be taken and answered just now (P10)."""
     services = joined.services
-    problems = []
+    problems = list[Fault]()
     refused = services.inbox.storage_error or joined.memory.db.trouble()
     if refused:
-        problems.append(f"storage: {refused}")
+        problems.append(Fault("storage", str(refused)))
     stalled_s = joined.poller.silent_for_s()
     if not process.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
-        problems.append(f"polling: Telegram has not answered for {stalled_s:.0f} s")
+        problems.append(Fault("polling", f"Telegram has not answered for {stalled_s:.0f} s"))
     lag_s = process.meters.longest_lag_s()
     if lag_s > LAG_S:
-        problems.append(f"loop: the bot stood still for {lag_s:.1f} s")
+        problems.append(Fault("loop", f"the bot stood still for {lag_s:.1f} s"))
     detail = {
         "loop_lag_s": round(lag_s, 3),
         "boot_id": process.boot_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.http.console.headline import Breakdown, Facts, Waiting, headline
+from bot.joining.health import Fault
 
 MINUTE_MS = 60_000
 NOW_MS = 100 * MINUTE_MS
@@ -19,13 +20,19 @@ def waits(state: str, minutes: int) -> Waiting:
     return Waiting("Sam", state, 1, NOW_MS - minutes * MINUTE_MS)
 
 
+def test_a_fault_is_said_without_the_word_by_which_programs_know_it():
+    """A driver's own words stand behind what they are about."""
+    assert Fault("loop", "the bot stood still for 7.0 s").sentence == "the bot stood still for 7.0 s"
+    assert Fault("storage", "disk is full").sentence == str(Fault("storage", "disk is full")) == "storage: disk is full"
+
+
 @pytest.mark.parametrize(
     ("facts", "level", "text"),
     [
         (Facts(NOW_MS), "good", "Nobody has written yet"),
         (Facts(NOW_MS, answered_at_ms=NOW_MS, took_ms=3200), "good", "in 3.2 s"),
         (Facts(NOW_MS, problems=["storage: disk is full"], failures=[KEY]), "bad", "Storage: disk is full"),
-        (Facts(NOW_MS, problems=["loop: the bot stood still for 7.0 s"]), "bad", "The bot stood still for 7.0 s."),
+        (Facts(NOW_MS, problems=["the bot stood still for 7.0 s"]), "bad", "The bot stood still for 7.0 s."),
         (Facts(NOW_MS, failures=[KEY], answered_at_ms=NOW_MS - 1), "bad", "refused the key (Sam). Check the key."),
         (Facts(NOW_MS, failures=[KEY], answered_at_ms=NOW_MS + 1), "warn", "Answers have come since"),
         (Facts(NOW_MS, failures=[BUDGET], answered_at_ms=NOW_MS - 1), "good", "Answering."),

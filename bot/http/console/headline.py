@@ -49,7 +49,7 @@ class Facts:
 
     now_ms: int
     problems: Sequence[str] = ()
-    """Faults that `/health` names."""
+    """Sentences about the faults that `/health` names."""
     failures: Sequence[Breakdown] = ()
     waiting: Sequence[Waiting] = ()
     answered_at_ms: int | None = None
@@ -86,7 +86,7 @@ def headline(facts: Facts) -> Headline:
 
 
 def _bad(facts: Facts) -> list[str]:
-    lines = [_sentence(each.removeprefix("loop: ").removeprefix("polling: ")) for each in facts.problems]
+    lines = [_sentence(each) for each in facts.problems]
     return lines + [f"{_failed(each)} {_sentence(each.remedy)}" for each in facts.failures if _is_now(each, facts)]
 
 

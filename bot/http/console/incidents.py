@@ -132,7 +132,7 @@ class Incidents:
         )
         facts = Facts(
             now_ms=now_ms,
-            problems=list(self._bot.health().problems),
+            problems=[each.sentence for each in self._bot.health().problems],
             failures=[each.as_failure for each in found],
             waiting=[
                 Waiting(names.chat(row["conversation_id"] or "").name, row["state"], row["n"], row["since_ms"])
