@@ -40,7 +40,7 @@ the note holds both ("The tile you chose: grey, hexagonal"); said is their words
 Kinds. Lasting: person (who somebody is to them, and what that somebody likes), fact, preference, constraint (what \
 limits somebody: allergy, diet, budget, health; owner is whom it limits, empty for themselves), decision. Going on \
 until it ends: project, event (happens on a day), task (somebody has to do it), promise (somebody said they would: \
-tell that they said it), question (waits for an answer), story (fiction or role play that goes on; about names it; \
+“Leo brings the chairs”), question (waits for an answer), story (fiction or role play that goes on; about names it; \
 never a task). owner is who has to act: user, assistant only for what the assistant itself promised and still owes, \
 else a name; leave it empty when nobody has to; of a story whose scene waits for the next move, whose move it is. In a \
 group "I" is the speaker's name.

@@ -101,7 +101,8 @@ class ChangeCheck:
         if not cited:
             raise _Wrong("turns", "it cites no turn that you were given")
         if self._worked_on.issuperset(cited) and kind not in MAY_REST_ON_MATERIAL:
-            raise _Wrong("worked on", f"it rests on worked-on turns alone: only a project or a story can, not a {kind}")
+            alone = f"it rests on worked-on turns alone: only a project or a story can, not a {kind}"
+            raise _Wrong("worked on", f"{alone}; a turn in which they tell it of themselves is none of worked_on")
         said = folded(change.said)
         if not said or len(change.said.split()) > SAID_MAX_WORDS:
             raise _Wrong("said", f"said takes 1 to {SAID_MAX_WORDS} words in a row, copied from a turn in turns")
