@@ -132,7 +132,10 @@ def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
 
 
 def _late(due: Due, now_ms: int) -> str:
-    return replies.say("was_due", ago=replies.ago(now_ms - due.at_ms))
+    """The time since the last date that was missed: those before it are made up for by the same message."""
+    latest = series.skip_missed(due.note, due.occurrence, now_ms)
+    at_ms = due.at_ms if latest == due.occurrence else series.at_ms_of(latest, due.note.time_zone)
+    return replies.say("was_due", ago=replies.ago(now_ms - at_ms))
 
 
 # --- buttons --------------------------------------------------------------------------------------------------------

@@ -455,6 +455,15 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
     assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
 
 
+def test_what_was_missed_for_days_is_as_late_as_its_last_date():
+    """After nine days without the bot a nudge of every evening comes once, and not as one of nine days ago."""
+    note = series_note(rings_from="2023-11-06T20:30", repeats="FREQ=DAILY")
+    due = due_now(note, START_MS)
+
+    ((message, _),) = messages_for([due], START_MS)
+    assert "(was due 1 hour ago)" in message.text
+
+
 def test_a_reminder_tells_the_hour_of_what_it_reminds_of():
     """Nine o'clock reminds of the technician at ten: who reads it at nine knows when to be there."""
     due = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "time_zone": "UTC"}

@@ -878,6 +878,15 @@ async def test_settings_of_one_turn_are_stored_together():
     assert '"language":"pt","called":"Dana"' in statement.params["settings_json"]
 
 
+async def test_work_by_the_clock_is_not_silenced():
+    """A note without its ring would be an order to the model among the open matters; it is put off, ended or paused."""
+    work = {"owner": "assistant", "rings_from": "2026-11-26T06:45", "repeats": "FREQ=DAILY"}
+    box = make_box(ledger=ledger_of(("task", "Digest: Say what is due", work)))
+
+    assert "Not done, that is your own work by the clock" in await box.remind(numbers=[1], skip=True)
+    assert not box.operations
+
+
 # --- an event and its ring ------------------------------------------------------------------------------------------
 
 

@@ -96,6 +96,11 @@ async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:
 def _silenced(desk: Desk, note: Note) -> str:
     if not note.rings:
         return f"It does not ring: {desk.line(note)}"
+    if views.is_work(note):
+        raise Refused(
+            f"Not done, that is your own work by the clock: {desk.line(note)}. change with not_before puts it off to "
+            "a day, end with dropped ends it; without a day they pause it in /tasks."
+        )
     silent = {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
     return desk.done("It rings no more, the note stays", Change(number=note.number, fields=silent))
 
