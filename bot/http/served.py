@@ -13,8 +13,22 @@ from bot.settings import Settings
 from bot.turns.services import Services
 
 
+class Problem(Protocol):
+    """A reason why messages cannot be taken or answered; `str` gives its kind with its sentence."""
+
+    @property
+    def kind(self) -> str:
+        """The fault in a word, without a path or a driver's sentence: for those who do not know the token."""
+        ...
+
+    @property
+    def sentence(self) -> str:
+        """The fault for somebody who reads it."""
+        ...
+
+
 class HealthReport(Protocol):
-    """The health of the bot: `ok`, its problems in words, and figures for those who know the token."""
+    """The health of the bot: `ok`, its problems, and figures for those who know the token."""
 
     @property
     def ok(self) -> bool:
@@ -22,13 +36,8 @@ class HealthReport(Protocol):
         ...
 
     @property
-    def problems(self) -> Sequence[str]:
-        """The faults, a sentence each."""
-        ...
-
-    @property
-    def kinds(self) -> Sequence[str]:
-        """The faults in a word each, without paths or a driver's sentence: for those who do not know the token."""
+    def problems(self) -> Sequence[Problem]:
+        """The faults."""
         ...
 
     @property
