@@ -239,11 +239,16 @@ def keeper_of(case: Case) -> Answers | None:
     return keeper
 
 
-async def _play(case: Case) -> dict[str, Any]:
+def stage_of(case: Case, folder: Path) -> Stage:
+    """Return the stage of a case, with the keeper that the environment names, if it names one."""
     keeper = keeper_of(case)
+    return Stage(case, folder) if keeper is None else KeptStage(case, folder, keeper)
+
+
+async def _play(case: Case) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
-        if keeper is not None:
-            async with KeptStage(case, Path(name), keeper) as stage:
+        if os.environ.get(READER):
+            async with stage_of(case, Path(name)) as stage:
                 preview = await _tell(stage, case)
                 prompt = stage.given()
                 return {"prompt": prompt, **await _shown(stage, preview), "callbacks": await _asked(stage, case)}
