@@ -34,6 +34,8 @@ class RetrievedItem(Contract):
     score: float
     share: float = 0.0
     """The share of the question's words, weighted, in the item and its neighbours."""
+    lent: bool = False
+    """Whether only its neighbours have something of the question."""
     note: str = ""
     """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
     breakdown: dict[str, float] = Field(default_factory=dict)

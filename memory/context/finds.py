@@ -35,6 +35,8 @@ LATER_SHARE: Final = 0.02
 """The least share that a find behind them has to hold itself."""
 MORE_FROM: Final = 0.6
 """Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
+LENT_SHARE: Final = 0.13
+"""The least share, of the closest's, in a find without a word of the message: its neighbours lend it theirs."""
 NEAR_SHARE: Final = 0.3
 """Finds of a search that somebody asked for are left out below this share of the closest one's."""
 LEAST_WORDS: Final = 3
@@ -74,6 +76,11 @@ class Find(Protocol):
 F = TypeVar("F", bound=Find)
 
 
+    @property
+    def lent(self) -> bool:
+        """Whether it has nothing of the message itself."""
+        ...
+
 def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list[F]:
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
@@ -88,7 +95,8 @@ def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list
         return []
     if asks or len(message.split()) <= SHORT:
         most = MAX_FINDS if closest >= MORE_FROM else BEST
-        return [item for n, item in enumerate(found[:most]) if n < BEST or item.share >= LATER_SHARE]
+        best = [item for n, item in enumerate(found[:most]) if n < BEST or item.share >= LATER_SHARE]
+        return [item for item in best if not item.lent or item.share >= LENT_SHARE * closest]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 
 

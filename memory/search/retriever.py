@@ -57,6 +57,8 @@ class Scored(NamedTuple):
     """The best passage of the turn's other side, None where nothing of the question stands there."""
     share: float = 0.0
     """The share of the question's words, weighted, that the message and its neighbours hold."""
+    lent: bool = False
+    """Whether the turn has nothing of the question itself, neither words nor meaning nor day."""
     reply: str = ""
     """The turn in which the person answered it at once; "" where it is the person's own, or nobody did."""
 
@@ -189,8 +191,9 @@ def rank(
     order.sort()
     passage, terms = matches.passage, max(1, len(idf))
     for score, _, _, key, n, parts in order:
-        share = (parts[0] + parts[2]) / terms
-        yield Scored(ordered[n], -score, parts, passage.get(key, 0), passage.get(key ^ 1), share)
+        share, beside = (parts[0] + parts[2]) / terms, passage.get(key ^ 1)
+        lent = beside is None and not parts[0] and parts[4] <= 0 and not parts[7]
+        yield Scored(ordered[n], -score, parts, passage.get(key, 0), beside, share, lent)
 
 
 def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored]:

@@ -243,6 +243,7 @@ class Searcher:
             at_ms=message.at_ms,
             score=round(scored.score, 4),
             share=round(scored.share, 4),
+            lent=scored.lent,
             breakdown={name: round(value, 4) for name, value in scored.breakdown.items()},
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )

@@ -505,6 +505,20 @@ async def test_more_than_the_best_are_told_behind_a_close_find_alone(store, desk
     assert nothing.retrieved == ()
 
 
+@pytest.mark.parametrize(("lent", "told"), [(True, ["m_0", "m_1"]), (False, ["m_0", "m_1", "m_2"])])
+async def test_what_stands_near_a_find_is_told_where_its_neighbours_say_much(store, desk, lent, told):
+    """A reply without a word of the question answers it behind one that has most of them; else it is chance."""
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    first = found("m_0", "s_0", "the boat is red", share=0.8)
+    others = [
+        found(f"m_{n}", "s_0", f"matter {n}", share=share).model_copy(update={"lent": lent})
+        for n, share in enumerate((0.3, 0.05), 1)
+    ]
+    packet = await assembler(store, FixedSearcher(first, *others)).packet(state, "which boat?", now_ms=NOW_MS)
+
+    assert [item.ref for item in packet.retrieved] == told
+
+
 async def test_the_question_at_the_end_of_a_message_is_looked_for_by_itself(store, desk):
     """What stands before it is about something else."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)

@@ -213,3 +213,13 @@ def test_date_matches_as_far_as_it_is_named(wanted, said, worth):
 def test_impossible_date_spans_nothing():
     """The 31st of June spans no time and raises nothing."""
     assert DayOf(2026, 6, 31).span_ms() is None
+
+
+def test_what_only_its_neighbours_hold_is_lent():
+    """A turn with a word of the question on either side, or of a day asked for, stands for itself."""
+    messages = [message(n, key=(n, side)) for n in (1, 2) for side in (0, 1)]
+    found = order(messages, [((1, 1), 0, 0, 1)])
+    of_day = order([message(1), message(2)], [((1, 0), 0, 0, 1)], Question(TERMS, days=(DayOf.of(2 * DAY_MS),)))
+
+    assert {(one.message.ref, one.lent) for one in found} == {("t_1", False), ("t_2", True)}
+    assert [one.lent for one in of_day] == [False, False]
