@@ -15,16 +15,7 @@ from memory.context.budget import Budget
 from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
-from memory.context.finds import (
-    MAX_FINDS,
-    SearchPort,
-    bearing,
-    beside_notes,
-    find,
-    with_bearing,
-    with_forgotten,
-    with_notes,
-)
+from memory.context.finds import MAX_FINDS, SearchPort, find, replace_by_notes, with_forgotten, with_notes
 from memory.context.notes_block import (
     MAX_OUTDATED,
     NO_BLOCK,
@@ -150,17 +141,25 @@ class Assembler:
             lambda: self._search(state, asked, shown, silent, now_ms, alone=alone),
             list[RetrievedItem](),
         )
-        notes = bearing(asked, remembered.ledger, scope, (remembered.block, remembered.since))
-        news = with_bearing(notes, remembered.since, now_ms, zone)
+        worked_on = {turn_id for line in titles.values() for turn_id in line.worked_on}
+        found, news = replace_by_notes(
+            found,
+            asked,
+            remembered.ledger,
+            scope,
+            (remembered.block, remembered.since),
+            worked_on=worked_on,
+            now_ms=now_ms,
+            zone=zone,
+        )
+        since_ms = min((item.at_ms for item in found), default=now_ms)
         found = with_notes(
-            beside_notes(found, asked, (*remembered.block.lines.values(), *news.changed)),
+            found,
             remembered.ledger,
             scope,
             (remembered.block, news),
-            changed=await self._ledgers.reworded(state.conversation_id, min(item.at_ms for item in found))
-            if found
-            else {},
-            worked_on={turn_id for line in titles.values() for turn_id in line.worked_on},
+            changed=await self._ledgers.reworded(state.conversation_id, since_ms) if found else {},
+            worked_on=worked_on,
             now_ms=now_ms,
             zone=zone,
         )

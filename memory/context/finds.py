@@ -9,17 +9,17 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from memory.context.notes_block import Block, Since
-from memory.context.repeats import NoteWords, speak_of
+from memory.context.repeats import NoteWords, keys, says_more, speak_of
 from memory.context.restating import Known, Matter, Said, known_by
 from memory.keeper.request import FORGET, NOTES, found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, forgotten_words, standing, within, worth
+from memory.ledger.views import Scope, belongs, forgotten_words, is_story, standing, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
 from memory.search.searcher import Choose
 from memory.search.terms import little_words, split_words
-from memory.text import asks_at_the_end, has_question_mark, sentences
+from memory.text import asks_at_the_end, has_question_mark, sentences, shorten
 from memory.types import ConversationTurn
 
 FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}"
@@ -62,6 +62,10 @@ SEEN_CHARS: Final = 60
 """A find with this many characters in a row in a tool's result is told there."""
 NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
+ENDS_OF_A_FIND: Final = 4
+"""So many where they say that it holds no more."""
+NAME_CHARS: Final = 60
+"""Of a note that is over its beginning says which of a message's matters it is."""
 
 
 class Find(Protocol):
@@ -72,14 +76,14 @@ class Find(Protocol):
         """The share of the message in it and its neighbours."""
         ...
 
-
-F = TypeVar("F", bound=Find)
-
-
     @property
     def lent(self) -> bool:
         """Whether it has nothing of the message itself."""
         ...
+
+
+F = TypeVar("F", bound=Find)
+
 
 def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list[F]:
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
@@ -144,6 +148,51 @@ def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[s
     if not found or not speak_of(lines, message):
         return list(found)
     return list(found[:BESIDE_NOTES])
+
+
+def replace_by_notes(
+    found: Sequence[RetrievedItem],
+    message: str,
+    ledger: Ledger,
+    scope: Scope,
+    known: tuple[Block, Since],
+    *,
+    worked_on: Collection[str] = (),
+    now_ms: int,
+    zone: str,
+) -> tuple[list[RetrievedItem], Since]:
+    """The finds that say more for the message than the notes that rest on them, and the news with those of the others.
+
+    Such a note is open, bears on the message, and stands nowhere else in the prompt; others of the ledger that do are
+    told, too. A story, and text that was `worked_on`, is more than its notes.
+    """
+    block, since = known
+    since = with_bearing(bearing(message, ledger, scope, known), since, now_ms, zone)
+    found = beside_notes(found, message, (*block.lines.values(), *since.changed))
+    of_turn = _by_turn(ledger, scope, {item.ref for item in found}, now_ms) if found else {}
+    told, wanted = _lines(ledger, (block, since)), keys(message)
+    kept, instead = list[RetrievedItem](), dict[int, Note]()
+    for item in found:
+        notes = [note for note, _ in of_turn.get(item.ref, ()) if note.is_open or note.number in told]
+        lines = {note.number: told.get(note.number) or model_line(note, now_ms, zone, brief=True) for note in notes}
+        new = [note for note in notes if note.number not in told and wanted & keys(lines[note.number])]
+        is_told = len(new) <= NOTES_OF_A_FIND and (bool(new) or not told.keys().isdisjoint(lines))
+        is_work = item.ref in worked_on or any(map(is_story, notes))
+        if is_work or not is_told or says_more(item.text, lines.values(), message):
+            kept.append(item)
+        else:
+            instead |= {note.number: note for note in new}
+    return kept, with_bearing(list(instead.values()), since, now_ms, zone)
+
+
+def _lines(ledger: Ledger, known: tuple[Block, Since]) -> Mapping[int, str]:
+    """What the prompt tells of notes, by their numbers."""
+    block, since = known
+    lines = {number: note.text for number in since.numbers if (note := ledger.find(number))} | {**block.lines}
+    for line in (each for each in since.changed if each.startswith("#")):
+        number = int(line[1:].split(maxsplit=1)[0])
+        lines[number] = f"{block.lines.get(number, '')}\n{line}"
+    return lines
 
 
 def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
@@ -225,9 +274,9 @@ def with_notes(
     """The finds, each with the notes that rest on it, in their newest form, marked where it is later than the find.
 
     `changed` has the times when notes last got other words or another day, by id. A note that the prompt tells
-    elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its number and its end:
-    `done: #12`. A find in a `worked_on` turn is marked so. A message is left out whose notes tell all of it, and one
-    that tells a forgotten matter again.
+    elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its end: `done: #12`, of
+    several matters with its beginning. A find in a `worked_on` turn is marked so. A message is left out whose notes
+    tell all of it, and one that tells a forgotten matter again.
     """
     found = _without_forgotten(found, ledger)
     if not found:
@@ -245,10 +294,15 @@ def with_notes(
             (note, was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref))
             for note, was_other in of_turn.get(item.ref, ())
         ]
-        for note, is_later in sorted(dated, key=lambda each: not each[1])[:NOTES_OF_A_FIND]:  # what is not so any more
-            is_known = note.number in told or not note.is_open
-            line = f"#{note.number}" if is_known else model_line(note, now_ms, zone, brief=True)
-            mark = f"{note.status}: " if not note.is_open else "later changed: " if is_later else ""
+        ends = [each for each in dated if each[1] or not each[0].is_open][:ENDS_OF_A_FIND]
+        others = [each for each in dated if each not in ends][: max(1, NOTES_OF_A_FIND - len(ends))]
+        for note, is_later in (*sorted(ends, key=lambda each: not each[1]), *others):  # what is not so any more first
+            if note.is_open:
+                mark = "later changed: " if is_later else ""
+                line = f"#{note.number}" if note.number in told else model_line(note, now_ms, zone, brief=True)
+            else:
+                name = "" if note.number in told or len(dated) == 1 else f" {shorten(note.text, NAME_CHARS)}"
+                mark, line = f"{note.status}: ", f"#{note.number}{name}"
             words.append(mark + line)
             told.add(note.number)
         joined.append(item.model_copy(update={"note": "; ".join(words)}) if words else item)

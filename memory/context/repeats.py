@@ -1,4 +1,4 @@
-"""Lines of a summary that notes tell already: each fact stands in a prompt once. Pure."""
+"""Lines of a summary, and finds, that notes tell already: each fact stands in a prompt once. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.keeper.wording import numbers
 from memory.search.terms import little_words, split_words
-from memory.text import folded
+from memory.text import folded, has_question_mark
 
 TOLD_SHARE: Final = 0.6
 """The share of a line's words, without the little ones, in notes that tell the same."""
@@ -17,6 +17,10 @@ LEAST_WORDS: Final = 3
 SHARED: Final = 0.4
 """The share of the shorter text's words in another that speaks of the same."""
 SHARED_LEAST: Final = 2
+ANSWER: Final = "\nAssistant: "
+REPLY: Final = "\nUser, to that: "
+ANSWER_WORDS: Final = 75
+"""A longer answer is shown for what it says itself (`memory.search.passages`)."""
 _DIGITS = re.compile(r"\d+")
 _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")
 
@@ -51,6 +55,49 @@ class NoteWords:
 
 def _values(text: str) -> frozenset[float]:
     return frozenset(value for _, value in numbers(text))
+
+
+def says_more(passage: str, notes: Iterable[str], message: str) -> bool:
+    r"""Whether a turn, as it is found, holds more for a message than the notes that rest on it.
+
+    So it does where the person asked, or named a number that the notes lack; where the answer is long, or has words of
+    the message that the person's lack; and where the notes lack over half of the message's words that the turn has.
+
+    >>> says_more("User: 480 is paid\nAssistant: Lovely.", ["#6 fact: Two Blokes have their 480"], "480 paid?")
+    False
+    """
+    said, answer, reply = _sides(passage)
+    own, told = f"{said}\n{reply}", "\n".join(notes)
+    if not said or has_question_mark(own) or len(answer.split()) > ANSWER_WORDS or not _has_numbers(told, own):
+        return True
+    wanted = keys(message)
+    in_own, in_answer = wanted & keys(own), wanted & keys(answer)
+    held = in_own | in_answer
+    return bool(in_answer - in_own) or 2 * len(held - keys(told)) > len(held)
+
+
+def _sides(passage: str) -> tuple[str, str, str]:
+    """What the person said in a find, what was answered, and what they said to that."""
+    if passage.startswith(ANSWER.lstrip()):
+        return "", passage, ""
+    said, _, rest = passage.partition(ANSWER)
+    answer, _, reply = rest.partition(REPLY)
+    return said, answer, reply
+
+
+def _has_numbers(notes: str, text: str) -> bool:
+    """Whether notes have each number of a text but a one; of a day or an hour (`2.12.`, `18:30`) its parts."""
+    told = {1.0, *_values(notes), *_parts(notes)}
+    return all(value in told or told.issuperset(_parts(written)) for written, value in numbers(text))
+
+
+def _parts(text: str) -> Iterable[float]:
+    return map(float, _DIGITS.findall(text))
+
+
+def keys(text: str) -> frozenset[str]:
+    """The keys of the words of a text, and its numbers."""
+    return word_keys(text) | {str(value) for value in _values(text)}
 
 
 def speak_of(notes: Iterable[str], message: str) -> bool:

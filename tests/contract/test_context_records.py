@@ -538,7 +538,7 @@ async def test_a_find_is_told_with_its_note_in_the_newest_form(store, desk):
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
     first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
     await note(store, Add(kind="decision", text="Beige grout", note_id="n_2", fields=grout | {"turn_ids": ("t_9",)}))
-    searcher = FixedSearcher(found("t_0", "s_0", "User: green it is"), found("t_7", "s_0", "User: grout?"))
+    searcher = FixedSearcher(found("t_0", "s_0", "User: green, for 40"), found("t_7", "s_0", "User: grout?"))
     frozen = marked(state, first.notes_mark)
     packet = await assembler(store, searcher).packet(frozen, "which grout?", now_ms=NOW_MS)
     anew = await assembler(store, searcher).packet(state, "which grout?", now_ms=NOW_MS)
@@ -552,6 +552,26 @@ async def test_a_find_is_told_with_its_note_in_the_newest_form(store, desk):
     assert anew.notes_block == "#2 decision: Beige grout"
 
 
+async def test_a_message_is_not_quoted_beside_the_notes_that_tell_it(store, desk):
+    """A number that they lack keeps it; so does work on a text, which is more than what was noted of it."""
+    key = Add(
+        kind="fact", text="The spare key is with Ada", note_id="n_1", fields={"turn_ids": ("t_1", "t_2", "s_0_1")}
+    )
+    await note(store, key)
+    await desk.session("s_0", ["ada has the spare key"], ended_at_ms=NOW_MS - HOUR_MS)
+    await store.db.write(put_session_line(SessionLine("s_0", "tg:1:1:0", worked_on=("s_0_1",), read_through_seq=1)))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(
+        found("t_1", "s_0", "User: ada has the spare key, fyi\nAssistant: Good to know."),
+        found("t_2", "s_0", "User: ada has the spare key, 40 euros\nAssistant: Good to know."),
+        found("s_0_1", "s_0", "User: ada has the spare key\nAssistant: Translated: Ada ha la chiave."),
+    )
+    packet = await assembler(store, searcher).packet(state, "who has the spare key?", now_ms=NOW_MS)
+
+    assert "#1 fact: The spare key is with Ada" in packet.notes_block
+    assert [item.ref for item in packet.retrieved] == ["t_2", "s_0_1"]
+
+
 async def test_a_find_says_how_what_was_noted_of_it_ended(store, desk):
     """What was done or dropped since would be taken for open else: the find has its words, the mark its end."""
     for n, how in enumerate(("done", "dropped"), 1):
@@ -559,7 +579,7 @@ async def test_a_find_says_how_what_was_noted_of_it_ended(store, desk):
         await note(store, End(number=n, how=how, turn_ids=("t_9",)))
     await note(store, Add(kind="task", text="Thing 3", note_id="n_3", fields={"turn_ids": ("t_3", "t_9")}))
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    searcher = FixedSearcher(*[found(f"t_{n}", "s_0", f"User: thing {n}") for n in (1, 2, 3)])
+    searcher = FixedSearcher(*[found(f"t_{n}", "s_0", f"User: thing {n} of 40") for n in (1, 2, 3)])
     packet = await assembler(store, searcher).packet(state, "which things?", now_ms=NOW_MS)
 
     assert [item.note for item in packet.retrieved] == ["done: #1", "dropped: #2", "#3"]
@@ -570,7 +590,7 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
     await note(store, Add(kind="event", text="Operation on the 3rd", note_id="n_1", fields={"turn_ids": ("t_1",)}))
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
     searcher = FixedSearcher(
-        *[found(f"t_{n}", "s_0", f"User: the op {n}", share=0.5, at_ms=NOW_MS - HOUR_MS) for n in (1, 2)]
+        *[found(f"t_{n}", "s_0", f"User: the op in room {n}4", share=0.5, at_ms=NOW_MS - HOUR_MS) for n in (1, 2)]
     )
     before = await assembler(store, searcher).packet(state, "when is the operation?", now_ms=NOW_MS)
     await note(store, Change(number=1, fields={"text": "Operation on the 9th", "turn_ids": ("t_2",)}))

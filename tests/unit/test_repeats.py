@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.context.repeats import NoteWords, speak_of
+from memory.context.repeats import NoteWords, says_more, speak_of
 
 NOTES = [
     "#9 task: Finir la déclaration de TVA (faite aux deux tiers) (due Thu 24 Dec)",
@@ -40,3 +40,39 @@ def test_what_differs_or_is_short_stays(line):
 def test_a_message_that_a_note_speaks_of():
     assert speak_of(NOTES[:1], "et la déclaration de tva ?")
     assert not speak_of(NOTES[2:], "did the carpenter call about the stool legs")
+
+
+DUMP = (
+    "User: lia is 6, no nuts, scared of storms. mum has her eye done on thursday the 3rd at 14h. "
+    "remind me of the sourdough tonight at 20h\nAssistant: Noted, the sourdough at 20h. All the best to your mum!"
+)
+DUMPED = [
+    "#2 task: Feed the sourdough (rings Thu 26 Nov 20:00)",
+    "#4 person: Your daughter Lia is 6, eats no nuts, and is scared of storms",
+    "#6 event: Your mother's eye is operated on (due Thu 3 Dec 14:00)",
+]
+
+
+@pytest.mark.parametrize(
+    "message", ["the sourdough every evening at 20h please", "is mum's eye on the 3rd?", "ok thanks"]
+)
+def test_a_message_of_many_matters_says_no_more_than_their_notes(message):
+    assert not says_more(DUMP, DUMPED, message)
+
+
+@pytest.mark.parametrize(
+    ("passage", "message"),
+    [
+        (DUMP.replace("6", "7"), "how old is lia?"),  # a number that no note has
+        (DUMP.replace("nuts,", "nuts but almonds,"), "what of almonds?"),  # a word
+        (
+            "User: how do I feed sourdough?\nAssistant: With rye.",
+            "the sourdough?",
+        ),  # they asked: an answer stands there
+        ("User: the sourdough\nAssistant: A drop of vinegar helps.", "vinegar in the sourdough?"),
+        ("User: the sourdough\nAssistant: Noted.\nUser, to that: 30 g of it", "the sourdough?"),
+        ("User: the sourdough\nAssistant: " + "word " * 80, "the sourdough?"),
+    ],
+)
+def test_a_turn_that_says_more_than_its_notes(passage, message):
+    assert says_more(passage, DUMPED, message)

@@ -707,7 +707,7 @@ async def test_a_search_finds_notes_with_their_numbers_and_what_was_said():
     assert "#1 task: Halden's invoice (done)" in said
     assert "contract" not in said
     assert "Bins" not in said
-    assert "- said Tue 2026-11-24 08:21: User: halden paid (#3; done: #1)" in said
+    assert "- said Tue 2026-11-24 08:21: User: halden paid (done: #1; dropped: #2; #3)" in said
     assert said.startswith("<data-")
 
 

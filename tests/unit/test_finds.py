@@ -1,0 +1,61 @@
+"""Finds beside notes: what a note tells is not quoted, and what holds no more says so."""
+
+from memory.context.finds import replace_by_notes, with_notes
+from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE
+from memory.ledger.apply import apply
+from memory.ledger.types import Actor, Add, End, Ledger
+from memory.ledger.views import EVERYTHING, Scope
+from memory.packets import RetrievedItem
+from memory.testing import START_MS
+
+NOTHING = (NO_BLOCK, NOTHING_SINCE)
+
+
+def ledger_of(*notes, over=()):
+    """The notes, given as (kind, text, fields); the numbers in `over` are done."""
+    ledger, actor = Ledger("c"), Actor("keeper", START_MS, "r_1")
+    for n, (kind, text, fields) in enumerate(notes, 1):
+        ledger = apply(ledger, Add(kind=kind, text=text, note_id=f"n_{n}", fields=fields), actor).ledger
+    for number in over:
+        ledger = apply(ledger, End(number=number), actor).ledger
+    return ledger
+
+
+def find_of(text, ref="t_1"):
+    return RetrievedItem(source="turn", ref=ref, text=text, at_ms=START_MS, score=1, share=1)
+
+
+def replaced(found, message, ledger, scope=EVERYTHING):
+    return replace_by_notes(found, message, ledger, scope, NOTHING, now_ms=START_MS, zone="UTC")
+
+
+def test_a_note_stands_in_for_the_message_that_it_tells_whole():
+    """A prompt that has the note nowhere is given it, and of several on one message those that the newest is about."""
+    on = {"turn_ids": ("t_1",)}
+    ledger = ledger_of(("person", "Lia is scared of storms", on), ("event", "Mum's eye is operated on", on))
+    kept, news = replaced([find_of("User: lia fears storms, mum has her eye done")], "how is mum's eye?", ledger)
+
+    assert kept == []
+    assert news.changed == ("#2 event: Mum's eye is operated on",)
+    assert news.numbers == {2}
+
+
+def test_a_story_is_more_than_its_notes():
+    on = {"turn_ids": ("t_1",), "about": "the tale", "persona": "bard"}
+    ledger = ledger_of(("story", "The dragon owes the wolf a loaf", on))
+    found = [find_of("User: the dragon owes the wolf a loaf")]
+    kept, _ = replaced(found, "what of the wolf?", ledger, Scope(persona="bard"))
+
+    assert kept == found
+
+
+def test_a_message_whose_matter_is_over_is_kept_and_says_which_matter():
+    """Its other notes tell that nowhere; a bare number would name a note that the prompt does not have."""
+    on = {"turn_ids": ("t_1",)}
+    notes = [("task", text, on) for text in ("Feed the sourdough", "Call mum", "Buy rye", "Book the oven")]
+    ledger = ledger_of(*notes, over=(1, 2, 3))
+    found = [find_of("User: sourdough, mum, rye, oven")]
+    kept, news = replaced(found, "did I feed the sourdough?", ledger)
+    (told,) = with_notes(kept, ledger, EVERYTHING, (NO_BLOCK, news), changed={}, now_ms=START_MS, zone="UTC")
+
+    assert told.note == ("done: #1 Feed the sourdough; done: #2 Call mum; done: #3 Buy rye; #4 task: Book the oven")
