@@ -23,6 +23,9 @@ MARKUP: Final = frozenset("*_~|#>-+=:\\`[]()!")
 LINKED: Final = frozenset({"http", "https", "tg"})
 _PLAIN: Final = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:?!'\"()-])*")
 """A line that begins with a letter and has no sign of markup: many answers need no parser."""
+_BOLD: Final = re.compile(r"(?<![\w*])\*\*(?=[^\s*])|(?<=[^\s*])\*\*(?![\w*])|\*{1,2}\Z")
+_HEADING: Final = re.compile(r"^#{1,6} +", re.MULTILINE)
+_LISTED: Final = re.compile(r"^[-*] +", re.MULTILINE)
 _PUNCTUATION: Final = re.compile(rb"[!-/:-@\[-`{-~]")
 _BACKSLASHES: Final = re.compile(r"(\\+)(.?)|\](?=:)")
 _ESCAPED: Final = frozenset("*_`~#|$")
@@ -35,6 +38,17 @@ _WORD: Final = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ
 Entity = dict[str, Any]
 Event = tuple[Any, dict[str, int]]
 Inserts = dict[int, bytes]
+
+
+def unmarked(text: str) -> str:
+    """The text without the signs of bold words, headings and lists, for a place that shows no form: never raises.
+
+    Also one that has not come to its end, or was cut: `a **b` loses its stars.
+
+    >>> unmarked("## **Plan**: 2**3")
+    'Plan: 2**3'
+    """
+    return _BOLD.sub("", _LISTED.sub("• ", _HEADING.sub("", text)))
 
 
 def formatted(text: str) -> tuple[str, list[Any]] | None:

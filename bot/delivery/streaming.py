@@ -13,6 +13,7 @@ from telegram.constants import ChatAction
 from telegram.error import BadRequest, InvalidToken, RetryAfter, TelegramError
 
 from bot.delivery.local import LocalAnswer
+from bot.delivery.markup import unmarked
 from bot.delivery.outbox import Outbox, Part, Target
 from bot.delivery.sender import Delivery
 from bot.delivery.telegram_calls import NO_PREVIEW
@@ -39,8 +40,8 @@ def mode_for(setting: Mode, *, private: bool) -> Mode:
 
 
 def shown_text(text: str) -> str:
-    """Return a growing answer as it is shown: its end, when it is too long for one message."""
-    text = text.strip()
+    """Return a growing answer as it is shown: without marks, and its end when it is too long for one message."""
+    text = unmarked(text.strip()).strip()
     return text if len(text) <= MAX_SHOWN_CHARS else "… " + text[-MAX_SHOWN_CHARS:]
 
 

@@ -33,6 +33,15 @@ async def test_a_private_answer_grows_as_a_draft(one, screen):
     assert (screen.sent, live.message_id) == ([], None)
 
 
+async def test_what_grows_shows_no_marks_that_are_not_closed_yet(one, screen):
+    """The stars of a bold word, a heading and a list are no text; the final answer has their forms."""
+    async with one.services.previews.live(HERE, TURN, "draft", None) as live:
+        live.grow("## Cream\n- **Lemon curd** keeps, 2**3 times, **and ano")
+        await screen.until(lambda: screen.of("send_message_draft"))
+
+    assert screen.of("send_message_draft")[-1]["text"] == "Cream\n• Lemon curd keeps, 2**3 times, and ano"
+
+
 async def test_an_answer_in_a_group_grows_in_one_message_that_a_restart_finds(one, screen):
     """The first text is a message of its own, on record; what follows edits it."""
     async with one.services.previews.live(GROUP, TURN, "edit", 3) as live:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot import replies
+from bot.delivery.markup import unmarked
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.memories import told
 from bot.lines import bare, note_line
@@ -92,7 +93,7 @@ def goes_text(foreseen: Foreseen) -> str:
     lines = [replies.say(line, text=shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
     for each in foreseen.parts:
         line = "forget_goes_part" if each.by_person else "forget_goes_part_answer"
-        lines.append(replies.say(line, text=shorten(each.text, QUOTED_CHARS)))
+        lines.append(replies.say(line, text=shorten(unmarked(each.text), QUOTED_CHARS)))
     in_part = {each.turn_id for each in foreseen.parts}
     for each in (each for each in foreseen.echoes if each.turn_id not in in_part):
         line = "forget_goes_said" if each.by_person else "forget_goes_answer"
@@ -168,6 +169,7 @@ def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note]) -> Forget
 
 def _around(text: str, words: str) -> str:
     """Return the words with the text around them, on one line."""
+    text = unmarked(text)
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
     return ("…" if start else "") + shorten(text[start:], QUOTED_CHARS)
