@@ -53,8 +53,9 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
         found.append(f"in {note.about}")
     if note.owner not in {"", USER}:
         found.append(f"owner {note.owner}")
-    if note.due_at_ms is not None and not (note.repeats and is_past(note, now_ms)):
-        word = "was" if is_past(note, now_ms) else "due"
+    is_behind = is_past(note, now_ms)
+    if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
+        word = "was" if is_behind else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
         last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
         rule = f", {note.repeats}" if note.repeats and not note.rings else ""

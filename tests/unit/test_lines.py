@@ -316,6 +316,14 @@ def test_the_model_reads_the_rule_of_a_series_that_does_not_ring():
     )
 
 
+def test_a_series_keeps_its_rule_in_the_hour_after_its_date():
+    """At a quarter past eight the training of half past six is behind, and comes again."""
+    due_ms = 1_700_678_000_000 - 1_700_678_000_000 % DAY_MS + 18 * 3_600_000
+    club = a_note("Club", due_at_ms=due_ms, due_exact=True, repeats="FREQ=WEEKLY", time_zone="UTC")
+
+    assert "FREQ=WEEKLY" in model_line(club, due_ms + 7_200_000, "UTC")
+
+
 def test_what_is_put_off_until_a_day_says_no_midnight():
     """Nobody is woken on New Year's Eve at twelve."""
     midnight_ms = START_MS - START_MS % DAY_MS + 3 * DAY_MS
