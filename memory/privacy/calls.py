@@ -10,7 +10,8 @@ from memory.privacy.erasure import MIN_OWN_WORD_CHARS, MIN_TRACE_CHARS, pieces, 
 from memory.storage.turn_rows import LoggedTurn
 from memory.types import ToolCall
 
-FORGOTTEN: Final = "(forgotten)"
+FORGOTTEN: Final = "(forgotten, as the person asked: say no more of it)"
+"""Read by models, in the place of what a call noted."""
 
 
 def needles(texts: Iterable[str], notes: Iterable[str]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from memory.ledger.types import NO_WORDS, Actor, Add, Change, End, Merge, Refusa
 from memory.ledger.undo import rebuilt
 from memory.ledger.views import standing
 from memory.ports import Statement
+from memory.privacy.calls import FORGOTTEN
 from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
 from memory.search.terms import hashed, stem
@@ -229,7 +230,7 @@ async def test_what_tools_were_told_of_it_goes_too(memory, say):
     done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
 
     kept = [call for turn in await memory.store.last_turns("s_2", 9) for call in turn.tool_calls]
-    assert [(call.name, call.result) for call in kept] == [("search", "(forgotten)"), ("search", "#2 Likes tea")]
+    assert [(call.name, call.result) for call in kept] == [("search", FORGOTTEN), ("search", "#2 Likes tea")]
     await memory.recorder.settle()
     assert b"eat fish" not in raw(memory)
     assert (await memory.forgetter.prove(done)).found == 0
