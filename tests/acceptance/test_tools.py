@@ -10,7 +10,7 @@ from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, bot_lines, reply, rows, shows, tap
 
 from bot.answers.tools.past import NOTHING_HERE
-from memory.ledger.types import NO_WORDS, Actor, End
+from memory.ledger.types import NO_WORDS, Actor, Change, End
 
 pytestmark = pytest.mark.acceptance
 
@@ -189,26 +189,42 @@ async def test_the_same_call_twice_in_a_turn_is_made_once(api, model, bot_here):
     assert calls_and_returns(model.requests[-1].body) == (["call_a", "call_a_2"],) * 2
 
 
-async def test_what_a_tap_did_meanwhile_stands_and_the_model_hears_of_it(api, model, bot_here):
-    """The person drops a task while the model changes it: their word counts, and the next message says so."""
+TO_BOTH = "Send Ben and Eva the slides"
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "stands", "news"),
+    [
+        (End(number=1, how="dropped"), ("Send Ben the slides", "dropped"), "it had ended meanwhile"),
+        (Change(number=1, fields={"text": TO_BOTH}), (TO_BOTH, "open"), ""),
+    ],
+)
+async def test_what_a_tap_did_meanwhile_stands_and_the_model_hears_of_it(  # noqa: PLR0917 - asked for by name
+    api, model, bot_here, meanwhile, stands, news
+):
+    """The person drops a task while the model changes it: their word counts, and the next message says so.
+
+    Where it stands as the model was told there is no news.
+    """
     bot = await bot_here()
     model.reply = calling(TASK)
     await say(api, "the slides for Ben")
     conversation_id = rows(bot, "SELECT conversation_id FROM notes")[0][0]
     model.gate = Gate()
-    model.reply = calling(ToolCall("change", {"numbers": [1], "text": "Send Ben and Eva the slides"}))
+    model.reply = calling(ToolCall("change", {"numbers": [1], "text": TO_BOTH}))
     api.people.says(PERSON, "Eva needs them, too")
     await model.until(lambda: len(model.requests) == 4)  # its tool has run, and it begins to speak
 
     tapped = Actor("person", bot.clock.now_ms(), "tap_1")
-    await bot.app.services.memory.change(conversation_id, [End(number=1, how="dropped")], tapped)
+    await bot.app.services.memory.change(conversation_id, [meanwhile], tapped)
     model.gate.open()
     await bot.settled()
 
-    assert notes(bot) == [("Send Ben the slides", "dropped")]
+    assert notes(bot) == [stands]
     model.reply = lambda _: "I see."
     await say(api, "well then")
-    assert "“change” of #1 was not stored: it had ended meanwhile" in model.requests[-1].text
+    told = f"“change” of #1 was not stored: {news}" if news else ""
+    assert ("was not stored" in model.requests[-1].text, told in model.requests[-1].text) == (bool(news), True)
     await say(api, "fine")
     assert "was not stored" not in model.requests[-1].text
 

@@ -22,7 +22,6 @@ _WHY = {
     "ended": "it had ended meanwhile",
     "changed": "somebody changed it meanwhile",
     "known": "it was noted meanwhile",
-    "same": "it stood like that already",
     "past": "its time was over",
     "date": "that date was changed meanwhile",
 }
@@ -112,7 +111,8 @@ async def _not_stored(services: Services, ask: Ask) -> list[str]:
         hand="model",
         turn_ids_json=orjson.dumps([last.turn_id]).decode(),
     )
-    return [_sentence(orjson.loads(row["change_json"]), row["reason"], ask) for row in rows]
+    lost = (row for row in rows if row["reason"].partition(" ")[0] != "same")  # else it stands as the model was told
+    return [_sentence(orjson.loads(row["change_json"]), row["reason"], ask) for row in lost]
 
 
 def _sentence(change: dict[str, Any], reason: str, ask: Ask) -> str:
