@@ -33,6 +33,8 @@ SMALL: Final = 12
 """Numbers up to this one are often words of their own ("two", "second"): they need not occur."""
 MOST_SUMMED: Final = 20
 DAYS_AROUND: Final = 14
+DAYS_OF_MONTH: Final = 31
+"""In the line of a session a day may be worked out ("from 1.12." for "from tomorrow"): none of these need be said."""
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
 _FIRST_AND_LAST = 2
@@ -163,6 +165,7 @@ class ChangeCheck:
         times = [*days, *(at for each in shown for at in _times(each, self._request.zone))]
         parts = {n for at in times for n in (at.year, at.month, at.day, at.hour, at.minute, at.hour % 12)}
         parts |= {n for day in written_on for n in (day.year, day.month, day.day)}
+        parts |= set(range(1, DAYS_OF_MONTH + 1)) if is_line else set()
         said = sorted({value for each in near for value in each.counts})[:MOST_SUMMED]
         sums = {value for a, b in combinations(said, 2) for value in (a + b, b - a)}
         days += written_on

@@ -347,4 +347,6 @@ def test_where_a_talk_stands_may_name_the_time_of_a_note():
     line = line_of(KeeperAnswer(standing="On the 16th at 23:13 you order the nuts."), asked, SessionLine("s_1", "c"))
 
     assert line.standing == "On the 16th at 23:13 you order the nuts."
+    worked_out = "From 17.11. on you are away."
+    assert line_of(KeeperAnswer(standing=worked_out), asked, SessionLine("s_1", "c")).standing == worked_out
     assert line_of(KeeperAnswer(standing="You need 48 nuts."), asked, SessionLine("s_1", "c")).standing == ""
