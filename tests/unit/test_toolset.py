@@ -21,6 +21,7 @@ from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
+from memory.ledger.lines import model_line
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Move, Ring
 from memory.ledger.views import Scope
@@ -595,6 +596,25 @@ async def test_a_whole_series_is_never_moved_by_accident():
     assert box.operations == ()
     said = await box.remind(numbers=[1], at="2026-11-29T10:00", repeats="FREQ=WEEKLY;BYDAY=SU")
     assert "rings Sun 2026-11-29 10:00, FREQ=WEEKLY;BYDAY=SU" in said
+
+
+async def test_a_series_that_rings_no_more_tells_how_it_rang():
+    """So that it can be set again: the note keeps neither."""
+    said = await make_box(MUM).remind(numbers=[1], skip=True)
+
+    assert said.startswith("It rings no more (it rang at 19:00, FREQ=WEEKLY;BYDAY=SU), the note stays: #1")
+
+
+async def test_a_date_of_a_series_that_does_not_ring_is_moved_by_its_due():
+    """It has nothing that rings; while its date goes on, and behind it, the line has its rhythm."""
+    drive = {"due_at_ms": local_ms("2026-11-24T18:30"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TU,TH"}
+    box = make_box(("task", "Drive Felix", drive))
+    said = await box.remind(numbers=[1], date="2026-11-26", due="2026-11-25T18:30")
+
+    assert "Only the date 2026-11-26 is moved to Wed 2026-11-25 18:30" in said
+    note = ledger_of(("task", "Drive Felix", drive)).notes[1]
+    line = model_line(note, local_ms("2026-11-24T19:30"), "Europe/Berlin")
+    assert line == "#1 task: Drive Felix (was Tue 2026-11-24 18:30, FREQ=WEEKLY;BYDAY=TU,TH)"
 
 
 async def test_a_note_rings_from_now_on_or_no_more():

@@ -102,7 +102,8 @@ def _silenced(desk: Desk, note: Note) -> str:
             "a day, end with dropped ends it; without a day they pause it in /tasks."
         )
     silent = {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
-    return desk.done("It rings no more, the note stays", Change(number=note.number, fields=silent))
+    was = f" (it rang at {note.rings_from[11:]}, {note.repeats})" if note.repeats else ""
+    return desk.done(f"It rings no more{was}, the note stays", Change(number=note.number, fields=silent))
 
 
 async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
@@ -169,10 +170,10 @@ def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
         return desk.done(
             f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence)
         )
-    when = wish.at.strip() or wish.due.strip()  # of a series that does not ring, it is the event's own time
-    if not when:
+    wanted = wish.at.strip() or ("" if note.rings else wish.due.strip())
+    if not wanted:
         raise Refused("Not done: say when that date is instead (at), or skip it.")
-    at = desk.time(when, day=occurrence[:10])
+    at = desk.time(wanted, day=occurrence[:10])
     if not at.hour:
         at = desk.time(f"{at.day}T{occurrence[11:]}")
     to_ms = at.at_ms(desk.zone)
