@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
@@ -129,11 +130,9 @@ class Assembler:
         titles = await self._tier(
             "last_conversation", errors, lambda: session_lines(self._store.db, remembered.ledger), NO_TITLES
         )
+        told = partial(self._earlier.told, alone=alone, silent=silent, notes=remembered.block.lines.values())
         days = await self._tier(
-            "today",
-            errors,
-            lambda: self._earlier.told(state, titles, remembered.then, now_ms, zone, alone=alone, silent=silent),
-            NO_SESSIONS,
+            "today", errors, lambda: told(state, titles, remembered.then, now_ms, zone), NO_SESSIONS
         )
         found = await self._tier(
             "retrieved",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.context.repeats import speaks_of, word_keys
+from memory.context.repeats import NoteWords, speaks_of, word_keys
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.ledgers import Ledgers
@@ -73,13 +73,14 @@ class EarlierSessions:
         *,
         alone: bool,
         silent: Collection[str] = (),
+        notes: Collection[str] = (),
     ) -> tuple[list[str], list[str]]:
         """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
-        Nothing for a session `alone`. What of them the `ledger` contradicts is left out; a title alone helps nobody. Of
-        the latest, one that nobody read is told by its main matter, else by how it began, unless a `silent` turn or
-        mere talk did; without a keeper and notes all are. Where the latest of all ended with a question, that is told
-        word for word: the next message may answer it.
+        Nothing for a session `alone`. What of them the `ledger` contradicts is left out, and each sentence that the
+        `notes` of the prompt tell; a title alone helps nobody. Of the latest, one that nobody read is told by its main
+        matter, else by how it began, unless a `silent` turn or mere talk did; without a keeper and notes all are. Where
+        the latest of all ended with a question, that is told word for word: the next message may answer it.
         """
         if alone:
             return [], []
@@ -95,6 +96,11 @@ class EarlierSessions:
             texts[row] = _named(main_matter((note for note in ledger if note.is_real), row.session_id))
             texts[row] = texts[row] or await self._beginning(row, ledger.epoch, silent)
         others = [row for row in others if texts[row]][:most]
+        words = NoteWords.of(notes)
+        for row in others:
+            if line := standings.get(row.session_id):
+                new = " ".join(words.untold(whole_sentences(line)))
+                texts[row] = _told(lines.get(row.session_id), {row.session_id: new})
         asked = [await self._asked(row, ledger, silent) for row in latest]
         dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]
         said = [

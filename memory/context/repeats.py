@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_abbr
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +23,10 @@ REPLY: Final = "\nUser, to that: "
 ANSWER_WORDS: Final = 75
 """A longer answer is shown for what it says itself (`memory.search.passages`)."""
 _DIGITS = re.compile(r"\d+")
+_OWN_NUMBER = re.compile(r"#\d+")
+_MONTHS: Final = tuple(month_abbr)
+_MONTH = re.compile(rf"\b\d{{1,2}} ({'|'.join(_MONTHS[1:])})\b")
+"""As `memory.ledger.lines` writes a day that is near."""
 _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")
 
 
@@ -31,13 +36,13 @@ class NoteWords:
 
     keys: frozenset[str]
     numbers: frozenset[float]
-    """By their values: 1850 is 1.850 and 1,850."""
+    """By their values, 1850 is 1.850 and 1,850; of days and hours the parts, too."""
 
     @classmethod
     def of(cls, notes: Iterable[str]) -> NoteWords:
         """Read the lines of notes, once for all that is compared with them."""
         text = "\n".join(notes)
-        return cls(word_keys(text), _values(text))
+        return cls(word_keys(text), _told_numbers(text))
 
     def untold(self, lines: Sequence[str]) -> list[str]:
         """The lines that the notes do not tell: told is one whose numbers all stand in them, and most of its words.
@@ -50,7 +55,7 @@ class NoteWords:
         """Whether the notes tell a line, given without the day on which it was said."""
         keys = word_keys(line.split(":", 1)[-1])
         most = len(keys) >= LEAST_WORDS and len(keys & self.keys) >= TOLD_SHARE * len(keys)
-        return most and self.numbers >= _values(line)
+        return most and _has_numbers(self.numbers, line)
 
 
 def _values(text: str) -> frozenset[float]:
@@ -68,7 +73,12 @@ def says_more(passage: str, notes: Iterable[str], message: str) -> bool:
     """
     said, answer, reply = _sides(passage)
     own, told = f"{said}\n{reply}", "\n".join(notes)
-    if not said or has_question_mark(own) or len(answer.split()) > ANSWER_WORDS or not _has_numbers(told, own):
+    if (
+        not said
+        or has_question_mark(own)
+        or len(answer.split()) > ANSWER_WORDS
+        or not _has_numbers(_told_numbers(told), own)
+    ):
         return True
     wanted = keys(message)
     in_own, in_answer = wanted & keys(own), wanted & keys(answer)
@@ -85,10 +95,16 @@ def _sides(passage: str) -> tuple[str, str, str]:
     return said, answer, reply
 
 
-def _has_numbers(notes: str, text: str) -> bool:
-    """Whether notes have each number of a text but a one; of a day or an hour (`2.12.`, `18:30`) its parts."""
-    told = {1.0, *_values(notes), *_parts(notes)}
+def _has_numbers(told: frozenset[float], text: str) -> bool:
+    """Whether each number of a text is told but a one; of a day or an hour (`2.12.`, `18:30`) its parts."""
     return all(value in told or told.issuperset(_parts(written)) for written, value in numbers(text))
+
+
+def _told_numbers(notes: str) -> frozenset[float]:
+    """The numbers that lines of notes tell, their own aside; of a day (`2 Dec`) the month's, too."""
+    text = _OWN_NUMBER.sub("", notes)
+    months = (float(_MONTHS.index(name)) for name in _MONTH.findall(text))
+    return frozenset((1.0, *_values(text), *_parts(text), *months))
 
 
 def _parts(text: str) -> Iterable[float]:

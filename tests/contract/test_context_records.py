@@ -632,7 +632,10 @@ async def test_a_find_in_text_that_was_worked_on_is_called_so(store, desk):
     assert [item.note for item in packet.retrieved] == ["text that was worked on", ""]
 
 
-STANDING = "The grout will be green. They still have to buy paint rollers. The tiler comes in March."
+STANDING = (
+    "The grout will be green. They still have to buy paint rollers, soft and wide ones for the hall. "
+    "The tiler comes in March."
+)
 
 
 async def test_an_earlier_session_is_told_by_its_standing_and_not_by_a_title_alone(store, desk):
@@ -662,6 +665,25 @@ async def test_an_earlier_session_is_told_by_its_standing_and_not_by_a_title_alo
     ]  # fmt: skip
     assert later.today.splitlines()[0].endswith("Tiles: The tiler comes in March.")
     assert stable_text(frozen) == stable_text(first)
+
+
+async def test_an_earlier_session_tells_nothing_that_the_notes_tell(store, desk):
+    """A sentence with something else stays; where nothing is left the session goes, and no older one comes instead."""
+    for n in range(2):
+        await desk.session(f"s_{n}", ["hello there"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
+    due = {"due_at_ms": int(datetime(2026, 3, 9, tzinfo=UTC).timestamp() * 1000)}
+    await note(store, Add(kind="task", text="Send the invoice of 412 to Halden", note_id="n_1", fields=due))
+    told, more = "You send Halden the invoice of 412 on 9.3. this year.", "The tiler comes with 40 tiles."
+    put = [
+        put_session_line(SessionLine(f"s_{n}", "tg:1:1:0", "Work", text, written_at_ms=NOW_MS))
+        for n, text in enumerate((told, f"{told} {more}"))
+    ]
+    await store.db.write(*put)
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    (line,) = packet.today.splitlines()
+    assert line.endswith(f"Work: {more}")
 
 
 async def test_what_was_answered_with_care_does_not_say_how_a_session_began(store, desk):

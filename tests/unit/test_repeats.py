@@ -17,6 +17,7 @@ NOTES = [
         "- Person: et la déclaration de tva c pour le 24, deux tiers faits",
         "- Person: jai prété 150€ à ma soeur maud",
         "- Person: okafor should pay back the deposit, 650 (2026-11-25)",
+        "- Person: déclaration de tva à finir le 24.12.",
     ],
 )
 def test_what_a_note_tells_is_not_told_again(line):
@@ -27,6 +28,7 @@ def test_what_a_note_tells_is_not_told_again(line):
     "line",
     [
         "- Person: okafor should pay back the deposit, 850",
+        "- Person: déclaration de tva à finir le 9",
         "- Person: maud a un nouveau chien, un teckel",
         "- Assistant: 160 baguettes fewer a day; renting pays from 0.60 each",
         "- Person: oui maud.",
