@@ -119,6 +119,15 @@ def test_a_short_note_is_found_beside_the_message_that_says_it_in_more_words():
     assert [list(each.payload) for each in found] == [["note_ids"], ["turn_ids"]]
 
 
+def test_a_note_in_other_words_is_found_beside_the_message_that_has_them_all():
+    """“livre” is no form of “livraison”: only a message about the eggs' delivery was offered for the butter's."""
+    notes = [note(text="La ferme Blanc te livre le beurre"), note(2, text="La ferme Blanc te livre les œufs")]
+    row = {"turn_id": "t_5", "user_text": "le beurre aussi", "assistant_text": "Mardi, pour la livraison, préviens-le."}
+
+    found = found_in(notes, [row], "la livraison du beurre", START_MS, "UTC")
+    assert [each.payload for each in found] == [{"note_ids": ["n_1"]}, {"turn_ids": ["t_5"]}]
+
+
 def test_notes_are_found_in_any_case_and_order():
     """Also beyond ASCII; all words count when none of the notes holds them in a row."""
     assert holding([note(text="Я живу в Москве")], "москве", START_MS, "UTC")

@@ -32,6 +32,8 @@ BESIDE_STAYS = "beside_stays"
 """In a button's payload: of a message that was found by its words, its other notes stay."""
 MOST_FROM = 3
 """Of so many words one may differ from those that were said."""
+FEW = 3
+"""So many notes that hold half of the words are told."""
 STOPPING = ("session", "everything", OF_GROUP)
 """An answer that is being made is stopped before these."""
 
@@ -141,16 +143,20 @@ def found_list(
 def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: int, zone: str) -> list[ForgetMatch]:
     """Return the notes that hold the words, then the turns that do, each with one line around them.
 
-    All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. So do
-    notes, which are short, also where a turn holds them all. A turn comes with those of the notes that rest on it: what
-    else was noted of it stays.
+    All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. Notes,
+    which are short and say it in words of their own, are told beside such turns where they hold half of the words and
+    are few. A turn comes with those of the notes that rest on it: what else was noted of it stays.
     """
     asked = asked_words(words)
     in_notes = [len(held(asked, told(note, now_ms, zone))) for note in notes]
     in_turns = [len(held(asked, f"{row['user_text']}\n{row['assistant_text']}")) for row in turns]
     least = max(1, len(asked) - (len(asked) >= MOST_FROM))
     most = max([least, *in_notes, *in_turns])
-    holding = [note for note, count in zip(notes, in_notes, strict=True) if count == max([least, *in_notes])]
+    best = max(in_notes, default=0)
+    holding = [note for note, count in zip(notes, in_notes, strict=True) if count and count == best]
+    is_said = max(in_turns, default=0) >= least
+    if best < least and (not is_said or 2 * best < len(asked) or len(holding) > FEW):
+        holding = []
     lines = [note_line(note, now_ms, zone) for note in holding]
     ids = [note.note_id for note in holding]
     noted = [ForgetMatch({"note_ids": [each]}, line) for each, line in zip(ids, lines, strict=True)]
