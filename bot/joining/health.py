@@ -15,7 +15,7 @@ LAG_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class BotFault:
     """A reason why messages cannot be taken or answered."""
 
     kind: Literal["storage", "polling", "loop"]
@@ -35,7 +35,7 @@ class Fault:
 class BotHealth:
     """Whether the bot can take and answer messages, and why not."""
 
-    problems: tuple[Fault, ...]
+    problems: tuple[BotFault, ...]
     detail: dict[str, Any]
 
     @property
@@ -47,16 +47,16 @@ class BotHealth:
 def health_of(joined: Joined, process: Process, report: StartReport) -> BotHealth:
     """Return whether messages can be taken and answered just now (P10)."""
     services = joined.services
-    problems = list[Fault]()
+    problems = list[BotFault]()
     refused = services.inbox.storage_error or joined.memory.db.trouble()
     if refused:
-        problems.append(Fault("storage", str(refused)))
+        problems.append(BotFault("storage", str(refused)))
     stalled_s = joined.poller.silent_for_s()
     if not process.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
-        problems.append(Fault("polling", f"Telegram has not answered for {stalled_s:.0f} s"))
+        problems.append(BotFault("polling", f"Telegram has not answered for {stalled_s:.0f} s"))
     lag_s = process.meters.longest_lag_s()
     if lag_s > LAG_S:
-        problems.append(Fault("loop", f"the bot stood still for {lag_s:.1f} s"))
+        problems.append(BotFault("loop", f"the bot stood still for {lag_s:.1f} s"))
     detail = {
         "loop_lag_s": round(lag_s, 3),
         "boot_id": process.boot_id,

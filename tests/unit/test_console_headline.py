@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.http.console.headline import Breakdown, Facts, Waiting, headline
-from bot.joining.health import Fault
+from bot.joining.health import BotFault
 
 MINUTE_MS = 60_000
 NOW_MS = 100 * MINUTE_MS
@@ -22,8 +22,12 @@ def waits(state: str, minutes: int) -> Waiting:
 
 def test_a_fault_is_said_without_the_word_by_which_programs_know_it():
     """A driver's own words stand behind what they are about."""
-    assert Fault("loop", "the bot stood still for 7.0 s").sentence == "the bot stood still for 7.0 s"
-    assert Fault("storage", "disk is full").sentence == str(Fault("storage", "disk is full")) == "storage: disk is full"
+    assert BotFault("loop", "the bot stood still for 7.0 s").sentence == "the bot stood still for 7.0 s"
+    assert (
+        BotFault("storage", "disk is full").sentence
+        == str(BotFault("storage", "disk is full"))
+        == "storage: disk is full"
+    )
 
 
 @pytest.mark.parametrize(
