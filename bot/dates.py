@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final
@@ -48,7 +48,11 @@ def when_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
     """`today at 14:05`, `on Sat 12 Dec at 09:00`, with the year when another; without `exact` the day alone."""
     at = local(at_ms, zone)
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
-    values = {"weekday": _weekday(at, language), "day": _date(at, local(now_ms, zone), language), "time": f"{at:%H:%M}"}
+    values = {
+        "weekday": _weekday(at, language),
+        "day": _date(at, local(now_ms, zone), language),
+        "time": clock_text(at, language),
+    }
     return _say(language, f"dates.{key}_at" if exact else f"dates.{key}", **values)
 
 
@@ -67,7 +71,15 @@ def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
 
 def hour_text(at_ms: int, zone: str, language: str) -> str:
     """`at 14:05`, for a line that stands under its day."""
-    return _say(language, "dates.at", time=f"{local(at_ms, zone):%H:%M}")
+    return _say(language, "dates.at", time=clock_text(local(at_ms, zone), language))
+
+
+def clock_text(at: datetime, language: str) -> str:
+    """`05:30`; as French and Portuguese write it `5h30`, and `20h`."""
+    clock = _words(language)["dates.clock"]
+    if ":" in clock:
+        return clock.format(hour=f"{at:%H}", minute=f"{at:%M}")
+    return clock.format(hour=at.hour, minute=f"{at:%M}" if at.minute else "")
 
 
 def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
@@ -331,4 +343,8 @@ def _date(at: datetime, now: datetime | None, language: str) -> str:
 
 
 def _say(language: str, key: str, **values: object) -> str:
-    return sentences(language if language in LANGUAGES else DEFAULT)[key].format(**values)
+    return _words(language)[key].format(**values)
+
+
+def _words(language: str) -> Mapping[str, str]:
+    return sentences(language if language in LANGUAGES else DEFAULT)

@@ -9,6 +9,7 @@ from datetime import date, time
 from bot import replies
 from bot.dates import (
     MORNING_HOUR,
+    clock_text,
     day_text,
     days_from,
     hour_text,
@@ -98,9 +99,10 @@ def bare(text: str) -> str:
 def name_of(note: Note) -> str:
     """The note in a line that goes on; of work its title alone: `Bread history` of `Bread history: Tell me one …`.
 
-    Work without a title is named by its first sentence.
+    Work without a title is named by its first sentence. Work that comes no more keeps its title.
     """
-    if not is_work(note):
+    title = _title_in(note.text) if note.owner == ASSISTANT and note.kind == "task" else ""
+    if not is_work(note) and not (title and len(note.text) - len(title) > TITLE_CHARS):
         return bare(note.text)
     return shorten(_BREAK.split(bare(note.text), maxsplit=1)[0], TITLE_CHARS)
 
@@ -240,7 +242,7 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series
     """
     at_ms, rule = note.rings_at_ms or 0, "" if series_is_told else series.until_its_last(note)
     if not rule and (series_is_told or local(at_ms, zone).date() in told):
-        return "" if tells_hour(note.text, at_ms, zone) else f"{local(at_ms, zone):%H:%M}"
+        return "" if tells_hour(note.text, at_ms, zone) else clock_text(local(at_ms, zone), replies.spoken())
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
 
 
@@ -252,7 +254,7 @@ def _ring_remarks(note: Note, now_ms: int, zone: str, told: Collection[date], *,
     later = [] if note.repeats else [series.at_ms_of(each, note.time_zone) for each in series.singles(note)[1:]]
     days, near, far = set(told), list[str](), list[str]()
     for at_ms in later:
-        hour, day = f"{local(at_ms, zone):%H:%M}", local(at_ms, zone).date()
+        hour, day = clock_text(local(at_ms, zone), replies.spoken()), local(at_ms, zone).date()
         near += [hour] if day in days else []
         far += [] if day in days else [when_text(at_ms, now_ms, zone, replies.spoken())]
     first, first_day = _rings(note, now_ms, zone, told, series_is_told=comes), local(note.rings_at_ms or 0, zone).date()

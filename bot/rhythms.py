@@ -7,7 +7,18 @@ from datetime import date, timedelta
 from typing import Final
 
 from bot import replies
-from bot.dates import every_text, hour_text, listed, local, names_days, rhythm_in, soon_text, tells_hour, when_text
+from bot.dates import (
+    clock_text,
+    every_text,
+    hour_text,
+    listed,
+    local,
+    names_days,
+    rhythm_in,
+    soon_text,
+    tells_hour,
+    when_text,
+)
 from memory.ledger import series
 from memory.ledger.rules import first_from
 from memory.ledger.types import Note
@@ -33,7 +44,7 @@ def next_text(
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is not None:
         usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-        when = f"{local(at_ms, zone):%H:%M}" if is_told else soon_text(at_ms, now_ms, zone, language)
+        when = clock_text(local(at_ms, zone), language) if is_told else soon_text(at_ms, now_ms, zone, language)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         return replies.say("lines.this_time", every=every, when=when)
     is_expected = rests(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)

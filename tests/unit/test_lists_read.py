@@ -710,13 +710,13 @@ En retard
 1. Payer le ramoneur (c'était pour le mar. 24 nov.)
 
 Aujourd'hui
-2. Owen regarde le four (à 14:30, ⏰ 13:45)
-3. Sortir les poubelles (je te l'ai rappelé à 08:00)
+2. Owen regarde le four (à 14h30, ⏰ 13h45)
+3. Sortir les poubelles (je te l'ai rappelé à 8h)
 
 Demain
-4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 05:30)
-5. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
-6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi)
+4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
+5. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
+6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 
 … et 14 de plus.
 
@@ -725,20 +725,20 @@ Touche un numéro pour cocher, remettre à plus tard ou retirer.
 Encore en cours :
 
 Demain
-7. Appeler Ana (⏰ 09:00)
+7. Appeler Ana (⏰ 9h)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
+8. Appeler mamie (⏰ 10h, sinon chaque dimanche à 19h)
 
 Lun. 30 nov.
-9. Owen envoie le devis (à 10:00)
+9. Owen envoie le devis (à 10h)
 
 Mar. 1 déc.
-10. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
+10. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 11. Trier les photos (mis de côté)
 
 Jeu. 3 déc.
-12. Opération de l'œil de ta maman à Annecy (à 14:00, ⏰ 13:00 et le mer. 2 déc. à 18:00)
+12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
 
 … et 8 de plus.
 
@@ -748,10 +748,10 @@ Encore en cours :
 
 Mar. 8 déc.
 13. Renouveler le passeport
-14. Réunion de parents le 8 décembre (à 18:00)
+14. Réunion de parents le 8 décembre (à 18h)
 
 Lun. 14 déc.
-15. Rugby au parc (chaque mardi à 19:00, en pause jusque-là)
+15. Rugby au parc (chaque mardi à 19h, en pause jusque-là)
 
 Sans date
 16. Trouver une photo pour le site
@@ -803,23 +803,23 @@ Histoire : The captain
 10. Le navire est au large de Tortuga
 
 C'est passé
-11. Répétition de la chorale (c'était hier à 18:00)
+11. Répétition de la chorale (c'était hier à 18h)
 
 1 date plus ancienne est passée ; /memory avec un mot la retrouve.
 ---
 Tes rappels :
 
 Déjà rappelé
-1. Sortir les poubelles (je te l'ai rappelé aujourd'hui à 08:00)
+1. Sortir les poubelles (je te l'ai rappelé aujourd'hui à 8h)
 
 Aujourd'hui
-2. Owen regarde le four (à 14:30, ⏰ 13:45)
+2. Owen regarde le four (à 14h30, ⏰ 13h45)
 
 Demain
-3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 05:30)
-4. Service du matin au café (y être à 6h45) – à 07:30, ⏰ 06:00
-5. Programme du jour (⏰ en semaine à 07:30)
-6. Nourrir Biscuit (⏰ tous les jours à 08:00 jusqu'au 9 déc., sauf ce samedi)
+3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
+4. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
+5. Programme du jour (⏰ en semaine à 7h30)
+6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 
 … et 4 de plus.
 
@@ -828,16 +828,16 @@ Touche un numéro pour cocher, décaler ou arrêter.
 Tes rappels :
 
 Demain
-7. Appeler Ana (⏰ 09:00)
+7. Appeler Ana (⏰ 9h)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10:00, sinon chaque dimanche à 19:00)
+8. Appeler mamie (⏰ 10h, sinon chaque dimanche à 19h)
 
 Mar. 1 déc.
-9. Commande de farine au moulin (chaque mardi à 18:00, ⏰ 17:00)
+9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Mer. 2 déc.
-10. Opération de l'œil de ta maman à Annecy (⏰ 18:00, le jeu. 3 déc. à 14:00, ⏰ 13:00)
+10. Opération de l'œil de ta maman à Annecy (⏰ 18h, le jeu. 3 déc. à 14h, ⏰ 13h)
 
 Touche un numéro pour cocher, décaler ou arrêter.
 """,
