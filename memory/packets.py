@@ -124,6 +124,8 @@ class ConversationContextPacket(Contract):
     """The heading above them."""
     notices: tuple[str, ...] = ()
     """News for the model before this message that stand nowhere else: a change of notes that did not fit."""
+    orders: tuple[str, ...] = ()
+    """What the program asks of the model with this message, in words of ours alone: they stand in no fence."""
     receipts: tuple[TierReceipt, ...] = ()
     instructions_tokens: int = 0
     """Text beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""

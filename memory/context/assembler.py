@@ -35,7 +35,7 @@ from memory.context.tiers import shown_whole
 from memory.context.transcript import NOBODY, local_time, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import Ledger
+from memory.ledger.types import Ledger, NoteChange
 from memory.ledger.undo import as_of
 from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
@@ -122,7 +122,7 @@ class Assembler:
         shown = shown_whole(state, history, self._budget, self._counter)
         nothing = Remembered(Ledger(state.conversation_id))
         remembered = await self._tier(
-            "memories", errors, lambda: self._remembered(state, scope, zone, shown, now_ms), nothing
+            "memories", errors, lambda: self._remembered(state, scope, zone, shown, now_ms, occasion.rung), nothing
         )
         if "memories" in errors:
             errors["threads"] = errors["memories"]
@@ -249,7 +249,13 @@ class Assembler:
             return nothing
 
     async def _remembered(
-        self, state: SessionState, scope: Scope, zone: str, shown: Sequence[ConversationTurn], now_ms: int
+        self,
+        state: SessionState,
+        scope: Scope,
+        zone: str,
+        shown: Sequence[ConversationTurn],
+        now_ms: int,
+        rung: int = 0,
     ) -> Remembered:
         """Return the session's block of notes, taken anew after many changes of the ledger, and the changes since."""
         here = state.conversation_id
@@ -263,11 +269,13 @@ class Assembler:
             known = self._blocks.get((state.session_id, mark, ledger.epoch, forgotten))
             block = known or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
             told = {turn.turn_id for turn in shown if turn.tool_calls}
-            news = since(block, ledger, changes, scope, told=told, now_ms=now_ms, answered_ms=answered_ms)
+            news = since(
+                block, ledger, _without_ring(changes, rung), scope, told=told, now_ms=now_ms, answered_ms=answered_ms
+            )
             if news.outdated <= MAX_OUTDATED and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
                 return Remembered(ledger, block, with_forgotten(news, ledger, changes, scope, shown))
         taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
-        news = since_taken(taken, ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms)
+        news = since_taken(taken, ledger, _without_ring(changes, rung), scope, answered_ms=answered_ms, now_ms=now_ms)
         return Remembered(ledger, taken, with_forgotten(news, ledger, changes, scope, shown))
 
     def _block(
@@ -334,6 +342,11 @@ class Assembler:
                 "the prompt of session %s takes %d of %d tokens: its history is compacted soon",
                 packet.session_id, packet.prompt_tokens, self._budget.cap_tokens,
             )  # fmt: skip
+
+
+def _without_ring(changes: Sequence[NoteChange], rung: int) -> list[NoteChange]:
+    """The changes without the rings of a task whose run is the message itself."""
+    return [each for each in changes if each.number != rung or each.verb != "ring"]
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

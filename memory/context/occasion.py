@@ -34,6 +34,8 @@ class Occasion:
     """True for text that was forwarded or quoted: nothing is noted from it."""
     searches: bool = True
     """False for words that nobody chose, as a button's: nothing in the past bears on them."""
+    rung: int = 0
+    """The number of the note whose ring is this message itself: that is no news; 0 for a person's message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,10 +94,14 @@ def company(packet: ConversationContextPacket) -> Company | None:
 
 
 def clock_line(packet: ConversationContextPacket) -> str:
-    """Return the writer and the time by their clock, as far as it is known."""
+    """Return the writer and the time by their clock, as far as it is known, and what the program asks with this message.
+
+    It stands in no fence: it is ours, and to be followed.
+    """
     who = f"From {packet.person}." if packet.person and not packet.is_group else ""
     when = f"It is {packet.local_time}." if packet.local_time else ""
-    return f"[{' '.join(filter(None, (who, when)))}]" if who or when else ""
+    line = " ".join(filter(None, (who, when, *packet.orders)))
+    return f"[{line}]" if line else ""
 
 
 def files_text(packet: ConversationContextPacket) -> str:

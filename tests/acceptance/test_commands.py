@@ -81,6 +81,8 @@ async def test_retry_answers_the_last_message_again(api, model, bot_here):
 
     assert (await reply(api, "/retry")).text == "Six!"
     assert model.requests[-1].said == "roll a die"
+    newest, before = (str(request.messages[-1]) for request in (model.requests[-1], model.requests[0]))
+    assert ("another answer" in newest, "another answer" in before) == (True, False)
 
 
 async def test_texts_that_pile_up_become_one_turn(api, model, bot_here):

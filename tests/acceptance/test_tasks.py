@@ -75,7 +75,9 @@ async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
     assert bot_texts(api)[-1] == "Here is what is due."
     newest = str(asked(model)[-1].messages[-1])
     assert "The clock sent this message" in newest
+    assert "</data" not in newest[newest.index("The clock sent this message") :], "an order stands in no fence"
     assert "their task #1, due Mon" in newest
+    assert "rang at" not in newest, "its ring is the message itself"
     assert "[From" not in newest, "nobody wrote it"
     assert "schedule" not in str(asked(model)[-1].body.get("tools"))
     await bot.passes(hours=24)
@@ -120,6 +122,9 @@ async def test_try_now_runs_once_however_often_it_is_tapped(api, model, bot_here
     assert runs(bot) == [("done", "")]
     [note] = await ledger_of(bot)
     assert (note.is_open, note.occurrences) == (True, ())
+    newest = str(asked(model)[-1].messages[-1])
+    assert "the person tapped [Try now]" in newest
+    assert "due Mon" not in newest.split("tapped [Try now]")[1], "it is not its time"
 
 
 async def test_tasks_are_listed_opened_paused_and_skipped(api, model, bot_here):

@@ -229,6 +229,28 @@ async def test_what_a_tap_did_meanwhile_stands_and_the_model_hears_of_it(  # noq
     assert "was not stored" not in model.requests[-1].text
 
 
+async def test_what_was_so_already_is_no_news_to_the_model(api, model, bot_here):
+    """The keeper says the same while the model changes a note: it stands as the model was told, so nothing is said."""
+    bot = await bot_here()
+    model.reply = calling(TASK)
+    await say(api, "the slides for Ben")
+    conversation_id = rows(bot, "SELECT conversation_id FROM notes")[0][0]
+    model.gate = Gate()
+    model.reply = calling(ToolCall("change", {"numbers": [1], "text": "Send Ben and Eva the slides"}))
+    api.people.says(PERSON, "Eva needs them, too")
+    await model.until(lambda: len(model.requests) == 4)  # its tool has run, and it begins to speak
+
+    same = Change(number=1, fields={"text": "Send Ben and Eva the slides"})
+    await bot.app.services.memory.change(conversation_id, [same], Actor("keeper", bot.clock.now_ms(), "keep_1"))
+    model.gate.open()
+    await bot.settled()
+
+    assert rows(bot, "SELECT reason FROM note_refusals") == [("same",)]
+    model.reply = lambda _: "I see."
+    await say(api, "well then")
+    assert "was not stored" not in model.requests[-1].text
+
+
 async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, bot_here):
     """The search finds what the prompt does not hold any more, as data; after /fresh it finds nothing of it."""
     await bot_here(CONTINUITY_MAX_HISTORY_MESSAGES="6")

@@ -12,7 +12,7 @@ import structlog
 from bot import replies
 from bot.answers.responder import NoAnswer
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.tasks.texts import brief, failed_text, over, stop_row
+from bot.features.tasks.texts import failed_text, order, over, result_before, stop_row
 from bot.intake.updates import Envelope
 from bot.lines import name_of
 from bot.people.choices import group_of
@@ -131,7 +131,9 @@ class TaskRunning:
         services, note, run = self._services, work.note, work.run
         zone = (await services.people.clock(work.task.conversation_id, work.task.user_id)).name
         clock = ByClock(
-            notices=brief(note, run, await self._last_result(work), zone),
+            number=note.number,
+            orders=(order(note, run, zone),),
+            notices=result_before(await self._last_result(work)),
             unanswered=partial(self._unanswered, work),
             task_said=await self._said(note),
             buttons=stop_row(note),

@@ -122,15 +122,18 @@ def failed_text(note: Note, why: str, *, pauses: bool) -> OutgoingMessage:
     return OutgoingMessage(replies.say("task_paused", title=title, why=why), buttons=(row,))
 
 
-def brief(note: Note, run: TaskRun, before: str, zone: str) -> tuple[str, ...]:
-    """Lines for the model with a run: who asks, since when, and the result of the run before."""
-    due = lines.moment(run.due_at_ms, zone)
-    told = (
-        f"The clock sent this message, not the person: it is their task #{note.number}, due "
-        f"{due}. Do it now and answer with its result alone. Nobody is there to answer a question."
-    )
-    result = shorten(before, RESULT_CHARS)  # the block in which all of it stands is a fence: none inside it
-    return (told, f"{RESULT_TITLE}\n{result}") if result else (told,)
+def order(note: Note, run: TaskRun, zone: str) -> str:
+    """What a run asks of the model: who sent it, since when it is due, and what to answer."""
+    due = f"The clock sent this message, not the person: it is their task #{note.number}, due"
+    tried = f"This message is their task #{note.number}: the person tapped [Try now] to see"
+    begun = f"{tried} what comes of it." if run.is_asked_for else f"{due} {lines.moment(run.due_at_ms, zone)}."
+    return f"{begun} Do it now and answer with its result alone. Nobody is there to answer a question."
+
+
+def result_before(text: str) -> tuple[str, ...]:
+    """The result of the run before, for the model; nothing where there was none."""
+    result = shorten(text, RESULT_CHARS)  # the block in which all of it stands is a fence: none inside it
+    return (f"{RESULT_TITLE}\n{result}",) if result else ()
 
 
 def over(note: Note, run: TaskRun, *, done: bool = True, again: bool = False) -> tuple[Operation, ...]:

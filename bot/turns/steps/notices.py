@@ -26,6 +26,12 @@ _WHY = {
     "date": "that date was changed meanwhile",
 }
 
+ANOTHER = "The person asked for another answer to this message than the one you gave above."
+EDITED = (
+    "This message was edited after you had answered it. That answer is gone, and what you had noted for it was taken "
+    "back: do anew what it asks for as it reads now."
+)
+
 DELETED = (
     "Deleted by the person: file {names}. Nobody can look at it any more. What you know of it is from your messages or "
     "notes: say that, not that it stands there."
@@ -37,6 +43,18 @@ async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     decided = (_decided(call, ask) for call in ask.news)
     told = (*await _not_stored(services, ask), *_set_before(ask), *decided, *_ended(ask))
     return (*told, *await _taken_back(services, ask), *await _deleted(services, ask))
+
+
+def orders(ask: Ask) -> tuple[str, ...]:
+    """What the program asks for with a message that was answered before."""
+    if not ask.repeats:
+        return ()
+    return (EDITED if _undone(ask) else ANOTHER,)
+
+
+def _undone(ask: Ask) -> list[str]:
+    """The turns whose answer to this message was taken back with an edit."""
+    return [turn_id for turn_id in ask.repeats if turn_id in ask.state.undone]
 
 
 async def _deleted(services: Services, ask: Ask) -> list[str]:
@@ -51,8 +69,8 @@ async def _deleted(services: Services, ask: Ask) -> list[str]:
 
 
 async def _taken_back(services: Services, ask: Ask) -> list[str]:
-    """Changes undone with the first answer of a message that was edited, and is answered again as it reads now."""
-    before = [turn_id for turn_id in ask.repeats if turn_id in ask.state.undone]
+    """Notes whose changes were undone with the first answer of a message that was edited, as they stand now."""
+    before = _undone(ask)
     if not before:
         return []
     causes = [await services.memory.ledgers.caused_by(ask.conversation_id, f"edit:{turn_id}") for turn_id in before]
@@ -61,9 +79,7 @@ async def _taken_back(services: Services, ask: Ask) -> list[str]:
     }
     numbers = sorted(doubtful.union(change.number for changes in causes for change in changes))
     notes = [note for number in numbers if (note := ask.ledger.find(number)) and views.belongs(note, ask.scope)]
-    how = f" How they stand now: {'; '.join(_line(note, ask) for note in notes)}" if notes else ""
-    gone = "This message was edited after you had answered it. That answer is gone, and what you had noted for it was"
-    return [f"{gone} taken back: do anew what it asks for as it reads now.{how}"]
+    return [f"How the notes of that answer stand now: {'; '.join(_line(note, ask) for note in notes)}"] if notes else []
 
 
 def _decided(call: CallRow, ask: Ask) -> str:

@@ -14,7 +14,7 @@ from bot.tools.tool import Place
 from bot.turns.services import Services
 from bot.turns.steps.attachments import pictures_for
 from bot.turns.steps.gate import TurnGate
-from bot.turns.steps.notices import ended_polls, notices
+from bot.turns.steps.notices import ended_polls, notices, orders
 from bot.turns.steps.work import AskedAgain, TurnWork, bounded, sent_at_ms, whole_chars
 from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.continuity.packet import GUARDRAILS
@@ -72,6 +72,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
             said_at_ms=sent_at_ms(batch[-1]),
             third_party=said.third_party,
             searches=not (said.by_tap or clock),
+            rung=clock.number if clock else 0,
         ),
         reserved=Reserved(
             tokens=count(responder.preface(persona)) + tools_tokens,
@@ -116,6 +117,6 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         task_said=clock.task_said if clock else "",
     )
     said_before = (*(clock.notices if clock else ()), *shown.notices, *await notices(services, ask))
-    if said_before:
-        pending.packet = pending.packet.model_copy(update={"notices": said_before})
+    asked_for = (*(clock.orders if clock else ()), *orders(ask))
+    pending.packet = pending.packet.model_copy(update={"notices": said_before, "orders": asked_for})
     return pending, replace(ask, packet=pending.packet)

@@ -22,6 +22,10 @@ from memory.types import SessionState
 class ByClock:
     """A turn that nobody typed: a run of a task."""
 
+    number: int
+    """Of the task's note."""
+    orders: tuple[str, ...]
+    """What the program asks of the model with it."""
     notices: tuple[str, ...]
     """Lines for the model before it."""
     unanswered: Callable[[NoAnswer, int | None], Awaitable[None]]
