@@ -21,6 +21,7 @@ from bot.dates import (
 )
 from bot.rhythms import next_text, rests, with_next_exception
 from memory.ledger import series
+from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, title_of
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
@@ -31,11 +32,9 @@ TO = "\u2013"
 """Between the first and the last of several days; before remarks, where brackets would be the second."""
 TITLE_END = ": "
 """Between the title of work and the work."""
-TITLE_CHARS = 60
 LINE_CHARS = 140
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
-_BREAK = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
 _SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
@@ -104,7 +103,7 @@ def name_of(note: Note) -> str:
     title = _title_in(note.text) if note.owner == ASSISTANT and note.kind == "task" else ""
     if not is_work(note) and not (title and len(note.text) - len(title) > TITLE_CHARS):
         return bare(note.text)
-    return shorten(_BREAK.split(bare(note.text), maxsplit=1)[0], TITLE_CHARS)
+    return title_of(bare(note.text))
 
 
 def _beginning(text: str) -> str:
@@ -117,7 +116,7 @@ def _beginning(text: str) -> str:
 
 def entitled(title: str, work: str) -> str:
     """The text of a note that is work: `Bread history: Tell me one …`. Work that has a title keeps its own."""
-    named = shorten(_BREAK.sub(" ", title), TITLE_CHARS)
+    named = shorten(CLAUSE_END.sub(" ", title), TITLE_CHARS)
     return work if not named or _title_in(work) else f"{named}{TITLE_END}{work}"
 
 
@@ -127,7 +126,7 @@ def reworded(note: Note, text: str) -> str:
 
 
 def _title_in(text: str) -> str:
-    end = _BREAK.search(text)
+    end = CLAUSE_END.search(text)
     return text[: end.start()].strip() if end and end[0] == TITLE_END and end.start() <= TITLE_CHARS else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -148,3 +148,14 @@ class ConversationContextPacket(Contract):
         """Tokens of the whole prompt."""
         beside = self.instructions_tokens + self.tools_tokens + self.bootstrap_tokens + self.message_tokens
         return beside + self.frame_tokens + sum(receipt.used_tokens for receipt in self.receipts)
+
+    def figures(self, turns: int) -> dict[str, Any]:
+        """What was loaded and cut of a session of so many turns, for the log (000 section 5)."""
+        return {
+            "session_id": self.session_id,
+            "total_messages": 2 * turns,
+            "messages_loaded": 2 * len(self.history),
+            "messages_truncated": 2 * max(0, turns - len(self.history)),
+            "estimated_tokens": self.prompt_tokens,
+            **{f"{receipt.tier}_tokens": receipt.used_tokens for receipt in self.receipts},
+        }

@@ -9,7 +9,7 @@ from typing import Self
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compaction.compactor import Compactor, SummaryWriter
-from memory.context.notes_block import current_task
+from memory.context.earlier import current_task
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.types import Mode
 from memory.keeper.contract import KeepingModel

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from memory.context.budget import Budget
-from memory.context.compaction.plan import verbatim
+from memory.context.compaction.plan import gaps, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
 from memory.context.finds import MAX_FINDS, SearchPort, find, replace_by_notes, with_forgotten, with_notes
@@ -30,12 +30,12 @@ from memory.context.notes_block import (
     since_taken,
     take,
 )
-from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved
+from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved, without_ring
 from memory.context.tiers import shown_whole
 from memory.context.transcript import NOBODY, local_time, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import Ledger, NoteChange
+from memory.ledger.types import Ledger
 from memory.ledger.undo import as_of
 from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
@@ -122,7 +122,7 @@ class Assembler:
         shown = shown_whole(state, history, self._budget, self._counter)
         nothing = Remembered(Ledger(state.conversation_id))
         remembered = await self._tier(
-            "memories", errors, lambda: self._remembered(state, scope, zone, shown, now_ms, occasion.rung), nothing
+            "memories", errors, lambda: self._remembered(state, scope, zone, shown, now_ms, rung=occasion.rung), nothing
         )
         if "memories" in errors:
             errors["threads"] = errors["memories"]
@@ -212,7 +212,7 @@ class Assembler:
         kept = state.compaction.kept_seqs if state.compaction else ()
         known |= {turn.seq: turn for turn in self._at_hand(state.session_id)}
         held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq or seq in kept}
-        for start, end in _gaps(held, first, state.last_seq, kept):
+        for start, end in gaps(held, first, state.last_seq, kept):
             for turn in await self._store.turns_between(state.session_id, start, end):
                 held[turn.seq] = turn
         self._turns[state.session_id] = held
@@ -255,7 +255,8 @@ class Assembler:
         zone: str,
         shown: Sequence[ConversationTurn],
         now_ms: int,
-        rung: int = 0,
+        *,
+        rung: int,
     ) -> Remembered:
         """Return the session's block of notes, taken anew after many changes of the ledger, and the changes since."""
         here = state.conversation_id
@@ -270,12 +271,12 @@ class Assembler:
             block = known or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
             told = {turn.turn_id for turn in shown if turn.tool_calls}
             news = since(
-                block, ledger, _without_ring(changes, rung), scope, told=told, now_ms=now_ms, answered_ms=answered_ms
+                block, ledger, without_ring(changes, rung), scope, told=told, now_ms=now_ms, answered_ms=answered_ms
             )
             if news.outdated <= MAX_OUTDATED and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
                 return Remembered(ledger, block, with_forgotten(news, ledger, changes, scope, shown))
         taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
-        news = since_taken(taken, ledger, _without_ring(changes, rung), scope, answered_ms=answered_ms, now_ms=now_ms)
+        news = since_taken(taken, ledger, without_ring(changes, rung), scope, answered_ms=answered_ms, now_ms=now_ms)
         return Remembered(ledger, taken, with_forgotten(news, ledger, changes, scope, shown))
 
     def _block(
@@ -324,16 +325,7 @@ class Assembler:
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Log the sizes loaded and cut (000 section 5), and once when they get close to the cap; no text."""
-        used = {receipt.tier: receipt.used_tokens for receipt in packet.receipts}
-        figures = {
-            "session_id": packet.session_id,
-            "total_messages": 2 * state.last_seq,
-            "messages_loaded": 2 * len(packet.history),
-            "messages_truncated": 2 * max(0, state.last_seq - len(packet.history)),
-            "estimated_tokens": packet.prompt_tokens,
-            **{f"{tier}_tokens": tokens for tier, tokens in used.items()},
-        }
-        log.info("conversation context loaded", extra=figures)
+        log.info("conversation context loaded", extra=packet.figures(state.last_seq))
         if not packet.is_near_limit:
             self._near.discard(packet.session_id)
         elif packet.session_id not in self._near:
@@ -342,15 +334,3 @@ class Assembler:
                 "the prompt of session %s takes %d of %d tokens: its history is compacted soon",
                 packet.session_id, packet.prompt_tokens, self._budget.cap_tokens,
             )  # fmt: skip
-
-
-def _without_ring(changes: Sequence[NoteChange], rung: int) -> list[NoteChange]:
-    """The changes without the rings of a task whose run is the message itself."""
-    return [each for each in changes if each.number != rung or each.verb != "ring"]
-
-
-def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the stretches that have to be read: the window's missing part, and each kept turn that is missing."""
-    missing = [seq for seq in range(first, last + 1) if seq not in held]
-    window = [(missing[0], missing[-1])] if missing else []
-    return window + [(seq, seq) for seq in kept if seq not in held and seq < first]

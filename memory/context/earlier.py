@@ -14,7 +14,7 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.undo import as_of
-from memory.ledger.views import forgotten_words
+from memory.ledger.views import forgotten_words, to_do
 from memory.search.terms import split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
@@ -177,6 +177,12 @@ def main_matter(notes: Iterable[Note], session_id: str) -> str:
     """The weightiest note of a session that stands, else one that was done; "" for none."""
     own = [note for note in notes if note.session_id == session_id and note.status in {"open", "done"}]
     return max(own, key=lambda note: (note.is_open, note.weight, -note.number)).text if own else ""
+
+
+def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:
+    """The current task of a session: its newest open matter, else its title (004 phase 3)."""
+    mine = [note for note in to_do(notes, 0) if note.session_id == session_id]
+    return max(mine, key=lambda note: (note.said_at_ms, note.number)).text if mine else title
 
 
 def began_with(first: ConversationTurn) -> str:

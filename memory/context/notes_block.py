@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from types import MappingProxyType
 from typing import Final
 
-from memory.ledger.lines import brief_moment, in_brief, model_line, moment
+from memory.ledger.lines import LEAST_CHARS, brief_moment, clipped, in_brief, model_line, moment
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange, Occurrence
 from memory.ledger.views import (
     DAY_MS,
     Scope,
+    agenda,
     belongs,
     breakdown,
     has_faded,
@@ -20,7 +23,6 @@ from memory.ledger.views import (
     is_story,
     moment_of,
     standing,
-    to_do,
     waits_for_word,
     within,
     worth,
@@ -59,6 +61,10 @@ KNOWN_CHARS: Final = 60
 EVENT_DEEDS: Final = 2
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
+SHORTER: Final[Sequence[Callable[[Note], Note]]] = (
+    clipped, in_brief, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS)
+)  # fmt: skip
+"""What the lines of open notes lose where room is short: the end of a long text, a second moment, more of the text."""
 MAX_MISSES: Final = 20
 MAX_MARKS: Final = 6
 """Blocks that a session knows at once: of a group one for each scope and clock."""
@@ -139,7 +145,7 @@ def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
 def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
     """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
     notes = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
-    waiting = to_do(notes, mark.at_ms)
+    waiting = agenda(notes, mark.at_ms, work=True)
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
@@ -162,12 +168,12 @@ def _line(note: Note, mark: NotesMark) -> str:
 
 
 def _opened(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
-    """The lines of open notes as far as they fit; where not all do, those from the last on are in brief."""
+    """The lines of open notes as far as they fit; where not all do, those from the last on say less, step by step."""
     lines = {note.number: _line(note, mark) for note in notes}
     over = sum(counter.count(line) + 1 for line in lines.values()) - most
-    for note in reversed(notes):
+    for shortened, note in product(SHORTER, reversed(notes)):
         if over > 0:
-            over -= counter.count(lines[note.number]) - counter.count(line := _line(in_brief(note), mark))
+            over -= counter.count(lines[note.number]) - counter.count(line := _line(shortened(note), mark))
             lines[note.number] = line
     return _fitting(lines.items(), most, counter)
 
@@ -340,9 +346,3 @@ def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
     line = model_line(note, now_ms, zone, brief=True)
     newest = ledger.by_id(note.replaced_by) if note.replaced_by else None
     return f"{line} -> #{newest.number}" if newest else line
-
-
-def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:
-    """The current task of a session: its newest open matter, else its title (004 phase 3)."""
-    mine = [note for note in to_do(notes, 0) if note.session_id == session_id]
-    return max(mine, key=lambda note: (note.said_at_ms, note.number)).text if mine else title

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from memory.ledger.types import NoteChange
 from memory.ledger.views import EVERYTHING, Scope
 from memory.types import SessionState
 
@@ -73,3 +74,8 @@ class Prepared:
 PLAIN = Occasion()
 NOTHING_RESERVED = Reserved()
 UNPREPARED = Prepared()
+
+
+def without_ring(changes: Iterable[NoteChange], rung: int) -> list[NoteChange]:
+    """The changes without the rings of a task whose run is the message itself."""
+    return [each for each in changes if each.number != rung or each.verb != "ring"]

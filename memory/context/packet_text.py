@@ -33,7 +33,7 @@ SUMMARY_TITLE: Final = "Summary of what came before the messages below."
 TURN_TITLE: Final = "What bears on the next message, from the assistant's memory."
 NOTICES_TITLE: Final = "What the program has to say."
 NOTES: Final = "Notes, as they stood{when} (what changed since is told later)"
-OPEN: Final = "Open then"
+OPEN: Final = "Open then, and days to come"
 EARLIER: Final = "Earlier conversations"
 CHANGED: Final = "Notes that bear on this, are new or changed since, as they stand now"
 EVENTS: Final = "Since your last answer, by the clock and by what the person tapped"
@@ -94,7 +94,7 @@ def company(packet: ConversationContextPacket) -> Company | None:
 
 
 def clock_line(packet: ConversationContextPacket) -> str:
-    """Return the writer and the time by their clock, as far as it is known, and what the program asks with this message.
+    """Return the writer and the time by their clock, as far as it is known, and what the program asks of the model.
 
     It stands in no fence: it is ours, and to be followed.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -9,13 +10,18 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.types import TO_DO, USER, Note, Occurrence
-from memory.ledger.views import is_past, is_snoozed
+from memory.ledger.views import is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import zone_of
 
 MOST_EXCEPTIONS: Final = 3
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
-BRIEF_CHARS: Final = 40
+BRIEF_CHARS: Final = 90
+"""A shorter text is never cut: its last words ("for 80, with lemon") matter as much as its first."""
+LEAST_CHARS: Final = (60, 40)
+"""A longer one keeps so many where room is short, and still shorter."""
+TITLE_CHARS: Final = 60
+CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
@@ -24,30 +30,48 @@ def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text:
     """One line: `#12 task: Call Ana (due Fri 2026-11-27 14:30; rings Fri 2026-11-27 09:00, FREQ=WEEKLY)`.
 
     Times are by the person's clock, `zone`; the person's own matters name no owner. A `brief` one says `Fri 27 Nov`
-    for a day that is near: the line is told again with every message. Without `text` whoever reads it has just written
-    it: `#12 task (due …)`.
+    for a day that is near, of work its title (`Bread history…`), and no date that was done before today: the line is
+    told again with every message. Without `text` whoever reads it has just written it: `#12 task (due …)`.
     """
     note = series.at_next_date(series.at_its_date(note, now_ms))
     when = partial(brief_moment, now_ms) if brief else moment
-    remarks = "; ".join(_remarks(note, now_ms, zone, when))
-    return f"#{note.number} {note.kind}" + (f": {note.text}" if text else "") + (f" ({remarks})" if remarks else "")
+    remarks = "; ".join(_remarks(note, now_ms, zone, when, brief=brief))
+    words = f": {_titled(note) if brief and is_work(note) else note.text}" if text else ""
+    return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
 
-def in_brief(note: Note) -> Note:
-    """The note for a line that has little room: the beginning of its text, one moment, dates to come that are not kept.
+def title_of(work: str) -> str:
+    """The title of work, or its first sentence: `Bread history` of `Bread history: Tell me one …`."""
+    return shorten(CLAUSE_END.split(work, maxsplit=1)[0], TITLE_CHARS)
+
+
+def _titled(note: Note) -> str:
+    """The title of a note that is work, with "…" for the words that are put to the model at its time."""
+    title = title_of(note.text)
+    return title if title == note.text else f"{title.removesuffix('…')}…"
+
+
+def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
+    """The note with the beginning of a text that is far too long."""
+    is_long = len(note.text) > BRIEF_CHARS
+    return note.model_copy(update={"text": shorten(note.text, chars)}) if is_long else note
+
+
+def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
+    """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
     The moment is when it is due, of a series, or where it rings later, when it rings. The rest is found by a search.
     """
-    note = series.at_next_date(note)
+    note = series.at_next_date(clipped(note, chars))
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
-    update: dict[str, Any] = {"text": shorten(note.text, BRIEF_CHARS), "occurrences": kept}
+    update: dict[str, Any] = {"occurrences": kept}
     if note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
         update |= {"due_at_ms": None, "ends_at_ms": None} if rings else {"rings_at_ms": None}
     return note.model_copy(update=update)
 
 
-def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:
+def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, brief: bool) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     if note.about:
         found.append(f"in {note.about}")
@@ -68,7 +92,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
     elif note.rings and not note.is_open:
         found.append("rings no more")
     found += (_exception(at_ms, date, zone, when) for at_ms, date in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS])
-    found += _date_before(note, now_ms, zone, when) if note.is_open else []
+    found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:
@@ -76,14 +100,16 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
     return found
 
 
-def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:
-    """The outcome of the last date: it rang, was called done, or came to nothing."""
+def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool) -> list[str]:
+    """The outcome of the last date: it rang, was called done, or came to nothing; with `today` no earlier date's."""
     if rang := series.last(note, "rang"):
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         return [f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else "")]
     over = series.last(note, "done") or series.last(note, "passed")
     word = "done for" if over and over.state == "done" else "left out"
-    return [f"{word} {when(series.moment_of(note, over), zone, exact=False)}"] if over else []
+    day = when(series.moment_of(note, over), zone, exact=False) if over else ""
+    is_old = over is not None and series.moment_of(note, over) < now_ms and day != when(now_ms, zone, exact=False)
+    return [] if not over or (today and is_old) else [f"{word} {day}"]
 
 
 def _exception(at_ms: int, date: Occurrence, zone: str, when: Callable[..., str]) -> str:

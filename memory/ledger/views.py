@@ -140,16 +140,19 @@ def is_to_do(note: Note, now_ms: int) -> bool:
     return (note.kind in TO_DO and not is_over(note, now_ms)) or is_reminder(note, now_ms) or _is_near(note, now_ms)
 
 
-def agenda(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """Everything that /loops lists: what waits for somebody, and the events of the two weeks ahead, by time."""
-    found = [note for note in standing(notes, now_ms) if is_on_agenda(note, now_ms)]
+def agenda(notes: Iterable[Note], now_ms: int, *, work: bool = False) -> list[Note]:
+    """Everything that /loops lists: what waits for somebody, and the events of the two weeks ahead, by time.
+
+    Prompts tell `work` by the clock, too.
+    """
+    found = [note for note in standing(notes, now_ms) if is_on_agenda(note, now_ms, work=work)]
     return sorted(found, key=lambda note: _by_time(note, now_ms))
 
 
-def is_on_agenda(note: Note, now_ms: int) -> bool:
+def is_on_agenda(note: Note, now_ms: int, *, work: bool = False) -> bool:
     """Whether a note stands on /loops; one that does not, stands in /memory. Work by the clock has /tasks."""
     is_soon = _is_date_ahead(note, now_ms) and (note.due_at_ms or 0) - now_ms <= AHEAD_MS
-    return not is_work(note) and (is_to_do(note, now_ms) or is_soon)
+    return (work or not is_work(note)) and (is_to_do(note, now_ms) or is_soon)
 
 
 def is_work(note: Note) -> bool:

@@ -74,6 +74,28 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
     )
 
 
+def test_no_short_note_is_cut_while_work_by_the_clock_stands_there_whole():
+    """Of the baker's cake "80 people, with lemon" went, all 250 characters of a sentence to write stood."""
+    cake = "Inès' wedding cake for 80 people, with lemon instead of pistachio"
+    done = Occurrence(original_local="2023-11-13T05:30", state="done")
+    daily = {"owner": "assistant", "rings_from": "2023-11-13T05:30", "repeats": "FREQ=DAILY", "occurrences": (done,)}
+    work = ("task", f"Italian sentence: {LONG} {LONG} Never the same twice.", daily)
+    soon = [("task", f"Matter {n}: {LONG}", RING) for n in range(9)]
+    block = block_of(ledger_of(work, ("task", cake, {"due_at_ms": START_MS + 12 * DAY_MS}), *soon))
+
+    assert cake in block.lines[2]
+    assert block.lines[1] == "#1 task: Italian sentence… (owner assistant; rings Tue 14 Nov 05:30, FREQ=DAILY)"
+
+
+def test_days_to_come_stand_among_what_is_open_in_their_order():
+    """An apprentice's first day and a tasting stood above, among facts, neither by their days."""
+    days = [("event", f"Day {n}", {"due_at_ms": START_MS + n * DAY_MS}) for n in (5, 1, 3, 30)]
+    block = block_of(ledger_of(*days, ("task", "Call Ana", {"due_at_ms": START_MS + 2 * DAY_MS})))
+
+    assert [line.split()[0] for line in block.open] == ["#2", "#5", "#3", "#1"]
+    assert [line.split()[0] for line in block.lasting] == ["#4"], "no day of these weeks"
+
+
 def test_a_note_that_the_block_tells_in_brief_is_news_only_when_it_changed():
     """Its whole line differs from the brief one; that alone is told to nobody."""
     ledger = ledger_of(*[("task", f"Matter {n}: {LONG}", {}) for n in range(20)])

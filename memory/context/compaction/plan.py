@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -222,3 +222,10 @@ def _reason(tokens: int, messages: int, budget: Budget) -> str:
     if tokens > budget.history_tokens:
         return f"history of {tokens} tokens is over its budget of {budget.history_tokens}"
     return f"history of {messages} messages is over the limit of {budget.max_history_messages}"
+
+
+def gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the stretches that have to be read: the window's missing part, and each kept turn that is missing."""
+    missing = [seq for seq in range(first, last + 1) if seq not in held]
+    window = [(missing[0], missing[-1])] if missing else []
+    return window + [(seq, seq) for seq in kept if seq not in held and seq < first]
