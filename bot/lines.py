@@ -19,7 +19,7 @@ from bot.dates import (
     tells_hour,
     when_text,
 )
-from bot.rhythms import next_text, rests, with_next_exception
+from bot.rhythms import at_a_glance, next_text, rests
 from memory.ledger import series
 from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, title_of
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers
@@ -52,7 +52,7 @@ def note_line(
     reader, zone = zone, clock_of(note, zone)
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     if brief:
-        note = with_next_exception(note.model_copy(update={"text": _beginning(note.text)}), now_ms)
+        note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     remarks = _remarks(note, now_ms, zone, under_ms)
     has_hour, at_ms = note.due_exact or note.rings, note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not _alike(at_ms, zone, reader):

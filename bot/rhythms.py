@@ -9,6 +9,7 @@ from typing import Final
 from bot import replies
 from bot.dates import (
     clock_text,
+    days_from,
     every_text,
     hour_text,
     listed,
@@ -21,7 +22,7 @@ from bot.dates import (
 )
 from memory.ledger import series
 from memory.ledger.rules import first_from
-from memory.ledger.types import Note
+from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_snoozed
 
 MOST_EXCEPTIONS: Final = 8
@@ -86,7 +87,18 @@ def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int) -> str:
     return ", ".join([*out, *(replies.say("lines.instead", when=day) for day in moved)])
 
 
-def with_next_exception(note: Note, now_ms: int) -> Note:
+def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
+    """The series with its next exception, and without a ring of days ago: what is to come tells more."""
+    kept = tuple(each for each in note.occurrences if each.state != "rang" or _is_fresh(note, each, now_ms, zone))
+    goes_on = note.repeats and note.rings_at_ms is not None
+    return _with_next_exception(note.model_copy(update={"occurrences": kept}) if goes_on else note, now_ms)
+
+
+def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
+    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= -1
+
+
+def _with_next_exception(note: Note, now_ms: int) -> Note:
     """The note with its exceptions until its next date, else with the one behind that; beside one no tick is told."""
     exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
     if not exceptions:

@@ -173,6 +173,17 @@ def test_the_day_of_somebody_elses_matter_is_told_as_it_is():
     assert line(a_note("The exam", kind="event", **day)) == "The exam (on Thu 23 Nov)"
 
 
+def test_a_list_tells_no_ring_of_days_ago_of_a_series_that_goes_on():
+    """That it rang on Saturday matters little on Tuesday, when it rings again tonight; opened, the line tells it."""
+    daily = {"rings_from": "2023-11-01T20:30", "rings_at_ms": START_MS + DAY_MS - HOUR_MS, "repeats": "FREQ=DAILY"}
+    rang = [Occurrence(original_local=f"2023-11-{day}T20:30", state="rang") for day in (11, 14)]
+    old, fresh = (a_note("Walk", time_zone="UTC", occurrences=(each,), **daily) for each in rang)
+
+    assert "I reminded you on Sat 11 Nov" in line(old)
+    assert "reminded" not in note_line(old, START_MS, "UTC", brief=True)
+    assert "I reminded you today" in note_line(fresh, START_MS, "UTC", brief=True)
+
+
 def test_work_that_comes_no_more_is_named_by_its_title():
     """Its ring was taken away: the words that were put to the model are nothing to read in a list."""
     work = "The day ahead: Say in three lines what is due today, what is overdue, and what matters tomorrow."
