@@ -15,7 +15,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import agenda, dates_to_come, is_story, open_loop
+from memory.ledger.views import agenda, has_dates_to_come, is_story, open_loop
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.types import OpenLoop
@@ -27,9 +27,9 @@ __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"
 
 
 def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """The list by day, or that nothing is open; with how many dates are further ahead."""
-    open_now, ahead = agenda(ledger, now_ms), len(dates_to_come(ledger, now_ms))
-    also = replies.counted(ahead, "dates_to_come") if ahead else ""
+    """The list by day, or that nothing is open; with where the dates are that are further ahead."""
+    open_now = agenda(ledger, now_ms)
+    also = replies.say("dates_to_come") if has_dates_to_come(ledger, now_ms) else ""
     if not open_now:
         return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), also])))
     return Listing(

@@ -145,7 +145,7 @@ def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
 def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
     """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
     notes = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
-    waiting = agenda(notes, mark.at_ms, work=True)
+    waiting = agenda(notes, mark.at_ms, for_model=True)
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]

@@ -377,7 +377,7 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
     assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("over", [1])]
 
 
-def test_loops_say_how_many_dates_are_further_ahead():
+def test_loops_say_where_dates_are_that_are_further_ahead():
     """A dentist in three weeks is on /memory, and /loops says so behind its last line; a wedding tomorrow is listed."""
     dentist = ("event", "Dentist", {"due_at_ms": START_MS + 20 * DAY_MS, "due_exact": True})
     birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 15 * DAY_MS})
@@ -389,12 +389,9 @@ def test_loops_say_how_many_dates_are_further_ahead():
     )
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
-    assert "2 more dates are coming up: /memory shows them." not in page(listed).text
-    assert "2 more dates are coming up: /memory shows them.\n\nTap a number" in page(listed, 6).text
-    assert (
-        loop_list(ledger_of(dentist), START_MS, "UTC").text
-        == "Nothing's open.\n\n1 more date is coming up: /memory shows it."
-    )
+    assert "What comes later" not in page(listed).text
+    assert "What comes later is in /memory.\n\nTap a number" in page(listed, 6).text
+    assert loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\nWhat comes later is in /memory."
 
 
 def test_what_lasts_several_days_is_on_until_its_last():

@@ -304,7 +304,7 @@ Tomorrow
 5. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
 6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
 
-… and 14 more.
+… and 13 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -326,7 +326,7 @@ Tue 1 Dec
 Thu 3 Dec
 12. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
 
-… and 8 more.
+… and 7 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -334,29 +334,20 @@ Still open:
 
 Tue 8 Dec
 13. Renew the passport
-14. Parents' evening on 8 December (at 18:00)
 
 Mon 14 Dec
-15. Rugby in the park (every Tuesday at 19:00, paused until then)
+14. Rugby in the park (every Tuesday at 19:00, paused until then)
 
 No date
-16. Find a photo for the website
-17. Bring the chairs (Rui)
-18. Look for a cheaper flour (I'm on it)
-
-… and 2 more.
-
-Tap a number to tick it off, put it off or drop it.
----
-Still open:
-
-No date
-19. Which supplier for the eggs?
+15. Find a photo for the website
+16. Bring the chairs (Rui)
+17. Look for a cheaper flour (I'm on it)
+18. Which supplier for the eggs?
 
 Story: The captain
-20. The ship lies off Tortuga
+19. The ship lies off Tortuga
 
-2 more dates are coming up: /memory shows them.
+What comes later is in /memory.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -376,20 +367,21 @@ To keep in mind
 Decided
 6. The kitchen gets grey tiles
 
-… and 5 more.
+… and 6 more.
 ---
 Here's what I remember:
 
 Going on and coming up
 7. New oven for the shop (by Tue 8 Dec)
-8. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
-9. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
+8. Parents' evening on 8 December (at 18:00)
+9. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
+10. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
 
 Story: The captain
-10. The ship lies off Tortuga
+11. The ship lies off Tortuga
 
 Over
-11. Choir rehearsal (was yesterday at 18:00)
+12. Choir rehearsal (was yesterday at 18:00)
 
 1 earlier date is over; /memory with a word from it finds it.
 ---
@@ -442,7 +434,7 @@ Morgen
 5. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
 6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
 
-… und noch 14.
+… und noch 13.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -464,7 +456,7 @@ Di, 1. Dez.
 Do, 3. Dez.
 12. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
 
-… und noch 8.
+… und noch 7.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -472,29 +464,20 @@ Noch offen:
 
 Di, 8. Dez.
 13. Den Reisepass verlängern
-14. Elternabend am 8. Dezember (um 18:00)
 
 Mo, 14. Dez.
-15. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
+14. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
 
 Ohne Termin
-16. Ein Foto für die Website suchen
-17. Die Stühle mitbringen (Rui)
-18. Ein günstigeres Mehl suchen (mache ich)
-
-… und noch 2.
-
-Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
----
-Noch offen:
-
-Ohne Termin
-19. Welcher Lieferant für die Eier?
+15. Ein Foto für die Website suchen
+16. Die Stühle mitbringen (Rui)
+17. Ein günstigeres Mehl suchen (mache ich)
+18. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-20. Das Schiff liegt vor Tortuga
+19. Das Schiff liegt vor Tortuga
 
-2 weitere Termine stehen an: /memory zeigt sie.
+Was später kommt, steht in /memory.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -514,20 +497,21 @@ Worauf ich achte
 Entschieden
 6. Die Küche bekommt graue Fliesen
 
-… und noch 5.
+… und noch 6.
 ---
 Das habe ich mir gemerkt:
 
 Was läuft und was kommt
 7. Neuer Ofen für den Laden (bis Di, 8. Dez.)
-8. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
-9. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
+8. Elternabend am 8. Dezember (um 18:00)
+9. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
+10. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
 
 Geschichte: The captain
-10. Das Schiff liegt vor Tortuga
+11. Das Schiff liegt vor Tortuga
 
 Vorbei
-11. Chorprobe (war gestern um 18:00)
+12. Chorprobe (war gestern um 18:00)
 
 1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
 ---
@@ -580,7 +564,7 @@ Mañana
 5. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
-… y 14 más.
+… y 13 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -602,7 +586,7 @@ Mar 1 de dic
 Jue 3 de dic
 12. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
 
-… y 8 más.
+… y 7 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -610,29 +594,20 @@ Todavía pendiente:
 
 Mar 8 de dic
 13. Renovar el pasaporte
-14. Reunión de padres el 8 de diciembre (a las 18:00)
 
 Lun 14 de dic
-15. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
+14. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
 
 Sin fecha
-16. Buscar una foto para la web
-17. Traer las sillas (Rui)
-18. Buscar una harina más barata (me encargo yo)
-
-… y 2 más.
-
-Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
----
-Todavía pendiente:
-
-Sin fecha
-19. ¿Qué proveedor para los huevos?
+15. Buscar una foto para la web
+16. Traer las sillas (Rui)
+17. Buscar una harina más barata (me encargo yo)
+18. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-20. El barco está frente a Tortuga
+19. El barco está frente a Tortuga
 
-Vienen 2 fechas más: /memory las muestra.
+Lo que viene después está en /memory.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -652,20 +627,21 @@ A tener en cuenta
 Decidido
 6. La cocina llevará azulejos grises
 
-… y 5 más.
+… y 6 más.
 ---
 Esto es lo que recuerdo:
 
 En marcha y por venir
 7. Horno nuevo para la tienda (para el mar 8 de dic)
-8. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
-9. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
+8. Reunión de padres el 8 de diciembre (a las 18:00)
+9. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
+10. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
 
 Historia: The captain
-10. El barco está frente a Tortuga
+11. El barco está frente a Tortuga
 
 Ya pasó
-11. Ensayo del coro (fue ayer a las 18:00)
+12. Ensayo del coro (fue ayer a las 18:00)
 
 1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
 ---
@@ -718,7 +694,7 @@ Demain
 5. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 
-… et 14 de plus.
+… et 13 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -740,7 +716,7 @@ Mar. 1 déc.
 Jeu. 3 déc.
 12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
 
-… et 8 de plus.
+… et 7 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -748,29 +724,20 @@ Encore en cours :
 
 Mar. 8 déc.
 13. Renouveler le passeport
-14. Réunion de parents le 8 décembre (à 18h)
 
 Lun. 14 déc.
-15. Rugby au parc (chaque mardi à 19h, en pause jusque-là)
+14. Rugby au parc (chaque mardi à 19h, en pause jusque-là)
 
 Sans date
-16. Trouver une photo pour le site
-17. Apporter les chaises (Rui)
-18. Chercher une farine moins chère (je m'en occupe)
-
-… et 2 de plus.
-
-Touche un numéro pour cocher, remettre à plus tard ou retirer.
----
-Encore en cours :
-
-Sans date
-19. Quel fournisseur pour les œufs ?
+15. Trouver une photo pour le site
+16. Apporter les chaises (Rui)
+17. Chercher une farine moins chère (je m'en occupe)
+18. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-20. Le navire est au large de Tortuga
+19. Le navire est au large de Tortuga
 
-2 autres dates arrivent : /memory les montre.
+La suite est dans /memory.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -790,20 +757,21 @@ Les gens
 Décidé
 6. La cuisine aura des carreaux gris
 
-… et 5 de plus.
+… et 6 de plus.
 ---
 Voici ce que je retiens :
 
 En cours et à venir
 7. Nouveau four pour la boutique (pour le mar. 8 déc.)
-8. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
-9. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
+8. Réunion de parents le 8 décembre (à 18h)
+9. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
+10. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
 
 Histoire : The captain
-10. Le navire est au large de Tortuga
+11. Le navire est au large de Tortuga
 
 C'est passé
-11. Répétition de la chorale (c'était hier à 18h)
+12. Répétition de la chorale (c'était hier à 18h)
 
 1 date plus ancienne est passée ; /memory avec un mot la retrouve.
 ---

@@ -14,8 +14,8 @@ from memory.ledger.types import Ledger, Note
 from memory.text import shorten
 
 LABEL_CHARS = 36
-LINES, SESSIONS = 5, 3
-"""So many lines and sessions are read at a glance; [Edit] shows every line, /sessions every session."""
+SESSIONS = 3
+"""So many sessions are offered beside what can be carried forward; /sessions shows all."""
 
 Rows = tuple[tuple[Button, ...], ...]
 
@@ -23,12 +23,6 @@ Rows = tuple[tuple[Button, ...], ...]
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
     """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure."""
     return [f"• {_preview_line(arc, ledger.find(arc.number), now_ms, zone)}" for arc in shown.arcs]
-
-
-def _at_a_glance(told: Sequence[str]) -> list[str]:
-    """The first lines, and how many more there are; a single last one is told."""
-    left = len(told) - LINES
-    return [*told[:LINES], replies.say("list_more", count=left)] if left > 1 else list(told)
 
 
 def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
@@ -69,8 +63,7 @@ def offer_message(
         buttons = ((go_on, fresh), (always, _edit(payload)))
     else:
         buttons = ((go_on, fresh),)
-    shown_lines = told if editing else _at_a_glance(told)
-    lines = (replies.say("offer_head"), "", *shown_lines, "", replies.say("offer_tail"))
+    lines = (replies.say("offer_head"), "", *told, "", replies.say("offer_tail"))
     text = "\n".join(lines) if shown.arcs else replies.say("nothing_left")
     text = f"{text}\n\n{replies.say('answer_waits')}"
     return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
@@ -97,8 +90,7 @@ def asked_message(
     else:
         buttons = ((carry, _edit(payload)), *sessions[:SESSIONS]) if shown.arcs else sessions
     head = replies.say("continue_head_too") if shown.arcs else replies.say("continue_head")
-    lines = told if editing else _at_a_glance(told)
-    carried = "\n".join((replies.say("carry_head"), *lines)) if shown.arcs else ""
+    carried = "\n".join((replies.say("carry_head"), *told)) if shown.arcs else ""
     parts = (carried, head if sessions and not editing else "", replies.say("answer_waits") if waits else "")
     return OutgoingMessage("\n\n".join(filter(None, parts)), buttons=buttons, edits_message_id=edits_message_id)
 
@@ -113,7 +105,7 @@ def _back(payload: dict[str, Any]) -> Button:
 
 def shown_message(told: Sequence[str], edits_message_id: int | None = None) -> OutgoingMessage:
     """Return the message that says that this is carried forward."""
-    return OutgoingMessage("\n".join((replies.say("carrying"), *_at_a_glance(told))), edits_message_id=edits_message_id)
+    return OutgoingMessage("\n".join((replies.say("carrying"), *told)), edits_message_id=edits_message_id)
 
 
 def drop_rows(shown: BootstrapPreview, payload: dict[str, Any]) -> Rows:
