@@ -18,6 +18,7 @@ from memory.context.context_builder import ContextInputs, Moment, build, fields_
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
 from memory.context.finds import MAX_FINDS, SearchPort, find, replace_by_notes, with_forgotten, with_notes
 from memory.context.notes_block import (
+    COLD_MS,
     MAX_OUTDATED,
     NO_BLOCK,
     NOTHING_SINCE,
@@ -273,7 +274,8 @@ class Assembler:
             news = since(
                 block, ledger, without_ring(changes, rung), scope, told=told, now_ms=now_ms, answered_ms=answered_ms
             )
-            if news.outdated <= MAX_OUTDATED and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
+            most = 0 if now_ms - max(answered_ms, mark.at_ms) > COLD_MS else MAX_OUTDATED
+            if news.outdated <= most and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
                 return Remembered(ledger, block, with_forgotten(news, ledger, changes, scope, shown))
         taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
         news = since_taken(taken, ledger, without_ring(changes, rung), scope, answered_ms=answered_ms, now_ms=now_ms)

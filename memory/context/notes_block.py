@@ -9,15 +9,17 @@ from itertools import product
 from types import MappingProxyType
 from typing import Final
 
-from memory.ledger.lines import LEAST_CHARS, brief_moment, clipped, in_brief, model_line, moment
+from memory.keeper.wording import numbers as numbers_in
+from memory.ledger.lines import LEAST_CHARS, brief_moment, by_note, clipped, events, in_brief, model_line
 from memory.ledger.series import at_ms_of
-from memory.ledger.types import Ledger, Note, NoteChange, Occurrence
+from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
     Scope,
     agenda,
     belongs,
     breakdown,
+    find,
     has_faded,
     is_past,
     is_story,
@@ -56,15 +58,16 @@ LASTS: Final = 0.1
 """The extra weight of constraints, decisions and preferences over mere facts."""
 MAX_OUTDATED: Final = 3
 """With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
+COLD_MS: Final = 3_600_000
+"""After so long a pause no provider has a prompt's beginning at hand: a block with an outdated line is taken anew."""
 KNOWN_CHARS: Final = 60
 """Characters of a note's text in the line of an event, or where the block tells it: its number tells the rest."""
-EVENT_DEEDS: Final = 2
-MOST_EVENTS: Final = 6
-"""So many of the latest are told after a long silence; how every note stands the block tells."""
 SHORTER: Final[Sequence[Callable[[Note], Note]]] = (
     clipped, in_brief, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS)
 )  # fmt: skip
 """What the lines of open notes lose where room is short: the end of a long text, a second moment, more of the text."""
+WORDING: Final = frozenset({"text", "subject", "weight", "confidence", "turn_ids", "said_at_ms", "version"})
+"""The fields of a note that say nothing of its day, its ring or its end."""
 MAX_MISSES: Final = 20
 MAX_MARKS: Final = 6
 """Blocks that a session knows at once: of a group one for each scope and clock."""
@@ -232,13 +235,13 @@ def since(
     `told` are turns whose calls of tools stand in the messages, with their results. A line that reads as in the block
     is not said again, nor one of which an event since `answered_ms` says all the news; of words that stand in the block
     their beginning is enough. Changes before `answered_ms` of a note beside the block were told with an earlier
-    message.
+    message; of one in the block that is over since then its number is enough.
     """
     if block.mark is None:
         return NOTHING_SINCE
     zone = block.mark.time_zone
     came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
-    of_note = _by_note(changes)
+    of_note = by_note(changes)
     changed, numbers, outdated = list[str](), set(came), 0
     for number, done in sorted(of_note.items(), key=lambda item: item[1][-1].version):
         note = ledger.find(number)
@@ -248,18 +251,35 @@ def since(
         in_block = number in block.lines
         stood = _stood(block, number)
         outdated += in_block and line != stood
-        if done[-1].hand == "model" and done[-1].cause in told:
+        if _stands_in_messages(done, told):
             numbers.add(number)
             continue
         was_told = in_block or (done[0].verb == "add" and done[0].cause in told)
         if line == stood or not (note.is_open or was_told):
             continue
-        if not in_block and done[-1].at_ms < answered_ms:
+        was_news = done[-1].at_ms < answered_ms
+        if not in_block and (was_news or is_story(note)):
             continue
         numbers.add(number)
+        if was_news and not note.is_open:
+            changed.append(f"#{number} ({note.status}){_goes_on(note, ledger)}")
+            continue
         says_all = number in came and (not note.is_open or {each.verb for each in done} == {"ring"})
         changed += [] if says_all else [_short(block, note, ledger, now_ms) + _moved_ring(note, done, now_ms, zone)]
     return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
+
+
+def _stands_in_messages(done: Sequence[NoteChange], told: Collection[str]) -> bool:
+    """Whether a tool's result in the messages tells how a note stands now; a keeper may have put it in other words."""
+    last = max((n for n, each in enumerate(done, 1) if each.hand == "model" and each.cause in told), default=0)
+    return last > 0 and all(map(_rewords, done[last:]))
+
+
+def _rewords(change: NoteChange) -> bool:
+    """Whether a keeper changed nothing but the words of a note, its numbers aside."""
+    texts = [str(fields.get("text", "")) for fields in (change.before, change.after)]
+    before, after = ({value for _, value in numbers_in(text)} for text in texts)
+    return change.hand == "keeper" and WORDING.issuperset(change.after) and before == after
 
 
 def _stood(block: Block, number: int) -> str:
@@ -276,51 +296,6 @@ def since_taken(
     came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
     untold = {number: line for number, line in came.items() if number not in block.lines}
     return Since(events=tuple(untold.values()), numbers=frozenset(untold))
-
-
-def _by_note(changes: Iterable[NoteChange]) -> dict[int, list[NoteChange]]:
-    of_note: dict[int, list[NoteChange]] = {}
-    for change in sorted(changes, key=lambda each: each.version):
-        of_note.setdefault(change.number, []).append(change)
-    return of_note
-
-
-# --- events -----------------------------------------------------------------------------------------------------------
-
-
-def events(
-    ledger: Ledger, changes: Iterable[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int, zone: str
-) -> dict[int, str]:
-    """The notes that rang, or that the person tapped, after a moment: a line each by its number, the latest last.
-
-    `#12 Call Ana: rang at 17:00, ticked off at 17:05`. At most the latest of them, each with its last two deeds.
-    """
-    found: dict[int, str] = {}
-    for number, done in _by_note(change for change in changes if change.at_ms > answered_ms).items():
-        note = ledger.find(number)
-        deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
-        if note is not None and belongs(note, scope) and deeds:
-            found[number] = f"#{number} {shorten(note.text, KNOWN_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
-    return dict(list(found.items())[-MOST_EVENTS:])
-
-
-def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
-    """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
-    day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
-    when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
-    if change.verb == "ring":
-        return f"rang {when}"
-    after = change.after
-    if change.hand != "person" or change.cause.startswith("edit:") or after.get("status") == "replaced":
-        return ""
-    dates = [Occurrence.model_validate(each) for each in after.get("occurrences", ())]
-    moved = next((each.moved_to_ms for each in reversed(dates) if each.state in {"snoozed", "moved"}), None)
-    until_ms = after.get("snoozed_until_ms") or (moved if change.verb == "change" else None)
-    if until_ms:
-        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
-    ends = "dropped" if after.get("status") == "dropped" else "ticked off"
-    deed = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
-    return f"{deed} {when}" if deed else ""
 
 
 def _short(block: Block, note: Note, ledger: Ledger, now_ms: int) -> str:
@@ -344,5 +319,11 @@ def _moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
     """A note's line; of one that was replaced, with the number of the note in its place."""
     line = model_line(note, now_ms, zone, brief=True)
-    newest = ledger.by_id(note.replaced_by) if note.replaced_by else None
-    return f"{line} -> #{newest.number}" if newest else line
+    return line + _goes_on(note, ledger)
+
+
+def _goes_on(note: Note, ledger: Ledger) -> str:
+    """The number of the note in the place of one that is over: ` -> #16`; "" for none."""
+    same = None if note.is_open else find(ledger, note.text)
+    newest = ledger.by_id(note.replaced_by) if note.replaced_by else same
+    return f" -> #{newest.number}" if newest else ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.types import TO_DO, USER, Note, Occurrence
-from memory.ledger.views import is_past, is_snoozed, is_work
+from memory.ledger.types import TO_DO, USER, Ledger, Note, NoteChange, Occurrence
+from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import zone_of
 
@@ -22,6 +22,10 @@ LEAST_CHARS: Final = (60, 40)
 """A longer one keeps so many where room is short, and still shorter."""
 TITLE_CHARS: Final = 60
 CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
+EVENT_DEEDS: Final = 2
+EVENT_CHARS: Final = 60
+MOST_EVENTS: Final = 6
+"""So many of the latest are told after a long silence; how every note stands the block tells."""
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
@@ -133,3 +137,49 @@ def brief_moment(now_ms: int, at_ms: int, zone: str, *, exact: bool = True) -> s
         return "?"
     year = "" if abs((at - now).days) <= NEAR_DAYS else f" {at.year}"
     return f"{at:%a} {at.day} {at:%b}{year}" + (f" {at:%H:%M}" if exact else "")
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+def by_note(changes: Iterable[NoteChange]) -> dict[int, list[NoteChange]]:
+    """Changes by the number of their note, each note's in their order."""
+    of_note: dict[int, list[NoteChange]] = {}
+    for change in sorted(changes, key=lambda each: each.version):
+        of_note.setdefault(change.number, []).append(change)
+    return of_note
+
+
+def events(
+    ledger: Ledger, changes: Iterable[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int, zone: str
+) -> dict[int, str]:
+    """The notes that rang, or that the person tapped, after a moment: a line each by its number, the latest last.
+
+    `#12 Call Ana: rang at 17:00, ticked off at 17:05`. At most the latest of them, each with its last two deeds.
+    """
+    found: dict[int, str] = {}
+    for number, done in by_note(change for change in changes if change.at_ms > answered_ms).items():
+        note = ledger.find(number)
+        deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
+        if note is not None and belongs(note, scope) and deeds:
+            found[number] = f"#{number} {shorten(note.text, EVENT_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
+    return dict(list(found.items())[-MOST_EVENTS:])
+
+
+def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
+    """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
+    day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
+    when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
+    if change.verb == "ring":
+        return f"rang {when}"
+    after = change.after
+    if change.hand != "person" or change.cause.startswith("edit:") or after.get("status") == "replaced":
+        return ""
+    dates = [Occurrence.model_validate(each) for each in after.get("occurrences", ())]
+    moved = next((each.moved_to_ms for each in reversed(dates) if each.state in {"snoozed", "moved"}), None)
+    until_ms = after.get("snoozed_until_ms") or (moved if change.verb == "change" else None)
+    if until_ms:
+        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
+    ends = "dropped" if after.get("status") == "dropped" else "ticked off"
+    deed = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
+    return f"{deed} {when}" if deed else ""

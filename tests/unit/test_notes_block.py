@@ -109,13 +109,49 @@ def test_a_note_that_the_block_tells_in_brief_is_news_only_when_it_changed():
 
 
 def test_a_change_beside_the_block_is_told_once():
-    """With the next message; one that stands in the block is told as long as the block says otherwise."""
+    """With the next message; of one in the block that is over its number, as long as the block says otherwise."""
     ledger = ledger_of(("task", "Call Ana", {}))
     block = block_of(ledger)
     news = [End(number=1), Add(kind="fact", text="The oven works", note_id="n_2")]
 
     assert told(block, ledger, news, "keeper") == ["#1 task: Call Ana (done)", "#2 fact: The oven works"]
-    assert told(block, ledger, news, "keeper", answered_ms=START_MS + 6) == ["#1 task: Call Ana (done)"]
+    assert told(block, ledger, news, "keeper", answered_ms=START_MS + 6) == ["#1 (done)"]
+
+
+def test_a_note_that_goes_on_as_another_names_it():
+    """Six prompts said of a dough to feed "done; rings no more", over the series that took its place."""
+    ledger = ledger_of(("task", "Feed the dough", RING))
+    block = block_of(ledger)
+    again = [
+        End(number=1),
+        Add(kind="task", text="Feed the dough", note_id="n_2", fields={"rings_from": "2023-11-17T09:00"}),
+    ]
+
+    assert told(block, ledger, again, "keeper")[0].endswith("rings no more) -> #2")
+    assert told(block, ledger, again, "keeper", answered_ms=START_MS + 6) == ["#1 (done) -> #2"]
+
+
+def test_what_a_keeper_put_in_other_words_is_no_news_where_the_tools_result_stands():
+    """The result in the messages says how it stands; another day, or another number, it does not say."""
+    ledger = ledger_of(("task", "Take the van to its test", {}))
+    block = block_of(ledger)
+    done = apply_all(ledger, [Change(number=1, fields={"due_at_ms": START_MS + DAY_MS})], Actor("model", 1, "t_1"))
+
+    def news(**fields):
+        now, outcomes = apply_all(done[0], [Change(number=1, fields=fields)], Actor("keeper", START_MS + 5, "b"))
+        changes = [change for each in (*done[1], *outcomes) for change in each.changes]
+        return since(block, now, changes, EVERYTHING, told={"t_1"}, now_ms=START_MS + 9, answered_ms=0).changed
+
+    assert news(text="The van's test, at the garage", confidence=0.9) == ()
+    assert len(news(text="The van's test, for 90 euros")) == len(news(due_at_ms=START_MS + 2 * DAY_MS)) == 1
+
+
+def test_a_story_is_news_to_no_message():
+    """It is found by what bears on it, and stood over an alarm clock and a bakery's orders."""
+    ledger = ledger_of(("task", "Call Ana", {}))
+    story = [Add(kind="story", text="Flambo owes the wolf a loaf", note_id="n_2", fields={"about": "Flambo"})]
+
+    assert told(block_of(ledger), ledger, story, "keeper") == []
 
 
 def test_of_a_long_text_that_the_block_holds_its_beginning_is_enough():
