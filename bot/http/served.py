@@ -13,7 +13,7 @@ from bot.settings import Settings
 from bot.turns.services import Services
 
 
-class Problem(Protocol):
+class HealthProblem(Protocol):
     """A reason why messages cannot be taken or answered; `str` gives its kind with its sentence."""
 
     @property
@@ -36,7 +36,7 @@ class HealthReport(Protocol):
         ...
 
     @property
-    def problems(self) -> Sequence[Problem]:
+    def problems(self) -> Sequence[HealthProblem]:
         """The faults."""
         ...
 

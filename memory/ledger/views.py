@@ -26,11 +26,7 @@ three days .89, of a week .82, of two weeks .74 (`benchmarks.quality.plugins:ret
 PLANNED_MS: Final = 14 * DAY_MS
 """Events of so many days stand by their days in a prompt: somebody who plans a week looks into the next one, too."""
 SCENE_WEIGHT: Final = 0.6
-"""A story note of this weight is the scene in which the person stands; lighter ones are its threads.
-
-With scenes .93 of the open matters stood on the lists of 18 people, .87 without
-(`benchmarks.quality.plugins:returning`, notes without a mistake).
-"""
+"""A story note of this weight is the scene in which the person stands; lighter ones are its threads."""
 
 
 @dataclass(frozen=True, slots=True)

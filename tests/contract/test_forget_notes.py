@@ -166,7 +166,7 @@ async def test_what_a_forgotten_note_rested_on_is_told_no_more(place, memory, sa
     await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
 
     assert "seven three" not in await told(memory, "What was the PIN of the gate?")
-    assert "squeaks" in await told(memory, "What about the gate that squeaks?")
+    assert "squeaks" in await told(memory, "What is it that squeaks?")
     assert any("seven three nine" in item.text for item in await memory.search(HERE, "PIN of the gate"))
     async with open_memory(place) as after:
         assert "seven three" not in await told(after, "What was the PIN of the gate?")
@@ -196,10 +196,17 @@ async def test_a_model_is_told_that_a_note_went_and_nothing_of_it(memory, say, m
 async def test_what_was_said_of_a_session_goes_with_the_note_that_it_rested_on(memory, say):
     """Neither the keeper's line nor the first words of an earlier session tell it."""
     await say("The PIN of the gate is seven three nine.", add("n_1", "The gate's PIN: seven three nine", "t_1"))
-    line = SessionLine("s_1", HERE, "the gate's PIN", "It is seven three nine.", turn_ids=("t_1",), read_through_seq=1)
+    line = SessionLine(
+        "s_1",
+        HERE,
+        "the gate's PIN",
+        "Your neighbour Odile knows, too, that it is seven three nine.",
+        turn_ids=("t_1",),
+        read_through_seq=1,
+    )
     await memory.db.write(put_session_line(line))
     await say("Good evening.", session=2)
-    assert "It is seven three nine" in await told(memory, "Hello again")
+    assert "it is seven three nine" in await told(memory, "Hello again")
     await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
 
     assert "PIN" not in await told(memory, "Hello again")
