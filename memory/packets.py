@@ -72,6 +72,8 @@ class ConversationContextPacket(Contract):
     session_status: SessionStatus
     recent_turn_summaries: tuple[str, ...] = ()
     rolling_session_summary: str = ""
+    standing: str = ""
+    """Where the session stands in a keeper's words, before the summary, of what it read."""
     active_topics: tuple[str, ...] = ()
     active_job_refs: tuple[str, ...] = ()
     jobs: tuple[JobProgress, ...] = ()

@@ -16,7 +16,7 @@ _ORDER: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("retrieved", {"retrieved": ()}),
     ("threads", {"threads": ""}),
     ("memories", {"notes_lasting": "", "notes_changed": ""}),
-    ("summary", {"rolling_session_summary": ""}),
+    ("summary", {"rolling_session_summary": "", "standing": ""}),
 )
 """The order of cuts, by tier."""
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeVar
 from memory.context.budget import Budget
 from memory.context.compaction.plan import gaps, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
-from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, beginning, title_of
+from memory.context.earlier import CACHED_SESSIONS, UNREAD, EarlierSessions, beginning, title_of
 from memory.context.finds import MAX_FINDS, SearchPort, find, replace_by_notes, with_forgotten, with_notes
 from memory.context.notes_block import (
     COLD_MS,
@@ -31,9 +31,9 @@ from memory.context.notes_block import (
     since_taken,
     take,
 )
-from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved, without_ring
+from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved, speakers, without_ring
 from memory.context.tiers import shown_whole
-from memory.context.transcript import NOBODY, local_time, user_message
+from memory.context.transcript import local_time, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Ledger
@@ -135,6 +135,14 @@ class Assembler:
         days = await self._tier(
             "today", errors, lambda: told(state, titles, remembered.then, now_ms, zone), NO_SESSIONS
         )
+        reading = await self._tier(
+            "summary",
+            errors,
+            lambda: self._earlier.reading(
+                state, titles.get(state.session_id), remembered.block.mark, remembered.then, silent
+            ),
+            UNREAD,
+        )
         found = await self._tier(
             "retrieved",
             errors,
@@ -174,7 +182,7 @@ class Assembler:
                     person=occasion.person,
                     person_id=user_id,
                     is_group=occasion.names is not None,
-                    speakers=await self._speakers([*history, *found], occasion),
+                    speakers=await speakers([*history, *found], occasion),
                 ),
                 history=history,
                 taken_back=self._taken_back(state),
@@ -187,6 +195,7 @@ class Assembler:
                     now_ms,
                 ),
                 retrieved=found,
+                reading=reading,
                 today=days[0],
                 last_conversation=days[1],
                 reserved=reserved,
@@ -289,18 +298,6 @@ class Assembler:
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
         return block
-
-    async def _speakers(
-        self, said: Sequence[ConversationTurn | RetrievedItem], occasion: Occasion
-    ) -> Mapping[int, str]:
-        """Return the names in a group; none in a conversation of one person, or when they cannot be told now."""
-        if occasion.names is None:
-            return NOBODY
-        try:
-            return await occasion.names({each.user_id for each in said if each.user_id is not None})
-        except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
-            log.warning("the names of a group are left out of the packet: %s", error)
-            return NOBODY
 
     async def _search(
         self,

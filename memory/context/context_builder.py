@@ -19,7 +19,7 @@ from memory.context.budget import (
     TIERS,
     Budget,
 )
-from memory.context.earlier import ASKED_CHARS
+from memory.context.earlier import ASKED_CHARS, UNREAD, Reading
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
@@ -98,6 +98,8 @@ class ContextInputs:
     fields: Fields = Fields()
     retrieved: Sequence[RetrievedItem] = ()
     """Best first."""
+    reading: Reading = UNREAD
+    """What a keeper read of the turns that are cut."""
     today: Sequence[str] = ()
     """Earlier sessions of the day, a line each, the latest first."""
     last_conversation: Sequence[str] = ()
@@ -188,16 +190,21 @@ def _summary(
 ) -> None:
     """Take the compaction's summary with its subject, or the rolling one when turns are missing.
 
-    Without the lines that notes tell, and of ours those whose sentence is `shown` word for word.
+    Before it the keeper's standing. Without the lines that notes tell, and of ours those whose sentence is `shown` word
+    for word, or that a keeper has read: it may hold no longer, or be somebody else's, in a pasted text.
     """
-    compaction, notes = inputs.state.compaction, inputs.block.lines.values()
-    summary = compaction.summary if compaction else inputs.state.rolling_summary if missing else ""
-    task = compaction.current_task if compaction and not notes else ""
-    part.offer_lines([f"At work on: {task}"] if task else (), counter)
-    words = NoteWords.of(notes)
+    notes, compaction = inputs.block.lines.values(), inputs.state.compaction
+    if not (compaction or missing):
+        return
+    summary = compaction.summary if compaction else inputs.state.rolling_summary
+    words, reading = NoteWords.of(notes), inputs.reading
+    task = compaction.current_task if compaction and not notes and not reading.standing else ""
+    part.offer_lines([reading.standing, f"At work on: {task}" if task else ""], counter)
     if summary.startswith(HEADER):
         said = " ".join(" ".join(f"{turn.user_text} {turn.assistant_text}" for turn in shown).split())
-        summary = without_lines(summary, lambda line: line.removesuffix("…").strip() in said or words.tell(line))
+        summary = without_lines(
+            summary, lambda line: line.rstrip(" …") in said or words.tell(line) or not reading.tells(line)
+        )
     part.offer_lines(words.untold(summary.splitlines()), counter)
 
 
@@ -267,13 +274,15 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
     """Return the packet that the parts make up, with a receipt for each tier."""
     state, fields = inputs.state, inputs.fields
     turns = tuple(sorted(parts["history"].values, key=lambda turn: turn.seq))
-    missing = _missing(inputs, parts["history"])
+    missing, summary = _missing(inputs, parts["history"]), parts["summary"].values
+    standing = summary[:1] if inputs.reading.standing else []
     of_notes: dict[_Section, list[str]] = {"changed": [], "events": [], "lasting": []}
     for section, line in parts["memories"].values:
         of_notes[section].append(line)
     update: dict[str, Any] = {
         "recent_turn_summaries": tuple(map(_turn_line, turns[-MIN_TURNS:])),
-        "rolling_session_summary": "\n".join(parts["summary"].values),
+        "rolling_session_summary": "\n".join(summary[len(standing) :]),
+        "standing": "".join(standing),
         "active_topics": (fields.title,) if fields.title else (),
         "active_job_refs": fields.job_refs,
         "jobs": fields.jobs,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -19,7 +20,7 @@ from memory.search.terms import split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
 from memory.text import asks_at_the_end, last_sentences, whole_sentences
-from memory.types import BY_CLOCK, ConversationTurn, SessionState
+from memory.types import BY_CLOCK, ConversationTurn, NotesMark, SessionState
 from memory.zones import zone_of
 
 SESSIONS_READ: Final = 50
@@ -42,6 +43,23 @@ LEAST_TELLING: Final = 2
 CACHED_SESSIONS: Final = 256
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How far a keeper read the session whose oldest messages are cut."""
+
+    standing: str = ""
+    """Where it stands, without what the notes contradict."""
+    unread: str | None = None
+    """The words of cut turns that no keeper read and no note rests on; None where no keeper read any."""
+
+    def tells(self, line: str) -> bool:
+        """Whether an extractive summary still has to tell a sentence, which may be cut."""
+        return self.unread is None or line.rstrip(" …") in self.unread
+
+
+UNREAD: Final = Reading()
+
+
 class EarlierSessions:
     """Tells of earlier sessions; how one began is read once."""
 
@@ -50,11 +68,13 @@ class EarlierSessions:
         self._ledgers = ledgers
         self._turns: OrderedDict[tuple[str, int, str], ConversationTurn | None] = OrderedDict()
         self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
+        self._readings: OrderedDict[Hashable, Reading] = OrderedDict()
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory (P13)."""
         self._turns.clear()
         self._standings.clear()
+        self._readings.clear()
 
     async def answered_ms(self, state: SessionState) -> int:
         """When the last message of a conversation was said that was answered; 0 for none."""
@@ -123,6 +143,34 @@ class EarlierSessions:
             while len(self._standings) > CACHED_SESSIONS:
                 self._standings.popitem(last=False)
         return self._standings[key]
+
+    async def reading(
+        self,
+        state: SessionState,
+        line: SessionLine | None,
+        mark: NotesMark | None,
+        ledger: Ledger,
+        silent: Collection[str],
+    ) -> Reading:
+        """Where this session stands, in place of the turns that are folded; the same as long as its block is.
+
+        A new reading would change the prompt's beginning, which providers cache. Turns that nobody read are few: a
+        keeper reads every twenty.
+        """
+        if line is None or not line.standing:
+            return UNREAD
+        folded_seq = state.compaction.history_from_seq - 1 if state.compaction else state.summarized_through_seq
+        key = (line.session_id, mark, folded_seq, ledger.epoch, *sorted(silent))
+        if key not in self._readings:
+            first = line.read_through_seq + 1
+            turns = await self._store.turns_between(line.session_id, first, folded_seq) if first <= folded_seq else []
+            noted = {turn_id for note in ledger for turn_id in note.turn_ids}
+            left = (f"{each.user_text} {each.assistant_text}" for each in turns if each.turn_id not in noted)
+            standing = (await self._standing([line], ledger))[line.session_id]
+            self._readings[key] = Reading(one_line(standing), one_line(" ".join(left)))
+            while len(self._readings) > CACHED_SESSIONS:
+                self._readings.popitem(last=False)
+        return self._readings[key]
 
     async def _beginning(self, row: SessionRow, epoch: str, silent: Collection[str]) -> str:
         """Return the first words of a session where they tell something; "" for a `silent` turn's."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from memory.context.transcript import NOBODY
 from memory.ledger.types import NoteChange
 from memory.ledger.views import EVERYTHING, Scope
-from memory.types import SessionState
+from memory.packets import RetrievedItem
+from memory.types import ConversationTurn, SessionState
+
+log = logging.getLogger(__name__)
 
 Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
 """User id → name, of those that are known."""
@@ -74,6 +79,17 @@ class Prepared:
 PLAIN = Occasion()
 NOTHING_RESERVED = Reserved()
 UNPREPARED = Prepared()
+
+
+async def speakers(said: Iterable[ConversationTurn | RetrievedItem], occasion: Occasion) -> Mapping[int, str]:
+    """The names in a group; none in a conversation of one person, or when they cannot be told now."""
+    if occasion.names is None:
+        return NOBODY
+    try:
+        return await occasion.names({each.user_id for each in said if each.user_id is not None})
+    except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
+        log.warning("the names of a group are left out of the packet: %s", error)
+        return NOBODY
 
 
 def without_ring(changes: Iterable[NoteChange], rung: int) -> list[NoteChange]:

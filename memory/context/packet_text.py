@@ -27,6 +27,7 @@ from memory.context.transcript import (
 from memory.ledger.lines import brief_moment
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import TokenCounter
+from memory.sessions.summarizer import HEADER
 
 STABLE_TITLE: Final = "What the assistant remembers."
 SUMMARY_TITLE: Final = "Summary of what came before the messages below."
@@ -50,7 +51,9 @@ def stable_text(packet: ConversationContextPacket) -> str:
         (OPEN, packet.threads),
         (EARLIER, "\n".join(filter(None, (packet.last_conversation, packet.today)))),
     )
-    return "\n\n".join(filter(None, (fence(known, STABLE_TITLE), fence(packet.rolling_session_summary, SUMMARY_TITLE))))
+    lines = packet.rolling_session_summary.removeprefix(HEADER).lstrip()  # the fence's heading says the same
+    summary = "\n".join(filter(None, (packet.standing, lines)))
+    return "\n\n".join(filter(None, (fence(known, STABLE_TITLE), fence(summary, SUMMARY_TITLE))))
 
 
 def turn_text(packet: ConversationContextPacket) -> str:

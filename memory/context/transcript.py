@@ -60,9 +60,10 @@ class PromptMessage:
     tool_calls: tuple[ToolCall, ...] = ()
 
 
-def truncation_marker(turns: int) -> str:
-    """Return the sentence that stands where `turns` earlier turns were left out."""
-    return f"[Earlier messages truncated: {turns} turns]"
+def truncation_marker(turns: int, *, again: bool = False) -> str:
+    """Return the sentence that stands where `turns` earlier turns were left out; `again` behind one that was kept."""
+    how_many = f"{turns} turn{'s' * (turns != 1)}"
+    return f"[… {how_many}]" if again else f"[Earlier messages truncated: {how_many}]"
 
 
 def clip(text: str, max_chars: int) -> str:
@@ -183,14 +184,14 @@ def turn_marks(
     that was `taken_back` (its seq) is no gap. Marks do not change when a turn is added behind them.
     """
     marks: list[str] = []
-    day, last_seq = "", 0
+    day, last_seq, is_cut = "", 0, False
     for turn in turns:
         left_out = turn.seq - last_seq - 1 - sum(last_seq < seq < turn.seq for seq in taken_back)
-        gap = f"{truncation_marker(left_out)}\n\n" if left_out > 0 else ""
+        gap = f"{truncation_marker(left_out, again=is_cut)}\n\n" if left_out > 0 else ""
         today, minute = local_moment(turn.created_at_ms, time_zone)
         mark = (f"[{minute}] " if today == day else f"[{today} {minute}] ") if times else ""
         marks.append(gap + mark + (f"{EDITED} " if turn.turn_id in edited else ""))
-        day, last_seq = today, turn.seq
+        day, last_seq, is_cut = today, turn.seq, is_cut or left_out > 0
     return marks
 
 

@@ -1,6 +1,7 @@
 """Packets and compactions over a real database: what is gathered, stored, undone, and what may fail."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -22,6 +23,7 @@ from memory.ports import Statement
 from memory.privacy.notes import NotesPlanner
 from memory.search.languages import Languages
 from memory.sessions.measures import Measures
+from memory.sessions.summarizer import HEADER
 from memory.storage.store import insert_session, update_session
 from memory.storage.turn_rows import insert_turn
 from memory.testing import (
@@ -850,6 +852,34 @@ async def test_facts_of_compacted_turns_stay_in_the_prompt(store, desk):
     text = " ".join(message.text for message in prompt(packet, "hi"))
 
     assert [n for n in range(1, 9) if f"{n}{n}{n}" not in text] == []
+
+
+async def test_what_a_keeper_read_is_summed_up_in_its_words(store, desk):
+    """Of a baker's day lines stood that had been taken back since, and a pasted article's as hers (a trial).
+
+    Sentences stand for turns alone that nobody read and no note rests on; all of it stays the same with the notes.
+    """
+    texts = ["The cake gets 300 pistachios.", "Flour is up 7 percent, a paper says.", "The oven costs 14800 euros."]
+    lines = [f"- Person: {text}" for text in (*texts, "My locker is number 512.")]
+    state = await desk.session(
+        "s_1", [*texts, "My locker is number 512.", *["Hm."] * 6], ended_at_ms=NOW_MS,
+        compaction=CompactionMark(
+            compaction_id="c_1", history_from_seq=5, summary="\n".join([HEADER, *lines]), summary_tokens=60
+        ),
+    )  # fmt: skip
+    await note(store, Add(kind="question", text="Which oven", note_id="n_1", fields={"turn_ids": ("s_1_3",)}))
+    unread = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    line = SessionLine("s_1", "tg:1:1:0", "Cake", "The cake will be lemon.", ("s_1_1",), 2, written_at_ms=NOW_MS)
+    await store.db.write(put_session_line(line))
+    gatherer, state = assembler(store), marked(state, unread.notes_mark)
+    read = await gatherer.packet(state, "hi", now_ms=NOW_MS)
+    later = replace(line, standing="All is well.", version=1)
+    await store.db.write(put_session_line(later))
+
+    assert unread.rolling_session_summary.splitlines() == [HEADER, *lines]
+    assert (read.standing, read.rolling_session_summary) == ("The cake will be lemon.", f"{HEADER}\n{lines[3]}")
+    assert f"The cake will be lemon.\n{lines[3]}\n</data" in stable_text(read)
+    assert stable_text(await gatherer.packet(state, "hi", now_ms=NOW_MS)) == stable_text(read)
 
 
 async def test_an_undo_brings_the_turns_back_and_holds(store, desk):

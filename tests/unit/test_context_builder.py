@@ -178,8 +178,8 @@ def test_what_was_left_out_is_marked_where_it_was():
     packet = build(inputs(state=make_state(last_seq=10, compaction=mark), history=turns(10)), Budget(), COUNTER)
     said = [each.text for each in prompt(packet, "and?") if each.role == "user"]
 
-    assert "[Earlier messages truncated: 1 turns]\n\n[Tue" in said[0]
-    assert said[1].startswith("[Earlier messages truncated: 5 turns]\n\n[22:")
+    assert "[Earlier messages truncated: 1 turn]\n\n[Tue" in said[0]
+    assert said[1].startswith("[… 5 turns]\n\n[22:")
     assert not any("truncated" in text for text in said[2:])
 
 

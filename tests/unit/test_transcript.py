@@ -113,6 +113,9 @@ def test_a_short_tool_output_is_left_alone():
 def test_the_marker_counts_turns():
     """000 asks for a marker where earlier messages are missing."""
     assert truncation_marker(12) == "[Earlier messages truncated: 12 turns]"
+    assert truncation_marker(1, again=True) == "[… 1 turn]"
+    marks = turn_marks([make_turn(seq=seq) for seq in (1, 5, 7)], "UTC", times=False)
+    assert marks == ["", "[Earlier messages truncated: 3 turns]\n\n", "[… 1 turn]\n\n"]
 
 
 @pytest.mark.parametrize(
