@@ -125,9 +125,10 @@ def _echo(matter: Matter, known: Known, turn_id: str, message: str, answer: str)
 
 def _stays(note: Note, plan: ForgetPlan) -> bool:
     """Return whether a note stays that rests on these turns, or shares people and things with a part that goes."""
+    if not plan.touched.isdisjoint(note.turn_ids):
+        return note.text not in plan.values
     cut = "\n".join(each.said for each in plan.cuts.values())
-    rests = not plan.touched.isdisjoint(note.turn_ids)
-    return note.note_id in plan.staying and (rests or len(held(telling_forms(note.text), cut)) >= SHARED_WORDS)
+    return note.note_id in plan.staying and len(held(telling_forms(note.text), cut)) >= SHARED_WORDS
 
 
 def _parts(cuts: Mapping[str, Cut]) -> Iterator[Echo]:

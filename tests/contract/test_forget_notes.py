@@ -466,3 +466,15 @@ async def test_a_message_that_was_found_by_words_leaves_all_that_was_noted_of_it
     assert await texts(memory) == ["Dentist: 20th"]
     await memory.recorder.settle()
     assert b"zebrafish" not in raw(memory)
+
+
+async def test_a_near_twin_of_the_same_message_is_named_as_staying(memory, say):
+    """The eggs come on Tuesday, the butter on Thursday: who forgets the butter alone is told that the eggs stay."""
+    twins = (
+        add("n_1", "The Blanc farm brings you the eggs", "t_1"),
+        add("n_2", "The Blanc farm brings you the butter", "t_1"),
+    )
+    await say("The Blanc farm brings the eggs on Tuesday and the butter on Thursday.", *twins)
+
+    foreseen = await memory.forgetter.foresee(ForgetRequest(HERE, note_ids=("n_2",)))
+    assert foreseen.stays == ("The Blanc farm brings you the eggs",)
