@@ -156,8 +156,8 @@ def is_on_agenda(note: Note, now_ms: int, *, for_model: bool = False) -> bool:
 
 
 def is_work(note: Note) -> bool:
-    """Whether a note that rings is the assistant's own to do: a title and the words put to the model at its time."""
-    return note.rings and note.owner == ASSISTANT
+    """Whether a note that rings is work of the assistant's: a title and the words put to the model at its time."""
+    return note.rings and note.kind == "task" and note.owner == ASSISTANT
 
 
 def has_dates_to_come(notes: Iterable[Note], now_ms: int) -> bool:

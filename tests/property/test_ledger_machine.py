@@ -231,9 +231,10 @@ class LedgerMachine(RuleBasedStateMachine):
         ringing = {note.number for note in views.ringing(ledger, START_MS)}
         ids = {note.note_id: note.number for note in ledger}
         agenda = {note.number for note in views.agenda(ledger, START_MS)}
-        assert to_do <= agenda
+        work = {n for n in standing if views.is_work(ledger.notes[n])}
+        assert to_do - work <= agenda
         assert agenda | known | ringing <= standing
-        assert {n for n in standing if ledger.notes[n].is_real and not ledger.notes[n].rings} <= agenda | known
+        assert {n for n in standing - work if ledger.notes[n].is_real} <= agenda | known
         assert not any(ledger.notes[n].is_real for n in agenda & known)
         assert {ids[each.loop_id] for each in views.loops_of(ledger, START_MS)} == to_do
         assert {ids[each] for each in views.job_refs_of(ledger)} <= ringing

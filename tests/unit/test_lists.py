@@ -426,6 +426,13 @@ def test_work_by_the_clock_is_nobodys_open_matter():
     assert by_heading(ledger, START_MS) == []
 
 
+def test_what_the_assistant_promised_stays_open_though_it_rings():
+    """“I'll ask you how the exam went” is no work by the clock: it stands on /loops until somebody says a word."""
+    promise = ("promise", "I ask you how the exam went", {"owner": "assistant", "rings_from": "2023-11-15T09:00"})
+
+    assert [note.text for note in agenda(ledger_of(promise), START_MS)] == ["I ask you how the exam went"]
+
+
 def test_done_ends_one_date_of_a_series():
     """That which rang, else the one of today; the series itself goes on."""
     rang = series_note(occurrences=(Occurrence(original_local="2023-11-19T19:00", state="rang"),))

@@ -13,7 +13,7 @@ from bot.dates import rhythm_in, tomorrow_in
 from bot.lines import reworded
 from memory.ledger import lines, series, views
 from memory.ledger.apply import folded
-from memory.ledger.types import USER, Add, Change, Kind, Move, Note
+from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,9 @@ def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
     note_id = desk.note_id("remind", wish.text, wish.at, wish.repeats)
     owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
     fields = desk.origin() | rings | {"owner": owner}
-    kind: Kind = "event" if rings.get("due_exact") and not rings["repeats"] else "task"
+    kind: Kind = "promise" if owner == ASSISTANT else "task"
+    if rings.get("due_exact") and not rings["repeats"]:
+        kind = "event"
     return desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields), text=False)
 
 
