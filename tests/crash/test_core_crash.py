@@ -60,6 +60,7 @@ def lines_of_turns(lines):
     return [line for line in lines if line.startswith("t_")]
 
 
+@pytest.mark.sweep
 async def test_a_kill_at_every_fault_point_loses_and_repeats_nothing(tmp_path):
     """The child dies at point 1, 2, 3 … of recording two turns; after a restart all is as if nothing had happened."""
     count, names = points_of(tmp_path)
@@ -79,6 +80,7 @@ async def test_a_kill_at_every_fault_point_loses_and_repeats_nothing(tmp_path):
     assert len(final_states) == 1
 
 
+@pytest.mark.sweep
 async def test_a_kill_during_the_recovery_changes_nothing(tmp_path):
     """Dead before the checkpoint of turn 1, then dead again at every point of the next start: the end is the same."""
     for point in range(1, 9):

@@ -23,6 +23,7 @@ def rows(folder, query):
         return db.execute(query).fetchall()
 
 
+@pytest.mark.sweep
 def test_a_kill_at_every_step_of_a_reading_asks_the_model_at_most_once_more(tmp_path):
     """The outcome is that of a life without a death, every answer that was stored is paid for once."""
     log = tmp_path / "points.log"

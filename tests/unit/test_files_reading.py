@@ -96,6 +96,7 @@ async def test_a_pdf_bomb_ends_within_its_limits(tmp_path):
     assert reading.error in {"memory", "damaged", "time"} or blank_pages(reading.pages) == [1]
 
 
+@pytest.mark.sweep
 async def test_of_ten_thousand_pages_the_first_two_thousand_are_read(tmp_path):
     """More pages than are taken: those before are kept, and how many there are is told."""
     _, reading = await read(tmp_path, pdf(["page"] * 10_000))
