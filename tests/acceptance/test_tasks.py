@@ -68,7 +68,7 @@ async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
     await scheduled(api, model, bot)
     told = bot_texts(api)[-1]
     assert "every day" in told
-    assert "first today at 11:00 (UTC): What's due. It costs about as much each time as one of my answers." in told
+    assert "first today at 11:00 (UTC): What's due." in told
     assert TEXT not in told
 
     await bot.passes(hours=1)

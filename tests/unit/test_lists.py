@@ -389,9 +389,11 @@ def test_loops_say_where_dates_are_that_are_further_ahead():
     )
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
-    assert "What comes later" not in page(listed).text
-    assert "What comes later is in /memory.\n\nTap a number" in page(listed, 6).text
-    assert loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\nWhat comes later is in /memory."
+    assert "Dates further" not in page(listed).text
+    assert "Dates further ahead are in /memory.\n\nTap a number" in page(listed, 6).text
+    assert (
+        loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\nDates further ahead are in /memory."
+    )
 
 
 def test_what_lasts_several_days_is_on_until_its_last():

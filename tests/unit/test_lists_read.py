@@ -347,7 +347,7 @@ No date
 Story: The captain
 19. The ship lies off Tortuga
 
-What comes later is in /memory.
+Dates further ahead are in /memory.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -477,7 +477,7 @@ Ohne Termin
 Geschichte: The captain
 19. Das Schiff liegt vor Tortuga
 
-Was später kommt, steht in /memory.
+Spätere Termine stehen in /memory.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -607,7 +607,7 @@ Sin fecha
 Historia: The captain
 19. El barco está frente a Tortuga
 
-Lo que viene después está en /memory.
+Las fechas más lejanas están en /memory.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -737,7 +737,7 @@ Sans date
 Histoire : The captain
 19. Le navire est au large de Tortuga
 
-La suite est dans /memory.
+Les dates plus lointaines sont dans /memory.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---

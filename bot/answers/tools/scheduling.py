@@ -31,7 +31,7 @@ _PARAMETERS: Final = {
     "type": "object",
     "properties": {
         "title": _TEXT | {"description": "For their lists: Bread history."},
-        "text": _TEXT | {"description": "The work, complete in itself."},
+        "text": _TEXT | {"description": "Your work, as they'd ask."},
         "at": _TEXT | {"description": "As in remind."},
         "repeats": _TEXT | {"description": "As in remind."},
         "missed": _TEXT | {"description": "If I was off: once (late, the default), skip, or the last hour, 10:00."},
@@ -123,12 +123,12 @@ class ScheduleTool:
         return written({"tool": name, "arguments": arguments})
 
     async def _cost(self) -> str:
-        """The cost of each run, as far as answers of late tell."""
+        """The cost of each run, as far as answers of late tell; "" where their price is not known."""
         ask = self._desk.ask
         where = {"conversation_id": ask.conversation_id, "since_ms": ask.now_ms - LATELY_MS}
         row = await self._db.read_one("task_figures", **where)
         if row is None or row["cost_nanodollars"] is None:
-            return replies.say("task_cost_unknown")
+            return ""
         return replies.say("task_cost", amount=money(round(row["cost_nanodollars"])))
 
 
@@ -149,7 +149,7 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
         said.append(replies.say("task_first"))
     if missed := missed_text(task):
         said.append(missed)
-    return " ".join([*said, cost])
+    return " ".join([*said, *([cost] if cost else [])])
 
 
 def missed_text(task: Task) -> str:

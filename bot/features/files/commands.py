@@ -11,6 +11,7 @@ from bot.delivery.outbox import SENT_BACK, Button, OutgoingMessage, file_back, t
 from bot.features.files.deleting import deleted_message
 from bot.features.files.names import name_of, title_of
 from bot.files.rows import StoredFile
+from bot.files.types import TEXT
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -119,7 +120,8 @@ class FileCommands:
 
 
 def _line(file: StoredFile, called: str) -> str:
-    what = ", ".join(filter(None, (file.label, replies.size(file.size_bytes) if file.digest else "")))
+    kind = file.label if file.label != TEXT.label else ""  # its name says as much, and in no language
+    what = ", ".join(filter(None, (kind, replies.size(file.size_bytes) if file.digest else "")))
     return f"{file.number}. {called}{f' ({what})' if what else ''}"
 
 
