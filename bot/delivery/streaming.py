@@ -118,7 +118,8 @@ class LiveAnswer:
         while True:
             await self._grown.wait()
             self._grown.clear()
-            pause_s = await self._quietly(self._show_once(shown_text(self._text)))
+            text = shown_text(self._text)  # "" for "**": Telegram refuses a message without a text
+            pause_s = await self._quietly(self._show_once(text)) if text else DRAFT_EVERY_S
             await asyncio.sleep(pause_s or DRAFT_EVERY_S)
 
     async def _quietly(self, showing: Awaitable[float]) -> float:
@@ -151,12 +152,12 @@ class LiveAnswer:
             await self._previews.bot.send_message_draft(
                 self._target.chat_id, self._draft_id, text, message_thread_id=self._target.thread_id
             )
-        except (
-            BadRequest,
-            InvalidToken,
-        ) as exc:  # 404 is how a server lacks a method
+        except InvalidToken as exc:  # 404 is how a server lacks a method
             self._previews.drafts_work = False
             log.info("drafts are unavailable here; showing only 'typing…'", error=str(exc))
+        except BadRequest as exc:  # this chat, or this text: others have their drafts
+            self._mode = "off"
+            log.info("a draft was refused; this answer shows only 'typing…'", chat=self._target.chat_id, error=str(exc))
 
     async def _edit(self, text: str) -> None:
         if self.message_id is not None:

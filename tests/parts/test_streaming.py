@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from telegram.error import BadRequest, NetworkError
+from telegram.error import BadRequest, InvalidToken, NetworkError
 
 from bot.delivery import streaming
 from bot.delivery.outbox import Target
@@ -18,7 +18,7 @@ TURN = "t_0a1b2c"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Show what grows without Telegram's pauses."""
-    for name in ("TYPING_EVERY_S", "DRAFT_EVERY_S", "EDIT_EVERY_S"):
+    for name in ("UNSEEN_S", "TYPING_EVERY_S", "DRAFT_EVERY_S", "EDIT_EVERY_S"):
         monkeypatch.setattr(streaming, name, 0.001)
 
 
@@ -66,9 +66,43 @@ async def test_a_preview_from_before_the_death_is_taken_up(start, screen):
         assert live.message_id == before.message_id
 
 
+@pytest.mark.parametrize(
+    ("place", "mode", "call"), [(HERE, "draft", "send_message_draft"), (GROUP, "edit", "send_message")]
+)
+async def test_an_answer_that_begins_with_a_mark_shows_its_first_word_first(one, screen, place, mode, call):
+    """Of the two stars of a bold word nothing is to be seen yet, and a message without a text is refused."""
+    async with one.services.previews.live(place, TURN, mode, None) as live:
+        for beginning in ("*", "**", "**\n", "** "):
+            live.grow(beginning)
+            await asyncio.sleep(0.01)
+        live.grow("**Once** upon")
+        await screen.until(lambda: screen.of(call))
+
+    assert screen.of(call)[0]["text"].removesuffix(streaming.GROWING) == "Once upon"
+
+
+async def test_a_draft_that_is_refused_ends_those_of_its_answer_alone(one, screen):
+    """It may be about this chat or this text: the next answer grows again."""
+    screen.faults["send_message_draft"] = [BadRequest("chat not found")]
+    async with one.services.previews.live(HERE, TURN, "draft", None) as live:
+        live.grow("Once")
+        await screen.until(lambda: screen.of("send_message_draft"))
+        typing = len(screen.of("send_chat_action"))
+        live.grow("Once upon")
+        await screen.until(lambda: len(screen.of("send_chat_action")) > typing)
+    assert len(screen.of("send_message_draft")) == 1
+
+    async with one.services.previews.live(HERE, "t_0a1b2d", "draft", None) as live:
+        live.grow("And then")
+        await screen.until(lambda: len(screen.of("send_message_draft")) > 1)
+
+
 async def test_a_server_without_drafts_is_asked_once(one, screen):
     """From then on only "typing…" is shown."""
-    screen.faults["send_message_draft"] = [BadRequest("method not found")]
+    screen.faults["send_message_draft"] = [InvalidToken("Not Found")]
+    async with one.services.previews.live(HERE, "t_0a1b2b", "draft", None) as live:
+        live.grow("A tale")
+        await screen.until(lambda: screen.of("send_message_draft"))
     async with one.services.previews.live(HERE, TURN, "draft", None) as live:
         live.grow("Once")
         await screen.until(lambda: screen.of("send_message_draft"))
