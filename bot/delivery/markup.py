@@ -23,9 +23,13 @@ MARKUP: Final = frozenset("*_~|#>-+=:\\`[]()!")
 LINKED: Final = frozenset({"http", "https", "tg"})
 _PLAIN: Final = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:?!'\"()-])*")
 """A line that begins with a letter and has no sign of markup: many answers need no parser."""
-_BOLD: Final = re.compile(r"(?<![\w*])\*\*(?=[^\s*])|(?<=[^\s*])\*\*(?![\w*])|\*{1,2}\Z")
-_HEADING: Final = re.compile(r"^#{1,6} +", re.MULTILINE)
-_LISTED: Final = re.compile(r"^[-*] +", re.MULTILINE)
+_MARK: Final = re.compile(
+    r"(?P<code>```[\s\S]*?(?:```|\Z)|`[^`\n]+`)"
+    r"|^#{1,6} +|^(?P<item>[-*] +)"
+    r"|(?<![\w*])\*\*(?=[^\s*])|(?<=[^\s*])\*\*(?![\w*])|\*{1,2}\Z",
+    re.MULTILINE,
+)
+"""Code, which keeps its signs, then those of headings, lists and bold words."""
 _PUNCTUATION: Final = re.compile(rb"[!-/:-@\[-`{-~]")
 _BACKSLASHES: Final = re.compile(r"(\\+)(.?)|\](?=:)")
 _ESCAPED: Final = frozenset("*_`~#|$")
@@ -43,12 +47,12 @@ Inserts = dict[int, bytes]
 def unmarked(text: str) -> str:
     """The text without the signs of bold words, headings and lists, for a place that shows no form: never raises.
 
-    Also one that has not come to its end, or was cut: `a **b` loses its stars.
+    Also one that has not come to its end, or was cut: `a **b` loses its stars. Code keeps its own.
 
-    >>> unmarked("## **Plan**: 2**3")
-    'Plan: 2**3'
+    >>> unmarked("## **Plan**: 2**3, `**kw`")
+    'Plan: 2**3, `**kw`'
     """
-    return _BOLD.sub("", _LISTED.sub("• ", _HEADING.sub("", text)))
+    return _MARK.sub(lambda mark: mark["code"] or ("• " if mark["item"] else ""), text)
 
 
 def formatted(text: str) -> tuple[str, list[Any]] | None:

@@ -152,3 +152,16 @@ def test_of_an_answer_that_is_too_long_for_a_message_the_end_is_shown():
     assert len(text) <= streaming.MAX_SHOWN_CHARS + 2
     assert text.startswith("… ")
     assert text.endswith(" end")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("## Add\n```python\n# add one\n- x ** 2 **kw", "Add\n```python\n# add one\n- x ** 2 **kw"),
+        ("```\n**kw\n```\n# **So**\n* one", "```\n**kw\n```\nSo\n• one"),
+        ("**Call `f(**kw)`** with `*a", "Call `f(**kw)` with `*a"),
+    ],
+)
+def test_code_keeps_its_signs_while_it_grows(text, shown):
+    """A comment is no heading, and two stars are a power: what follows the code is without marks again."""
+    assert streaming.shown_text(text) == shown
