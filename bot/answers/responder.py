@@ -82,6 +82,8 @@ class Ask:
     """Calls of further tools that were made for this turn before: by an attempt that was broken off, or by a tap."""
     repeats: tuple[str, ...] = ()
     """The turns that answered this very message before."""
+    of_edit: bool = False
+    """True when the message was edited since: what those turns did was taken back."""
     news: tuple[CallRow, ...] = ()
     """Calls that were decided since the model heard last."""
     polls: tuple[EndedPoll, ...] = ()

@@ -109,7 +109,10 @@ class Answering:
             if before:  # what was written first is not what the person says now
                 await withdraw(self._services, envelope, before)
             said = AskedAgain(
-                meant["text"], third_party=meant.get("third_party", False), repeats=(before,) if before else ()
+                meant["text"],
+                third_party=meant.get("third_party", False),
+                repeats=(before,) if before else (),
+                of_edit=True,
             )
             of = {name: meant[name] for name in ("message_id", "user_id")} | {"answered_by": turn_id}
             values = {"button_id": tap.envelope.button_id, "payload_json": orjson.dumps(of).decode()}

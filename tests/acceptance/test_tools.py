@@ -10,6 +10,7 @@ from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, bot_lines, reply, rows, shows, tap
 
 from bot.answers.tools.past import NOTHING_HERE
+from bot.turns.steps.notices import ANOTHER, EDITED
 from memory.ledger.types import NO_WORDS, Actor, Change, End
 
 pytestmark = pytest.mark.acceptance
@@ -323,13 +324,15 @@ async def test_forgetting_offers_to_delete_the_messages_too(api, model, bot_here
     assert "Gone." in [line.text for line in bot_lines(api)]
 
 
-async def test_what_is_answered_again_is_told_what_was_taken_back(api, model, bot_here):
+@pytest.mark.parametrize("hours", [0, 30], ids=["in its session", "in a later one"])
+async def test_what_is_answered_again_is_told_what_was_taken_back(api, model, bot_here, hours):
     """The note of the first wording is gone, the model hears of it, and nothing counts as cut from the talk."""
     bot = await bot_here()
     model.reply = calling(ToolCall("note", {"text": "Order 200 baguettes", "kind": "task"}))
     said = api.people.says(PERSON, "200 baguettes please")
     await shows(api, "All done.")
     model.reply = lambda _: "Fine."
+    await bot.passes(hours=hours)
     await say(api, "and how is the weather?")
     api.people.edits(PERSON, said.message_id, "250 baguettes please")
     offer = await shows(api, "changed that one")
@@ -342,6 +345,11 @@ async def test_what_is_answered_again_is_told_what_was_taken_back(api, model, bo
     assert "#1 task: Order 200 baguettes (dropped" in prompt
     assert "truncated" not in prompt
     assert prompt.count("baguettes please") == 1
+    assert ANOTHER not in prompt
+
+    await say(api, "/retry")
+    assert ANOTHER in model.requests[-1].text
+    assert EDITED not in model.requests[-1].text
 
 
 async def test_an_answer_that_repeats_what_was_forgotten_is_among_what_would_go(api, model, bot_here):

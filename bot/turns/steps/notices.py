@@ -49,12 +49,7 @@ def orders(ask: Ask) -> tuple[str, ...]:
     """What the program asks for with a message that was answered before."""
     if not ask.repeats:
         return ()
-    return (EDITED if _undone(ask) else ANOTHER,)
-
-
-def _undone(ask: Ask) -> list[str]:
-    """The turns whose answer to this message was taken back with an edit."""
-    return [turn_id for turn_id in ask.repeats if turn_id in ask.state.undone]
+    return (EDITED if ask.of_edit else ANOTHER,)
 
 
 async def _deleted(services: Services, ask: Ask) -> list[str]:
@@ -70,9 +65,9 @@ async def _deleted(services: Services, ask: Ask) -> list[str]:
 
 async def _taken_back(services: Services, ask: Ask) -> list[str]:
     """Notes whose changes were undone with the first answer of a message that was edited, as they stand now."""
-    before = _undone(ask)
-    if not before:
+    if not ask.of_edit:
         return []
+    before = ask.repeats
     causes = [await services.memory.ledgers.caused_by(ask.conversation_id, f"edit:{turn_id}") for turn_id in before]
     doubtful = {
         note.number for note in ask.ledger if note.is_open and note.doubtful and set(before) & set(note.turn_ids)

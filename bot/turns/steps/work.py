@@ -48,6 +48,8 @@ class AskedAgain:
     """Length of the text before its middle was left out; 0 when it is whole."""
     repeats: tuple[str, ...] = ()
     """The turns that answered this before."""
+    of_edit: bool = False
+    """True when the message was edited since: those turns were taken back."""
     calls: tuple[CallRow, ...] = ()
     """Calls of tools that a tap has decided, whose results are answered."""
     material: Material = NOTHING
