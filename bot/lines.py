@@ -32,6 +32,8 @@ TO = "\u2013"
 """Between the first and the last of several days; before remarks, where brackets would be the second."""
 TITLE_END = ": "
 """Between the title of work and the work."""
+TITLE_WORDS = 4
+"""What stands before a colon in more words begins a list: `Tell Ana what is on today: visits, deadlines …`."""
 LINE_CHARS = 140
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
@@ -115,14 +117,16 @@ def _beginning(text: str) -> str:
 
 
 def entitled(title: str, work: str) -> str:
-    """The text of a note that is work: `Bread history: Tell me one …`. Work that has a title keeps its own."""
+    """The text of a note that is work: `Bread history: Tell me one …`; work that begins with its title is as it was."""
     named = shorten(CLAUSE_END.sub(" ", title), TITLE_CHARS)
-    return work if not named or _title_in(work) else f"{named}{TITLE_END}{work}"
+    is_there = work.casefold().startswith(f"{named}{TITLE_END}".casefold())
+    return work if not named or is_there else f"{named}{TITLE_END}{work}"
 
 
 def reworded(note: Note, text: str) -> str:
-    """Another text for a note; work keeps its title where the new text brings none."""
-    return entitled(_title_in(note.text), text) if is_work(note) else text
+    """Another text for a note; work keeps its title where the new text brings none, which is a few words."""
+    brings_one = 0 < len(_title_in(text).split()) <= TITLE_WORDS
+    return text if not is_work(note) or brings_one else entitled(_title_in(note.text), text)
 
 
 def _title_in(text: str) -> str:

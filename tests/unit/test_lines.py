@@ -411,6 +411,11 @@ def test_a_title_is_kept_when_work_is_put_in_other_words():
     assert reworded(note, "Cheese: Tell her one thing.") == "Cheese: Tell her one thing."
     assert reworded(a_note("Bread: rye"), "two loaves") == "two loaves"
     assert entitled("Bread: the history", "Tell") == "Bread the history: Tell"
+    assert (
+        entitled("On today", "Tell Ana what is on: visits and tasks")
+        == "On today: Tell Ana what is on: visits and tasks"
+    )
+    assert entitled("On today", "on today: Tell Ana") == "on today: Tell Ana"
 
 
 @pytest.mark.parametrize("repeats", ["FREQ=DAILY", ""])
