@@ -16,11 +16,11 @@ from memory.keeper.contract import (
     ProposedChange,
     RefusedProposal,
 )
-from memory.keeper.operations import in_words, operations_of
+from memory.keeper.operations import in_words, operation_of
 from memory.keeper.request import cut
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply
-from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Refusal
+from memory.ledger.types import Actor, Ledger, NoteChange, Operation, Refusal
 from memory.ledger.undo import rebased
 
 NOTHING_NEW = frozenset({"same", "known"})
@@ -61,8 +61,8 @@ def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judg
         if isinstance(outcome, RefusedProposal):
             refused.append(outcome)
         elif outcome is not None:
-            ledger, operations = outcome
-            wanted += [(change, operation) for operation in operations]
+            ledger, operation = outcome
+            wanted.append((change, operation))
     return Judged(ledger, tuple(wanted), tuple(refused))
 
 
@@ -77,19 +77,14 @@ def _is_mended(refused: ProposedChange, answer: KeeperAnswer) -> bool:
 
 def _tried(
     ledger: Ledger, kept: Kept, request: KeeperRequest, place: int, by: Actor
-) -> tuple[Ledger, list[Operation]] | RefusedProposal | None:
-    """The ledger after a change and its operations, why it has no place, or None when it changes nothing."""
-    operations = operations_of(kept, request, place)
-    if isinstance(operations, Refusal):
-        return RefusedProposal(kept.change, "ledger", in_words(operations), kept.turn_ids)
-    done: list[Operation] = []
-    for operation in operations:
-        outcome = apply(ledger, operation, by)
-        if isinstance(outcome, Applied):
-            ledger, done = outcome.ledger, [*done, operation]
-        elif outcome.code not in NOTHING_NEW:
-            return RefusedProposal(kept.change, "ledger", in_words(outcome), kept.turn_ids)
-    return (ledger, done) if done else None
+) -> tuple[Ledger, Operation] | RefusedProposal | None:
+    """The ledger after a change and its operation, why it has no place, or None when it changes nothing."""
+    operation = operation_of(kept, request, place)
+    outcome = operation if isinstance(operation, Refusal) else apply(ledger, operation, by)
+    if isinstance(outcome, Refusal):
+        is_there = outcome.code in NOTHING_NEW
+        return None if is_there else RefusedProposal(kept.change, "ledger", in_words(outcome), kept.turn_ids)
+    return outcome.ledger, operation
 
 
 def upon(

@@ -31,16 +31,6 @@ ABOUT_MAX_CHARS: Final = 80
 _DAY_CHARS: Final = 10
 
 
-def operations_of(kept: Kept, request: KeeperRequest, place: int) -> list[Operation] | Refusal:
-    """The operations that a change asks for: one, and of a merge with a text of its own also that of its note."""
-    operation, text = operation_of(kept, request, place), kept.change.text.strip()
-    if isinstance(operation, Refusal):
-        return operation
-    if not (isinstance(operation, Merge) and text):
-        return [operation]
-    return [operation, Change(number=operation.into, fields={"text": text, "turn_ids": kept.turn_ids})]
-
-
 def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
     """The operation that a change asks for; `place` tells it from the others of its reading."""
     change = kept.change
@@ -49,7 +39,9 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
     if change.op == "add":
         return _add(kept, request, place)
     if change.op == "merge":
-        return Merge(number=number, into=change.into or 0, turn_ids=kept.turn_ids, said=said)
+        return Merge(
+            number=number, into=change.into or 0, fields=_of_both(kept, request), turn_ids=kept.turn_ids, said=said
+        )
     if change.op == "delete" or change.how == "dropped":
         return End(number=number, how="dropped", turn_ids=kept.turn_ids, said=said)
     if change.op == "end":
@@ -62,6 +54,13 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
     when = _ring(kept, request, note) if note is not None and _only_rings(note) else _due(kept, request, note)
     certain = {} if note is not None and rings_in_doubt(note) and not _tells_ring(kept, note) else {"doubtful": False}
     return Change(number=number, fields=_given(change) | when | {"turn_ids": kept.turn_ids} | certain, said=said)
+
+
+def _of_both(kept: Kept, request: KeeperRequest) -> dict[str, Any]:
+    """The text and the day of the note that stays for both, where a merge names them."""
+    both = [note for number in (kept.change.into, kept.change.number) if (note := request.ledger.find(number or 0))]
+    text = kept.change.text.strip()
+    return ({"text": text} if text else {}) | _due(kept, request, next((each for each in both if each.rings), None))
 
 
 def rings_in_doubt(note: Note) -> bool:

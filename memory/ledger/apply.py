@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -28,8 +28,8 @@ from memory.ledger.types import (
     Refusal,
     Reopen,
     Ring,
-    Verb,
 )
+from memory.ledger.undo import written
 
 CHANGEABLE: Final = frozenset({
     "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
@@ -38,9 +38,9 @@ CHANGEABLE: Final = frozenset({
 """Fields that `Change` may give; the rest follows from the operation."""
 _RING: Final = ("rings_from", "repeats", "time_zone", "occurrences")
 """Fields that say when a note rings."""
+_DAY: Final = ("due_at_ms", "due_exact", "ends_at_ms")
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
 """Fields whose change makes other dates of a note: moved dates are moved no more."""
-DERIVED: Final = frozenset({"version", "rings_at_ms"})
 
 
 def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
@@ -137,7 +137,17 @@ def _of_subject(ledger: Ledger, new: Note) -> Note | None:
 
 
 def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome:
-    fields = {**_end_of(note, operation.fields), **operation.fields}
+    new = _values(note, operation.fields, by)
+    if isinstance(new, Refusal):
+        return new
+    if not new or set(new) == {"turn_ids"}:
+        return Refusal("same", note.number)
+    return written(ledger, note, new, "change", by, said=operation.said)
+
+
+def _values(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any] | Refusal:
+    """The fields that these make other ones, with those that follow from them; or why they cannot be given."""
+    fields = {**_end_of(note, fields), **fields}
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "text" in fields:
@@ -153,11 +163,7 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
     if _RINGS & {name for name in fields if getattr(note, name) != fields[name]}:
         fields = _set_again(note, fields)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
-    if not new or set(new) == {"turn_ids"}:
-        return Refusal("same", note.number)
-    if (refusal := _faulty(note.model_copy(update=new))) is not None:
-        return refusal
-    return written(ledger, note, new, "change", by, said=operation.said)
+    return (_faulty(note.model_copy(update=new)) if new else None) or new
 
 
 def _set_again(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,12 +230,31 @@ def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
     ring = _ring_to_take(note)
     if ring and any(getattr(into, name) != ring[name] for name in _RING) and not _has_room(into, note.time_zone):
         return Refusal("rings", note.number)
+    turn_ids = joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)
+    update = {"turn_ids": turn_ids} | _day_to_take(note, into) | ring
+    values = _values(into.model_copy(update=update), operation.fields, by)
+    if isinstance(values, Refusal):
+        return values
+    update |= values
     gone = written(ledger, note, {"status": "replaced", "replaced_by": into.note_id}, "merge", by, said=operation.said)
-    update = {"turn_ids": joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)} | ring
     if all(getattr(into, name) == value for name, value in update.items()):
         return replace(gone, note=into)
     kept = written(gone.ledger, into, update, "merge", by)
     return replace(kept, changes=(*gone.changes, *kept.changes))
+
+
+def _day_to_take(note: Note, into: Note) -> dict[str, Any]:
+    """The fields of a note's day for one that has none, with its clock and rhythm where that one rings by no other."""
+    if note.due_at_ms is None or into.due_at_ms is not None or into.repeats:
+        return {}
+    names = (*_DAY, "time_zone") if note.rings else (*_DAY, "time_zone", "repeats", "occurrences")
+    if not into.rings:
+        return {name: getattr(note, name) for name in names}
+    days = {name: getattr(note, name) for name in ("due_at_ms", "ends_at_ms") if getattr(note, name) is not None}
+    day = {
+        name: series.at_ms_of(series.local_of(at_ms, note.time_zone), into.time_zone) for name, at_ms in days.items()
+    }
+    return day | ({"due_at_ms": note.due_at_ms, "due_exact": True} if note.due_exact else {})
 
 
 def _has_room(note: Note, time_zone: str) -> bool:
@@ -310,36 +335,6 @@ def _faulty(note: Note) -> Refusal | None:
         return Refusal("date", note.number, first)
     wrong = what_is_wrong(note.repeats, first) if note.repeats else ""
     return Refusal("rule", note.number, wrong) if wrong else None
-
-
-def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:
-    """The ledger with the changed note, and the record of that change."""
-    update = {name: value for name, value in update.items() if getattr(note, name) != value}
-    changed = note.model_copy(update=update)
-    ring = series.next_ring(changed)
-    changed = changed.model_copy(update={"rings_at_ms": ring[1] if ring else None, "version": ledger.version + 1})
-    change = NoteChange(
-        conversation_id=ledger.conversation_id,
-        version=ledger.version + 1,
-        note_id=note.note_id,
-        number=note.number,
-        verb=verb,
-        before={} if verb == "add" else _plain(note, update),
-        after=changed.model_dump(mode="json", exclude_defaults=True) if verb == "add" else _plain(changed, update),
-        hand=by.hand,
-        cause=by.cause,
-        said=said,
-        at_ms=by.at_ms,
-    )
-    notes = {**ledger.notes, changed.number: changed}
-    if verb == "add" and changed.number < ledger.next_number - 1:  # it was told before others were noted
-        notes = dict(sorted(notes.items()))
-    return Applied(replace(ledger, version=ledger.version + 1, notes=notes), changed, (change,))
-
-
-def _plain(note: Note, fields: Collection[str]) -> dict[str, Any]:
-    """The fields as JSON values."""
-    return note.model_dump(mode="json", include=set(fields) - DERIVED)
 
 
 def joined(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:

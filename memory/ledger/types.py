@@ -211,6 +211,8 @@ class Merge:
 
     number: int
     into: int
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the note that stays, as `Change` gives them: a text that tells both, a day."""
     turn_ids: tuple[str, ...] = ()
     said: str = ""
 

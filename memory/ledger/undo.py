@@ -1,12 +1,12 @@
-"""Changes of a ledger, done again, taken off or back, or carried onto a newer state. Pure."""
+"""Changes of a ledger: written down, done again, taken off or back, or carried onto a newer state. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.apply import DERIVED, written
 from memory.ledger.types import (
     Actor,
     Add,
@@ -19,7 +19,40 @@ from memory.ledger.types import (
     Operation,
     Outcome,
     Refusal,
+    Verb,
 )
+
+DERIVED: Final = frozenset({"version", "rings_at_ms"})
+
+
+def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:
+    """The ledger with the changed note, and the record of that change."""
+    update = {name: value for name, value in update.items() if getattr(note, name) != value}
+    changed = note.model_copy(update=update)
+    ring = series.next_ring(changed)
+    changed = changed.model_copy(update={"rings_at_ms": ring[1] if ring else None, "version": ledger.version + 1})
+    change = NoteChange(
+        conversation_id=ledger.conversation_id,
+        version=ledger.version + 1,
+        note_id=note.note_id,
+        number=note.number,
+        verb=verb,
+        before={} if verb == "add" else _plain(note, update),
+        after=changed.model_dump(mode="json", exclude_defaults=True) if verb == "add" else _plain(changed, update),
+        hand=by.hand,
+        cause=by.cause,
+        said=said,
+        at_ms=by.at_ms,
+    )
+    notes = {**ledger.notes, changed.number: changed}
+    if verb == "add" and changed.number < ledger.next_number - 1:  # it was told before others were noted
+        notes = dict(sorted(notes.items()))
+    return Applied(replace(ledger, version=ledger.version + 1, notes=notes), changed, (change,))
+
+
+def _plain(note: Note, fields: Collection[str]) -> dict[str, Any]:
+    """The fields as JSON values."""
+    return note.model_dump(mode="json", include=set(fields) - DERIVED)
 
 
 def rebuilt(conversation_id: str, changes: Sequence[NoteChange], next_number: int = 1) -> Ledger:

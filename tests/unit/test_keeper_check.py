@@ -6,11 +6,13 @@ import pytest
 
 from memory.foreign import foreign
 from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
-from memory.keeper.judge import judged, line_of
+from memory.keeper.judge import judged, line_of, upon
+from memory.keeper.operations import in_words
 from memory.keeper.session_lines import SessionLine
 from memory.keeper.wording import capitalises_nouns, numbers
+from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
-from memory.ledger.types import Actor, Add, End, Ledger
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Refusal
 from memory.testing import START_MS, make_turn
 
 BY = Actor("keeper", START_MS, "r_1")
@@ -329,6 +331,25 @@ def test_two_notes_are_merged_without_new_words_of_the_person():
     found = judged(KeeperAnswer(changes=[ProposedChange(op="merge", number=2, into=1, text=BOTH)]), asked, BY)
 
     assert (found.refused, found.ledger.notes[1].text, found.ledger.notes[2].status) == ((), BOTH, "replaced")
+
+
+def test_a_merge_that_falls_leaves_both_texts_as_they_are():
+    """Once the person corrected one of the two meanwhile."""
+    asked = request("thanks, good night", notes=TWO)
+    found = judged(KeeperAnswer(changes=[ProposedChange(op="merge", number=2, into=1, text=BOTH)]), asked, BY)
+    corrected = apply(asked.ledger, Change(number=2, fields={"text": "Inès' cake has no tiers"}), Actor("person", 0))
+    left, [lost] = upon(found, corrected.changes)
+
+    assert (left, lost.reason) == ([], in_words(Refusal("changed", 2)))
+
+
+def test_a_merge_can_name_the_day():
+    """Of the note that stays for both."""
+    asked = request("thanks, good night", notes=TWO)
+    merge = ProposedChange(op="merge", number=2, into=1, text=BOTH, due="2023-12-04")
+    note = judged(KeeperAnswer(changes=[merge]), asked, BY).ledger.notes[1]
+
+    assert (series.local_of(note.due_at_ms, note.time_zone), note.due_exact) == ("2023-12-04T00:00", False)
 
 
 def test_a_merged_text_says_nothing_that_neither_note_says():

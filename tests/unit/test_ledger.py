@@ -14,6 +14,9 @@ from memory.ledger.undo import rebased, rebuilt, undo
 NOW = 1_800_000_000_000  # Fri 15 Jan 2027, 08:00 UTC
 BY = Actor("model", NOW, "t_1")
 BERLIN = {"time_zone": "Europe/Berlin"}
+SUNDAY, SATURDAY = 1_800_000_000_000 + 40 * 3_600_000, 1_800_000_000_000 + 16 * 3_600_000  # 17 and 16 Jan, midnight UTC
+TUESDAYS = {"due_at_ms": SUNDAY + 2 * 86_400_000, "repeats": "FREQ=WEEKLY;BYDAY=TU"}
+FRIDAY = NOW - 9 * 3_600_000  # 15 Jan by the clock of Berlin
 LEAP_DAYS = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29"
 
 
@@ -169,6 +172,34 @@ def test_a_merge_rests_on_the_turns_of_both():
     assert [(n.number, n.turn_ids) for n in views.standing(ledger)] == [(2, ("t_2", "t_1"))]
 
 
+@pytest.mark.parametrize(
+    ("goes", "stays", "given", "due"),
+    [
+        ({"due_at_ms": NOW, "due_exact": True}, {}, {}, (NOW, True)),
+        ({"due_at_ms": NOW}, {"due_at_ms": NOW + 1}, {}, (NOW + 1, False)),
+        ({"due_at_ms": NOW}, {}, {"due_at_ms": NOW + 2}, (NOW + 2, False)),
+        ({"due_at_ms": FRIDAY, **BERLIN}, {"rings_from": "2027-01-15T18:00"}, {}, (FRIDAY + 3_600_000, False)),
+    ],
+    ids=["the other's", "its own", "a new one", "the same day by the clock of its ring"],
+)
+def test_a_merge_keeps_the_day_of_the_note_that_goes(goes, stays, given, due):
+    """The note that stays takes it where it has none; one that comes with the merge takes its place."""
+    ledger = added(added(Ledger("c"), "event", "Ana visits", **goes), "event", "Ana comes with cake", "n_2", **stays)
+    note = apply(ledger, Merge(number=1, into=2, fields={"text": "Ana visits with cake"} | given), BY).note
+
+    assert (note.text, note.due_at_ms, note.due_exact) == ("Ana visits with cake", *due)
+
+
+def test_a_merge_keeps_the_rhythm_of_the_note_that_goes():
+    """Hurling is on Tuesdays still, and as it was before once that is undone."""
+    ledger = added(added(Ledger("c"), "event", "Hurling", **TUESDAYS), "event", "Hurling with Ana", "n_2")
+    merged = apply(ledger, Merge(number=1, into=2), BY)
+    undone, _ = undo(merged.ledger, merged.changes, Actor("person", NOW))
+
+    assert merged.note.repeats == TUESDAYS["repeats"]
+    assert [(note.status, note.due_at_ms) for note in undone] == [("open", TUESDAYS["due_at_ms"]), ("open", None)]
+
+
 def test_what_a_person_changed_since_wins_over_the_keeper():
     """Of the keeper's change the fields that a person wrote since its snapshot are left out; the rest is done."""
     ledger = added(Ledger("c"), "task", "Pay the rent", due_at_ms=1)
@@ -302,8 +333,6 @@ def test_what_the_person_says_again_is_doubtful_no_more():
 
 # --- rings ----------------------------------------------------------------------------------------------------------
 
-SUNDAY, SATURDAY = 1_800_000_000_000 + 40 * 3_600_000, 1_800_000_000_000 + 16 * 3_600_000  # 17 and 16 Jan, midnight UTC
-
 
 def deposit(rings_from, due_at_ms=SUNDAY, **fields):
     return added(Ledger("c"), "task", "The deposit", rings_from=rings_from, due_at_ms=due_at_ms, **fields)
@@ -355,9 +384,6 @@ def test_a_new_value_rings_as_the_old_one_did():
     ledger = added(ledger, "fact", "Rent is 950", "n_2", subject="rent")
 
     assert ledger.notes[2].rings_from == "2027-01-18T07:00"
-
-
-TUESDAYS = {"due_at_ms": SUNDAY + 2 * 86_400_000, "repeats": "FREQ=WEEKLY;BYDAY=TU"}
 
 
 def test_a_rhythm_of_its_own_is_not_lost_to_the_ring_of_another():
