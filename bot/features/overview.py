@@ -14,6 +14,7 @@ from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import began_with, beginning, one_line, standing_now
+from memory.keeper.request import own_text
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.headings import by_heading
 from memory.ledger.types import Ledger, Note
@@ -172,7 +173,7 @@ class Overview:
         title = line.title or await self._beginning(state, ledger, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
         told = [await self._standing(each, ledger) for each in (line, before)]
-        said = await self._last_words(state, ledger)
+        said = await self._last_words(state, ledger, envelope.user_id)
         summed = Summed(state.session_id, state.turn_count, title, told[0], said, replace(before, standing=told[1]))
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         text = f"{text}\n\n{replies.say('status_private')}" if state.private else text
@@ -207,11 +208,11 @@ class Overview:
         row = await self._services.db.read_one("session_before", **here)
         return row["session_id"] if row else ""
 
-    async def _last_words(self, state: SessionState, ledger: Ledger) -> str:
-        """The person's last words in a session; "" where they may not be told."""
+    async def _last_words(self, state: SessionState, ledger: Ledger, user_id: int | None) -> str:
+        """The person's own words in the last turn of a session; "" where it is another's, or they may not be told."""
         turns = await self._services.memory.store.last_turns(state.session_id, 1)
         last = beginning(turns, forgotten_turns(ledger), turns[0].seq) if turns else None
-        return shorten(one_line(last.user_text), SAID_CHARS) if last else ""
+        return shorten(one_line(own_text(last)), SAID_CHARS) if last and last.user_id == user_id else ""
 
     async def _beginning(self, state: SessionState, ledger: Ledger, zone: str) -> str:
         """The day of a session that has no title, and its first words."""

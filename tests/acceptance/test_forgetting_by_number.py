@@ -134,3 +134,19 @@ async def test_a_summary_of_what_has_just_begun_tells_the_time_before(api, model
     await reply(api, "/fresh")
     await reply(api, "hello again")
     assert "The tiles" not in (await reply(api, "/summary")).text
+
+
+async def test_the_last_words_of_a_summary_are_those_of_who_asks(api, model, bot_here):
+    """Neither what another member wrote, nor what was forwarded, is said to be theirs."""
+    last = "The last thing you wrote"
+    await bot_here(CONTINUITY_ALLOWED_USERS=f"{PERSON},{FRIEND}", CONTINUITY_TIMEZONE="UTC")
+    group = api.people.opens_group("Friends")
+    await reply(api, "@continuity_bot the friend's secret", group, FRIEND)
+    assert last not in (await reply(api, "/summary@continuity_bot", group, PERSON)).text
+    assert f"{last}: “the friend's secret”" in (await reply(api, "/summary@continuity_bot", group, FRIEND)).text
+
+    api.people.says(PERSON, "I sold the house", forwarded_from="Mallory")
+    await api.until(lambda: len(bot_lines(api)) == 1)
+    assert last not in (await reply(api, "/summary")).text
+    await reply(api, "what now?")
+    assert f"{last}: “what now?”" in (await reply(api, "/summary")).text
