@@ -134,7 +134,7 @@ def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
 def _late(due: Due, now_ms: int) -> str:
     """The time since the last date that was missed: those before it are made up for by the same message."""
     latest = series.skip_missed(due.note, due.occurrence, now_ms)
-    at_ms = due.at_ms if latest == due.occurrence else series.at_ms_of(latest, due.note.time_zone)
+    at_ms = series.moment_of(due.note, series.in_state(due.note, latest, "rang"))
     return replies.say("was_due", ago=replies.ago(now_ms - at_ms))
 
 

@@ -334,16 +334,16 @@ def left_out(note: Note, local: str) -> Occurrence:
 
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
-    """The last date that is over by now, at least the one that rang: rings missed meanwhile come once."""
-    rule = _rule(note)
-    if rule is None:
-        late = (each.original_local for each in note.occurrences if each.state == "moved" and not note.repeats)
-        return max([rang_local, *(each for each in late if at_ms_of(each, note.time_zone) <= now_ms)])
-    latest = rang_local
-    start = read_local(rang_local)
-    for n, at in enumerate(rule.xafter(start)):
-        local = f"{at:{LOCAL}}"
-        if at_ms_of(local, note.time_zone) > now_ms or n > MOST_STEPS:
+    """The date that came last by now, at least the one that rang: rings missed meanwhile come once.
+
+    None that was left out, nor one that was moved to a time still to come.
+    """
+    dates, rule = {each.original_local: moment_of(note, each) for each in note.occurrences}, _rule(note)
+    over = [(dates.get(rang_local) or at_ms_of(rang_local, note.time_zone), rang_local)]
+    moved = (each.original_local for each in note.occurrences if each.state == "moved")
+    over += [(dates[local], local) for local in moved if dates[local] <= now_ms]
+    for at in islice(rule.xafter(read_local(rang_local)), MOST_STEPS) if rule else ():
+        if (at_ms := at_ms_of(local := f"{at:{LOCAL}}", note.time_zone)) > now_ms:
             break
-        latest = local
-    return latest
+        over += [] if local in dates else [(at_ms, local)]
+    return max(over)[1]

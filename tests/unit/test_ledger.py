@@ -119,6 +119,18 @@ def test_a_date_that_rang_can_be_put_off_without_beginning_the_series_anew():
     assert series.next_ring(ledger.notes[1])[0] == "2027-01-31T19:00"
 
 
+def test_what_was_missed_leaves_a_date_that_was_put_off_to_ring():
+    """The ring of a week ago goes out late, on a Sunday whose own is to come in the evening: it comes then."""
+    evening_ms = series.at_ms_of("2027-01-24T21:00", "Europe/Berlin")
+    ledger = apply(weekly(), Move(number=1, occurrence="2027-01-24T19:00", to_ms=evening_ms), BY).ledger
+    local, at_ms = series.next_ring(ledger.notes[1])
+    late = Actor("person", evening_ms - 3_600_000)
+    ledger = apply(ledger, Ring(number=1, occurrence=local, rings_at_ms=at_ms), late).ledger
+
+    assert local == "2027-01-17T19:00"
+    assert series.next_ring(ledger.notes[1]) == ("2027-01-24T19:00", evening_ms)
+
+
 def test_a_ring_that_somebody_else_did_first_is_refused():
     """Two processes that wake for one date send one message."""
     ledger = weekly()

@@ -470,6 +470,19 @@ def test_what_was_missed_for_days_is_as_late_as_its_last_date():
     assert "(was due 1 hour ago)" in message.text
 
 
+@pytest.mark.parametrize(
+    ("moved_to", "ago"), [("", "1 day ago"), ("2023-11-14T23:00", "1 day ago"), ("2023-11-14T19:10", "3 hours ago")]
+)
+def test_what_was_missed_is_as_late_as_its_last_date_that_was_not_left_out(moved_to, ago):
+    """This evening's was left out, put off, or brought forward: the message counts from when something was to come."""
+    to_ms = series.at_ms_of(moved_to, "UTC") if moved_to else None
+    date = Occurrence(original_local="2023-11-14T20:30", moved_to_ms=to_ms, state="moved" if to_ms else "left_out")
+    note = series_note(rings_from="2023-11-06T20:30", repeats="FREQ=DAILY", occurrences=(date,))
+
+    ((message, _),) = messages_for([due_now(note, START_MS)], START_MS)
+    assert f"(was due {ago})" in message.text
+
+
 def test_a_reminder_tells_the_hour_of_what_it_reminds_of():
     """Nine o'clock reminds of the technician at ten: who reads it at nine knows when to be there."""
     due = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "time_zone": "UTC"}
