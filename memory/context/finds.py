@@ -20,11 +20,11 @@ from memory.search.query import Query
 from memory.search.searcher import Choose
 from memory.search.terms import little_words, split_words
 from memory.text import asks_at_the_end, has_question_mark, sentences, shorten
-from memory.types import ConversationTurn
+from memory.types import ConversationTurn, ToolCall
 
 FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}"
-_NAMED: Final = re.compile(r"[:,] #(\d+)")
-"""The numbers of notes in what a tool of ours says it did; texts of notes have their own ("picture #2")."""
+_NAMED: Final = re.compile(r"^[^#'\"\n]*: #(\d+(?:, #\d+)*)", re.MULTILINE)
+"""The notes of which a line of a tool of ours tells (`Ended: #3 task: …`); their texts have numbers of their own."""
 MAX_FINDS: Final = 12
 FLOOR: Final = 0.15
 """The least share of the message's words, weighted, in the closest find and its neighbours; below it nothing in the
@@ -225,13 +225,19 @@ def with_forgotten(
     gone = {each.number for each in changes if (note := ledger.find(each.number)) and note.is_forgotten}
     gone = {n for n in gone if scope.session_id in {None, ledger.notes[n].session_id}}
     calls = [call for turn in shown for call in turn.tool_calls if call.name in NOTES]
-    named = {int(number) for call in calls for number in _NAMED.findall(call.result)}
-    told = {int(number) for call in calls if call.name == FORGET for number in _NAMED.findall(call.result)}
-    gone |= {n for n in named if (note := ledger.find(n)) is None or note.is_forgotten}
+    named, told = _named(calls), _named(call for call in calls if call.name == FORGET)
+    given = (n for n in named if n < ledger.next_number)
+    gone |= {n for n in given if (note := ledger.find(n)) is None or note.is_forgotten}
     if not (left := sorted(gone - told)):
         return since
     line = FORGOTTEN.format(numbers=", ".join(f"#{number}" for number in left))
     return replace(since, changed=(*since.changed, line))
+
+
+def _named(calls: Iterable[ToolCall]) -> set[int]:
+    """The numbers of the notes of which results tell."""
+    lists = (numbers for call in calls for numbers in _NAMED.findall(call.result))
+    return {int(number) for numbers in lists for number in numbers.split(", #")}
 
 
 def _without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:

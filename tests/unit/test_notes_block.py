@@ -1,5 +1,9 @@
 """The notes in a prompt: which of them the block begins with, and what is told of their changes, and how often."""
 
+from dataclasses import replace
+
+import pytest
+
 from memory.context.budget import Budget
 from memory.context.finds import with_forgotten
 from memory.context.notes_block import NOTHING_SINCE, new_mark, since, take
@@ -184,3 +188,25 @@ def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
     news = with_forgotten(NOTHING_SINCE, now, changes, EVERYTHING, [])
     assert news.changed == ("Forgotten, as the person asked; say no more of it: #1",)
     assert with_forgotten(NOTHING_SINCE, now, changes, EVERYTHING, [make_turn(tool_calls=(call,))]) == NOTHING_SINCE
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        ("Now: #2 fact: Your seats: #14, #15", ()),
+        (
+            "No note says exactly 'the seats: #1'. Call again with the number of the one that is meant:\n#2 fact: Else",
+            (),
+        ),
+        ("Noted: #9 fact: Else", ()),
+        ("Ended: #2 task: Else\nNoted: #1 fact: Row: #3", ("Forgotten, as the person asked; say no more of it: #1",)),
+    ],
+)
+def test_a_number_in_the_words_of_a_note_is_no_forgotten_note(result, line):
+    """Nor is one that no note had; one whose rows are gone is."""
+    ledger = ledger_of(*[("fact", f"Fact {n}", {}) for n in range(3)])
+    ledger = replace(ledger, notes={2: ledger.notes[2]})
+    call = ToolCall(call_id="1", name="change", result=result)
+
+    news = with_forgotten(NOTHING_SINCE, ledger, [], EVERYTHING, [make_turn(tool_calls=(call,))])
+    assert news.changed == line
