@@ -143,15 +143,18 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     if is_at_rest(note):
         return [replies.say("task_is_paused")]
     found = [each for each in (_owner(note),) if each]
-    heading = set(told)
-    if due and not _is_one(note):
+    heading, last = set(told), next(iter(told), None)
+    due_stands = bool(due) and not _is_one(note)
+    if due_stands:
         found.append(due)
-        told.add(local(note.due_at_ms or 0, _clock(note, zone)).date())
+        last = local(note.due_at_ms or 0, _clock(note, zone)).date()
+        told.add(last)
     if rings_at_ms is not None:
         leads = told != heading and local(rings_at_ms, zone).date() in heading and not comes
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
-        rings = _ring_remarks(note, now_ms, zone, told, leads=leads, comes=bool(comes))
+            last = last if due_stands else local(rings_at_ms, zone).date()
+        rings = _ring_remarks(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
         found[len(found) - leads : len(found)] = [rings[0], *found[len(found) - leads :], *rings[1:]]
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
@@ -249,21 +252,27 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
 
 
-def _ring_remarks(note: Note, now_ms: int, zone: str, told: Collection[date], *, leads: bool, comes: bool) -> list[str]:
-    """The rings of a note, those of a day that is told before by their hours: `⏰ 13:00 and on Wed 2 Dec at 18:00`.
+def _ring_remarks(
+    note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
+) -> list[str]:
+    """The rings of a note, those of the day that was told `last` by their hours: `⏰ 13:00 and on Wed 2 Dec at 18:00`.
 
-    One that `leads` stands before the due time, the others behind it.
+    One that `leads` stands before the due time with the others of its day, the rest behind it.
     """
     later = [] if note.repeats else [series.at_ms_of(each, note.time_zone) for each in series.singles(note)[1:]]
-    days, near, far = set(told), list[str](), list[str]()
-    for at_ms in later:
-        hour, day = clock_text(local(at_ms, zone), replies.spoken()), local(at_ms, zone).date()
-        near += [hour] if day in days else []
-        far += [] if day in days else [when_text(at_ms, now_ms, zone, replies.spoken())]
     first, first_day = _rings(note, now_ms, zone, told, series_is_told=comes), local(note.rings_at_ms or 0, zone).date()
+    with_first, near, far = list[str](), list[str](), list[str]()
+    for at_ms in later:
+        at, language = local(at_ms, zone), replies.spoken()
+        if leads and at.date() == first_day:
+            with_first.append(clock_text(at, language))
+        elif at.date() == last:
+            near.append(clock_text(at, language))
+        else:
+            far.append(when_text(at_ms, now_ms, zone, language))
     if leads:
-        return [_ringing([first]), *([_ringing([*near, *far])] if later else [])]
-    return [_ringing([first, *near, *far] if first_day in days else [*near, first, *far])]
+        return [_ringing([first, *with_first]), *([_ringing([*near, *far])] if near or far else [])]
+    return [_ringing([first, *near, *far] if first_day == last else [*near, first, *far])]
 
 
 def _ringing(times: Sequence[str]) -> str:

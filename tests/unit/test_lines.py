@@ -597,3 +597,25 @@ def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
     missed = a_note("Bins", rings_at_ms=series.at_ms_of("2023-10-31T09:00", "UTC"), **bins)
 
     assert line(missed) == "Bins (⏰ every Tuesday until 7 Nov, next on Tue 31 Oct at 09:00)"
+
+
+@pytest.mark.parametrize(
+    ("rings", "under", "remarks"),
+    [
+        ("14T22:30 14T23:00 15T07:00", 14, "⏰ 22:30 and 23:00, tomorrow at 08:00, ⏰ 07:00"),
+        ("14T22:30 14T23:00", 14, "⏰ 22:30 and 23:00, tomorrow at 08:00"),
+        ("14T22:30 15T07:00 16T18:00", 14, "⏰ 22:30, tomorrow at 08:00, ⏰ 07:00 and on Thu 16 Nov at 18:00"),
+        ("14T22:30 14T23:00 15T07:00", 15, "at 08:00, ⏰ 07:00, today at 22:30 and today at 23:00"),
+        ("15T06:00 15T07:00", 15, "at 08:00, ⏰ 06:00 and 07:00"),
+        ("15T06:00 15T07:00", None, "tomorrow at 08:00, ⏰ 06:00 and 07:00"),
+    ],
+)
+def test_rings_of_several_days_stand_beside_their_day(rings, under, remarks):
+    """An hour alone is one of the day told just before it: the heading's before the due time, the due day's behind."""
+    times = series.ringing_at([f"2023-11-{each}" for each in rings.split()], "UTC")
+    times["rings_at_ms"] = series.at_ms_of(times["rings_from"], "UTC")
+    due = {"due_at_ms": series.at_ms_of("2023-11-15T08:00", "UTC"), "due_exact": True}
+    under_ms = None if under is None else series.at_ms_of(f"2023-11-{under}T00:00", "UTC")
+    assert (
+        line(a_note("The operation", kind="event", **due, **times), under_ms=under_ms) == f"The operation ({remarks})"
+    )
