@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from functools import cache
 from typing import Final
 
@@ -74,7 +74,7 @@ def hour_text(at_ms: int, zone: str, language: str) -> str:
     return _say(language, "dates.at", time=clock_text(local(at_ms, zone), language))
 
 
-def clock_text(at: datetime, language: str) -> str:
+def clock_text(at: datetime | time, language: str) -> str:
     """`05:30`; as French and Portuguese write it `5h30`, and `20h`."""
     clock = _words(language)["dates.clock"]
     if ":" in clock:

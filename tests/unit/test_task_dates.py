@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from bot import replies
 from bot.answers.tools.calls import schemas
-from bot.answers.tools.scheduling import TOOL
+from bot.answers.tools.scheduling import TOOL, missed_text
 from bot.features.tasks.texts import over
 from bot.tasks.starts import new_run, passed, put_off
 from bot.tasks.task import Task, is_missed, read_missed, read_quiet_hours, run_id_of
@@ -180,3 +181,10 @@ def test_the_tool_that_schedules_is_short():
     count = TiktokenCounter().count
 
     assert count(schemas((TOOL,))) - count(schemas()) <= TOKENS
+
+
+@pytest.mark.parametrize(("language", "says"), [("en", "by 09:30 at"), ("fr", "à 9h30 au plus tard"), ("pt", "9h30")])
+def test_the_last_hour_of_a_task_is_told_as_hours_are_in_that_language(language, says):
+    """It stands beside the hour at which the task comes."""
+    with replies.speaking(language):
+        assert says in missed_text(Task("n_1", "c", None, "t_1", missed="09:30"))

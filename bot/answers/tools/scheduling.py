@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import time
 from typing import Any, Final
 
 from bot import replies
 from bot.answers.answer_buttons import Rows
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.ringing import Wish, ring_time
-from bot.dates import every_text, when_text
+from bot.dates import clock_text, every_text, when_text
 from bot.delivery.outbox import Button
 from bot.lines import entitled, name_of
 from bot.people.spending import money
@@ -156,4 +157,6 @@ def missed_text(task: Task) -> str:
     """The fate of a missed date; "" where it is made up for once, as by default."""
     if task.missed == ONCE:
         return ""
-    return replies.say("task_set_skip" if task.missed == SKIP else "task_set_until", hour=task.missed)
+    if task.missed == SKIP:
+        return replies.say("task_set_skip")
+    return replies.say("task_set_until", hour=clock_text(time.fromisoformat(task.missed), replies.spoken()))
