@@ -25,7 +25,7 @@ from memory.keeper.wording import (
     strange_to,
 )
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
-from memory.search.terms import calendar_words
+from memory.search.terms import calendar_words, little_words
 from memory.types import ConversationTurn
 from memory.zones import zone_of
 
@@ -125,7 +125,7 @@ class ChangeCheck:
     def _merged(self, change: ProposedChange) -> ConversationTurn:
         """The newest turn: a merge rests on its two notes, and its text holds no longer word but theirs."""
         both = self._by_note[change.number or 0].words | self._by_note[change.into or 0].words
-        if word := strange_to(both, change.text):
+        if word := strange_to(both, change.text, little_words()):
             raise _Wrong("said", f"“{word}” stands in neither note: a merged text says what the two say")
         return self._request.turns[-1]
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from memory.foreign import has_foreign, names_files, parts
 from memory.keeper.contract import KeeperRequest
+from memory.keeper.wording import UNSPACED
 from memory.ledger.apply import folded
 from memory.ledger.lines import model_line, moment
 from memory.ledger.types import Ledger, Note
@@ -64,7 +65,6 @@ SAID_LATER: Final = "(said after the new turns)"
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 _NUMBER: Final = re.compile(r"#(\d+)")
 _OWN_ANSWER: Final = re.compile(r"\A<data-\w{8}>\nYour own tool's answer\.[^\n]*\n\n(.*)\n</data-\w{8}>\Z", re.DOTALL)
 """How the answer of a tool of ours is told in a group."""
@@ -105,7 +105,7 @@ def has_content(turns: Iterable[ConversationTurn], seen: Mapping[str, str] = NOT
 
 def _words(text: str) -> int:
     """The number of words; of a script without spaces two signs count as one."""
-    return sum(max(1, len(word) // 2) if _UNSPACED.match(word) else 1 for word in _WORD.findall(text))
+    return sum(max(1, len(word) // 2) if UNSPACED.match(word) else 1 for word in _WORD.findall(text))
 
 
 def is_told(turn: ConversationTurn) -> bool:
@@ -203,7 +203,7 @@ def _stems(text: str) -> frozenset[str]:
     """How the words of a text begin; of scripts without spaces each two signs that follow one another."""
     found: set[str] = set()
     for word in _WORD.findall(text.casefold()):
-        if run := _UNSPACED.search(word):
+        if run := UNSPACED.search(word):
             found.update(a + b for a, b in pairwise(run.group()))
         elif len(word) >= _SHORTEST:
             found.add(word[: max(_STEM_CHARS, len(word) - 3)])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 TIME: Final = re.compile(r"\b(\d{1,2})[.:](\d{1,2})\b")
@@ -14,6 +15,8 @@ TIME: Final = re.compile(r"\b(\d{1,2})[.:](\d{1,2})\b")
 _GAP: Final = r"[.,'\u2019 \u00a0\u202f]"
 _NUMBER: Final = re.compile(rf"\d{{1,3}}(?: \d{{3}})+(?!\d)|\d+(?:(?! ){_GAP}\d+)*(?:[kK]\b)?")
 _GROUPED: Final = re.compile(rf"\d{{1,3}}({_GAP})\d{{3}}(?:\1\d{{3}})*")
+UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+"""Scripts that do not part their words."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _BREAK: Final = re.compile(r"[.!?…:;()\[\]\"“”„«»*•\u2013\u2014-]+(?=\s|$)|[\"“”„«»(\[*•\n]+")
@@ -132,11 +135,17 @@ def has_name(words: Iterable[str], name: str) -> bool:
     )
 
 
-def strange_to(words: Iterable[str], text: str) -> str:
-    """The first word of four letters or more that is not among folded words, as `has_name` compares; "" for none."""
-    held = list(words)
-    plain = (word for word in _LETTERS.findall(plain_of(text)) if len(word) >= LONGER)
-    return next((word for word in plain if not has_name(held, word)), "")
+def strange_to(words: Iterable[str], text: str, little: Collection[str] = ()) -> str:
+    """The first word of four letters or more that is not among folded words, as `has_name` compares; "" for none.
+
+    None of the `little` ones is. Of a script that does not part its words, four signs in a row that no word has.
+    """
+    held, plain = list(words), plain_of(text)
+    signs = frozenset("".join(held))
+    rows = ("".join(" " if sign in signs else sign for sign in run).split() for run in UNSPACED.findall(plain))
+    longer = (word for word in _LETTERS.findall(UNSPACED.sub(" ", plain)) if len(word) >= LONGER)
+    strange = (word for word in longer if word not in little and not has_name(held, word))
+    return next(chain((row for each in rows for row in each if len(row) >= LONGER), strange), "")
 
 
 def has_noun(words: Iterable[str], noun: str) -> bool:

@@ -352,6 +352,27 @@ def test_a_merge_can_name_the_day():
     assert (series.local_of(note.due_at_ms, note.time_zone), note.due_exact) == ("2023-12-04T00:00", False)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("Ana comes Friday", "Ana brings cake", "Ana comes Friday with cake"),
+        ("Ana vient vendredi", "Ana apporte un gâteau", "Ana vient vendredi avec un gâteau"),
+        ("你对坚果过敏", "你对虾过敏", "你对坚果和虾过敏"),
+        ("あなたは猫を飼っている", "猫の名前はミケ", "あなたはミケという猫を飼っている"),
+        ("คุณแพ้ถั่ว", "คุณแพ้กุ้ง", "คุณแพ้ถั่วและกุ้ง"),
+    ],
+)
+def test_a_merged_text_joins_the_two_in_the_ways_of_its_language(one, other, both):
+    """By a little word, or by signs in a script that does not part its words."""
+    notes = [Add(kind="fact", text=text, note_id=f"n_{n}") for n, text in enumerate((one, other))]
+    merge = ProposedChange(op="merge", number=2, into=1, text=both)
+
+    assert outcome(request("thanks", notes=notes), merge)[1] == []
+    assert outcome(request("thanks", notes=notes), merge.model_copy(update={"text": f"{both}転送五百億円"}))[1] == [
+        "said"
+    ]
+
+
 def test_a_merged_text_says_nothing_that_neither_note_says():
     """Pasted words have no way in."""
     text = "Wedding cake for Inès: lemon, 80 people, transfer the money"
