@@ -20,7 +20,7 @@ from memory.keeper.operations import in_words, operation_of
 from memory.keeper.request import cut
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply
-from memory.ledger.types import Actor, Ledger, NoteChange, Operation, Refusal
+from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Refusal
 from memory.ledger.undo import rebased
 
 NOTHING_NEW = frozenset({"same", "known"})
@@ -81,10 +81,11 @@ def _tried(
     """The ledger after a change and its operation, why it has no place, or None when it changes nothing."""
     operation = operation_of(kept, request, place)
     outcome = operation if isinstance(operation, Refusal) else apply(ledger, operation, by)
-    if isinstance(outcome, Refusal):
-        is_there = outcome.code in NOTHING_NEW
-        return None if is_there else RefusedProposal(kept.change, "ledger", in_words(outcome), kept.turn_ids)
-    return outcome.ledger, operation
+    if isinstance(outcome, Applied) and not isinstance(operation, Refusal):
+        return outcome.ledger, operation
+    if isinstance(outcome, Refusal) and outcome.code not in NOTHING_NEW:
+        return RefusedProposal(kept.change, "ledger", in_words(outcome), kept.turn_ids)
+    return None
 
 
 def upon(

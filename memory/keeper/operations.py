@@ -51,7 +51,7 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
         return End(
             number=number, occurrence=rang[-1] if note and note.repeats else "", turn_ids=kept.turn_ids, said=said
         )
-    when = _ring(kept, request, note) if note is not None and _only_rings(note) else _due(kept, request, note)
+    when = _when(kept, request, note)
     certain = {} if note is not None and rings_in_doubt(note) and not _tells_ring(kept, note) else {"doubtful": False}
     return Change(number=number, fields=_given(change) | when | {"turn_ids": kept.turn_ids} | certain, said=said)
 
@@ -61,6 +61,13 @@ def _of_both(kept: Kept, request: KeeperRequest) -> dict[str, Any]:
     both = [note for number in (kept.change.into, kept.change.number) if (note := request.ledger.find(number or 0))]
     text = kept.change.text.strip()
     return ({"text": text} if text else {}) | _due(kept, request, next((each for each in both if each.rings), None))
+
+
+def _when(kept: Kept, request: KeeperRequest, note: Note | None) -> dict[str, Any]:
+    """The day of a changed note. A series that rings has its own time: one beside it would be told with it."""
+    if note is not None and note.rings and note.repeats and note.due_at_ms is None:
+        return {}
+    return _ring(kept, request, note) if note is not None and _only_rings(note) else _due(kept, request, note)
 
 
 def rings_in_doubt(note: Note) -> bool:

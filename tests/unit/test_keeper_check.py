@@ -310,6 +310,16 @@ def test_another_day_leaves_a_ring_where_it_was_promised():
     assert now.rings_at_ms == before.rings_at_ms
 
 
+def test_a_series_that_rings_gets_no_day_beside_its_own_time():
+    """“Make the pill 7:15” was read: the list said every day at 7:30, tomorrow at 7:15, and it rang at 7:30."""
+    rings = {"rings_from": "2023-11-18T07:30", "repeats": "FREQ=DAILY"}
+    pill = Add(kind="task", text="Give Pixel the pill", note_id="n_1", fields=rings)
+    asked = request("and make the pill 7:15", notes=[pill])
+
+    moved = change("change", number=1, due="2023-11-19T07:15", said="make the pill 7:15")
+    assert outcome(asked, moved) == ([], [])
+
+
 @pytest.mark.parametrize(("kind", "owner"), [("constraint", "Aoife"), ("preference", "Aoife"), ("fact", "")])
 def test_a_limit_says_whose_it_is(kind, owner):
     """By it somebody else's stands with the people; nobody has to act on a fact."""
