@@ -19,7 +19,7 @@ from memory.context.budget import (
     TIERS,
     Budget,
 )
-from memory.context.earlier import ASKED_CHARS, UNREAD, Reading
+from memory.context.earlier import ASKED_CHARS, UNREAD, SessionReading
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
@@ -98,7 +98,7 @@ class ContextInputs:
     fields: Fields = Fields()
     retrieved: Sequence[RetrievedItem] = ()
     """Best first."""
-    reading: Reading = UNREAD
+    reading: SessionReading = UNREAD
     """What a keeper read of the turns that are cut."""
     today: Sequence[str] = ()
     """Earlier sessions of the day, a line each, the latest first."""

@@ -44,7 +44,7 @@ CACHED_SESSIONS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SessionReading:
     """How far a keeper read the session whose oldest messages are cut."""
 
     standing: str = ""
@@ -57,7 +57,7 @@ class Reading:
         return self.unread is None or line.rstrip(" …") in self.unread
 
 
-UNREAD: Final = Reading()
+UNREAD: Final = SessionReading()
 
 
 class EarlierSessions:
@@ -68,7 +68,7 @@ class EarlierSessions:
         self._ledgers = ledgers
         self._turns: OrderedDict[tuple[str, int, str], ConversationTurn | None] = OrderedDict()
         self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
-        self._readings: OrderedDict[Hashable, Reading] = OrderedDict()
+        self._readings: OrderedDict[Hashable, SessionReading] = OrderedDict()
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory (P13)."""
@@ -151,7 +151,7 @@ class EarlierSessions:
         mark: NotesMark | None,
         ledger: Ledger,
         silent: Collection[str],
-    ) -> Reading:
+    ) -> SessionReading:
         """Where this session stands, in place of the turns that are folded; the same as long as its block is.
 
         A new reading would change the prompt's beginning, which providers cache. Turns that nobody read are few: a
@@ -167,7 +167,7 @@ class EarlierSessions:
             noted = {turn_id for note in ledger for turn_id in note.turn_ids}
             left = (f"{each.user_text} {each.assistant_text}" for each in turns if each.turn_id not in noted)
             standing = (await self._standing([line], ledger))[line.session_id]
-            self._readings[key] = Reading(one_line(standing), one_line(" ".join(left)))
+            self._readings[key] = SessionReading(one_line(standing), one_line(" ".join(left)))
             while len(self._readings) > CACHED_SESSIONS:
                 self._readings.popitem(last=False)
         return self._readings[key]
