@@ -119,7 +119,7 @@ class EarlierSessions:
         words = NoteWords.of(notes)
         for row in others:
             if line := standings.get(row.session_id):
-                new = " ".join(words.untold(whole_sentences(line)))
+                new = " ".join(words.unsaid(whole_sentences(line)))
                 texts[row] = _told(lines.get(row.session_id), {row.session_id: new})
         asked = [await self._asked(row, ledger, silent) for row in latest]
         dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]

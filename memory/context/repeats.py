@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.keeper.wording import numbers
-from memory.search.terms import little_words, split_words
+from memory.search.terms import calendar_words, little_words, split_words
 from memory.text import folded, has_question_mark
 
 TOLD_SHARE: Final = 0.6
@@ -22,6 +22,7 @@ ANSWER: Final = "\nAssistant: "
 REPLY: Final = "\nUser, to that: "
 ANSWER_WORDS: Final = 75
 """A longer answer is shown for what it says itself (`memory.search.passages`)."""
+_CLAUSE: Final = re.compile(r"[,;:.!?…\u2013\u2014]+(?=\s|$)")
 _DIGITS = re.compile(r"\d+")
 _OWN_NUMBER = re.compile(r"#\d+")
 _MONTHS: Final = tuple(month_abbr)
@@ -32,30 +33,43 @@ _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)\s*$")
 
 @dataclass(frozen=True, slots=True)
 class NoteWords:
-    """The words of a prompt's notes, by how they begin, and their numbers."""
+    """The words of each of a prompt's notes, by how they begin, and its numbers."""
 
-    keys: frozenset[str]
-    numbers: frozenset[float]
-    """By their values, 1850 is 1.850 and 1,850; of days and hours the parts, too."""
+    notes: tuple[tuple[frozenset[str], frozenset[float]], ...]
+    """Numbers by their values, 1850 is 1.850 and 1,850; of days and hours the parts, too."""
 
     @classmethod
     def of(cls, notes: Iterable[str]) -> NoteWords:
         """Read the lines of notes, once for all that is compared with them."""
-        text = "\n".join(notes)
-        return cls(word_keys(text), _told_numbers(text))
+        return cls(tuple((word_keys(note), _told_numbers(note)) for note in notes))
 
     def untold(self, lines: Sequence[str]) -> list[str]:
-        """The lines that the notes do not tell: told is one whose numbers all stand in them, and most of its words.
+        """The lines that the notes do not tell.
 
-        Words are compared by their beginning, so that their ending and accents do not matter.
+        Told is one whose numbers all stand in one note, and most of its words, or so each of its clauses. Words are
+        compared by their beginning, so that their ending and accents do not matter.
         """
         return [line for line in lines if not self.tell(_DATED.sub("", line))]
 
     def tell(self, line: str) -> bool:
         """Whether the notes tell a line, given without the day on which it was said."""
-        keys = word_keys(line.split(":", 1)[-1])
-        most = len(keys) >= LEAST_WORDS and len(keys & self.keys) >= TOLD_SHARE * len(keys)
-        return most and _has_numbers(self.numbers, line)
+        words = line.split(":", 1)[-1]
+        if len(word_keys(words)) < LEAST_WORDS:
+            return False
+        clauses = [clause for clause in _CLAUSE.split(words) if clause.strip()]
+        return self._has(word_keys(words), line) or all(self._has(word_keys(each), each) for each in clauses)
+
+    def unsaid(self, sentences: Sequence[str]) -> list[str]:
+        """The sentences of which no note has each word, those of the calendar aside, and each number."""
+        return [each for each in sentences if not self._say(each)]
+
+    def _say(self, sentence: str) -> bool:
+        words = word_keys(" ".join(word for word in split_words(sentence) if word not in calendar_words()))
+        return len(word_keys(sentence)) >= LEAST_WORDS and self._has(words, sentence, 1.0)
+
+    def _has(self, keys: frozenset[str], text: str, share: float = TOLD_SHARE) -> bool:
+        """Whether one note has this share of a text's words, and its numbers."""
+        return any(len(keys & told) >= share * len(keys) and _has_numbers(values, text) for told, values in self.notes)
 
 
 def _values(text: str) -> frozenset[float]:

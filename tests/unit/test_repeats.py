@@ -39,6 +39,28 @@ def test_what_differs_or_is_short_stays(line):
     assert NoteWords.of(NOTES).untold([line]) == [line]
 
 
+BOAT = ["#1 task: You sell the boat to Karl (due Mon 30 Nov)", "#2 fact: You live in Bergen", *NOTES]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You never sell the boat to Karl.",
+        "Karl sold you his boat in Bergen.",
+        "You sell the boat to Karl for 400.",
+    ],
+)
+def test_a_sentence_of_which_no_note_has_each_word_is_told(sentence):
+    """A “never” makes another of it, and so does a word that stands in another note."""
+    assert NoteWords.of(BOAT).unsaid([sentence, "On 30.11. this year you sell Karl the boat."]) == [sentence]
+
+
+def test_a_line_is_told_by_one_note_or_clause_by_clause():
+    """Words that stand in several notes make another thing together."""
+    assert NoteWords.of(BOAT).tell("- Person: i sell karl the boat, and i live in bergen")
+    assert not NoteWords.of(BOAT).tell("- Person: karl sold me his boat in bergen")
+
+
 def test_a_message_that_a_note_speaks_of():
     assert speak_of(NOTES[:1], "et la déclaration de tva ?")
     assert not speak_of(NOTES[2:], "did the carpenter call about the stool legs")
