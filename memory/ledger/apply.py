@@ -145,9 +145,9 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
     return written(ledger, note, new, "change", by, said=operation.said)
 
 
-def _values(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any] | Refusal:
+def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] | Refusal:
     """The fields that these make other ones, with those that follow from them; or why they cannot be given."""
-    fields = {**_end_of(note, fields), **fields}
+    fields = {**_end_of(note, given), **given}
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "text" in fields:
@@ -231,7 +231,7 @@ def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
     if ring and any(getattr(into, name) != ring[name] for name in _RING) and not _has_room(into, note.time_zone):
         return Refusal("rings", note.number)
     turn_ids = joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)
-    update = {"turn_ids": turn_ids} | _day_to_take(note, into) | ring
+    update: dict[str, Any] = {"turn_ids": turn_ids} | _day_to_take(note, into) | ring
     values = _values(into.model_copy(update=update), operation.fields, by)
     if isinstance(values, Refusal):
         return values
