@@ -771,6 +771,15 @@ async def test_found_words_are_data_and_capped():
     assert "</data-1>" not in text
 
 
+async def test_after_fresh_a_note_of_before_is_named_as_not_at_hand():
+    """“None is open” was read as if the abstract were off the list, and the person was told so."""
+    said = await make_box(state=make_state().model_copy(update={"isolated": True})).end([20], "done")
+
+    assert "There is no note #20" in said
+    assert "not at hand here; /continue brings it back" in said
+    assert "none is open" in await make_box().end([20], "done")
+
+
 async def test_a_fresh_session_searches_itself_only():
     """Also when the search returns something of another session."""
     searcher = Found(item("User: secret", session_id="s_other"))

@@ -52,6 +52,11 @@ class Desk:
             "about": about,
         }
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether notes of this conversation alone are at hand, as after /fresh."""
+        return self.ask.state.isolated or self.ask.scope.session_id is not None
+
     # --- which note -------------------------------------------------------------------------------------------------
 
     def picked(self, given: Any, *, ended: bool = False) -> tuple[list[Note], list[str]]:
@@ -82,6 +87,8 @@ class Desk:
     def which(self, words: str) -> str:
         """The question which note is meant, with those that may be."""
         found = candidates(self.notes.open(), words, self.ask.now_ms)
+        if not found and self.is_alone:
+            return "This conversation began fresh: what was noted before is not at hand here; /continue brings it back."
         none = f"No note says exactly {words!r}. " if words else ""
         return f"{none}Call again with the number of the one that is meant:\n{self.shown(found) or 'none is open'}"
 

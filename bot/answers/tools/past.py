@@ -83,7 +83,7 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, rew
     if not query.strip():
         listed = _standing(desk, days)
         more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
-        nothing = NOTHING_HERE if _alone(desk) else "No note is open there."
+        nothing = NOTHING_HERE if desk.is_alone else "No note is open there."
         return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or nothing
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
@@ -92,7 +92,7 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, rew
     files = await _of_files(desk, places.files, query, days, max_chars // 2)
     parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(_line(item, desk.zone) for item in found))
     told = fence(clip("\n\n".join(filter(None, parts)), room - len(files)), TITLE)
-    return "\n\n".join(filter(None, (told, files))) or (NOTHING_HERE if _alone(desk) else NOTHING)
+    return "\n\n".join(filter(None, (told, files))) or (NOTHING_HERE if desk.is_alone else NOTHING)
 
 
 async def _with_notes(
@@ -111,8 +111,7 @@ async def _with_notes(
 
 def _alone(desk: Desk) -> list[str] | None:
     """The one session whose words may be found; None when all may be."""
-    ask = desk.ask
-    return [ask.state.session_id] if ask.state.isolated or ask.scope.session_id else None
+    return [desk.ask.state.session_id] if desk.is_alone else None
 
 
 def _day(text: str, zone: str) -> str:
