@@ -12,23 +12,18 @@ from bot.answers.responder import Ask
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.continuity.preview import carried_message
 from bot.features.continuity.scope import is_carried
-from bot.intake.media import named_files, own_words
 from bot.intake.updates import Envelope
-from bot.lines import name_of
 from bot.turns.services import Services
 from memory.continuity.types import BootstrapOwner
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import session_lines
 from memory.ports import Row, Statement
 from memory.storage.store import SessionRow
-from memory.text import has_question_mark, shorten
+from memory.text import shorten
 from memory.types import PRIVATE, SessionState
 
 CARRIED_CHARS = 50
 """The length of a carried matter's name under the first answer."""
-
-GREETING_WORDS = 4
-"""A message of so few words that asks nothing is taken for a greeting: it may come back to anything."""
 
 SAID_AGAIN_MS = 3 * 24 * 3_600_000
 """After a silence of so long carried matters are named again; each morning it stood in the way, ten of ten."""
@@ -61,8 +56,9 @@ class CarriedMatters:
     async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the small line under the first answer of a session that context was carried into.
 
-        It names the matter that goes on, with [Start fresh]; the first time also [Ask me first], later only after days
-        of silence. Nothing under a message about something of its own. Never raises but for the disk's refusal.
+        It names the matter that the message comes back to, with [Start fresh]; the first time also [Ask me first],
+        later only after days of silence. Nothing under a message for which nothing was found. Never raises but for
+        the disk's refusal.
         """
         nothing, state = SaidBehind(), ask.state
         if state.turn_count or state.isolated or first.user_id is None:
@@ -86,7 +82,7 @@ class CarriedMatters:
                 return nothing
             if preference.is_chosen and not await self._was_long_away(row):
                 return nothing
-            name = await self._carried(owner, ask)
+            name = await self._carried(ask)
             if not name:
                 return nothing
             message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=not preference.is_chosen)
@@ -113,22 +109,11 @@ class CarriedMatters:
         before = await self._before(state.session_id, state.conversation_id)
         return before is not None and before["origin"] == PRIVATE
 
-    async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
-        """The title of the session that the message comes back to; behind a greeting also the best matter going on.
-
-        "" where nothing is known to go on.
-        """
-        memory = self._services.memory
-        ledger = await memory.ledgers.read(owner.conversation_id)
-        titles = {key: line.title for key, line in (await session_lines(memory.db, ledger)).items() if line.title}
-        if not greets(ask.text):
-            return next(filter(None, (titles.get(each.session_id or "") for each in ask.packet.retrieved)), "")
-        rows = await memory.store.sessions(owner.conversation_id, limit=2)  # this one, and the one before
-        if title := next((titles[row.session_id] for row in rows if row.session_id in titles), ""):
-            return title
-        shown = await memory.bootstrap.preview(owner, asked_for=True)
-        notes = (ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
-        return next((name_of(note) for note in notes if note and not note.lasts), "")
+    async def _carried(self, ask: Ask) -> str:
+        """The title of the session that the message comes back to: in which something was found for it; "" for none."""
+        lines = await session_lines(self._services.memory.db, ask.ledger)
+        sessions = (lines.get(item.session_id or "") for item in ask.packet.retrieved)
+        return next((line.title for line in sessions if line and line.title), "")
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows the context carried into this first turn of a session."""
@@ -158,12 +143,6 @@ class CarriedMatters:
         """Ask again whether notes are carried into this session: somebody chose."""
         for key in [each for each in self._carries if each[0] == session_id]:
             del self._carries[key]
-
-
-def greets(text: str) -> bool:
-    """Whether a message says so little that it may come back to anything: a few words, no question, no file."""
-    words = own_words(text)
-    return not named_files(text) and not has_question_mark(words) and len(words.split()) <= GREETING_WORDS
 
 
 def joined(state: SessionState) -> SessionState:
