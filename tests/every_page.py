@@ -155,6 +155,7 @@ class States:
         await self.says(you, "/loops")
         await you.page.click("#later")
         await self.says(you, "hey, I'm back")
+        await expect(you.page.locator(".keys button", has_text="Start fresh")).to_have_count(1)
         self.model.gate = Gate()
         await you.writes("What offers are there?")
         self.model.gate.let(25)

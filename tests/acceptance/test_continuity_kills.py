@@ -27,13 +27,6 @@ from story import (
 from bot.turns.parked import GOES_ON
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
-TITLE = "The crane"
-OLD = "The crane at the quay squeaked all night"
-BACK = "does the crane at the quay still squeak?"
-TITLED = (
-    "INSERT INTO session_lines (session_id, conversation_id, title, standing, turn_ids_json, read_through_seq, version,"
-    " written_at_ms) SELECT session_id, conversation_id, :title, '', '[]', 0, 1, 0 FROM conversation_sessions"
-)
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."
 AGO_MS = 7 * 3_600_000
 ASK = {"CONTINUITY_RETURN_MODE": "ask"}
@@ -73,16 +66,12 @@ def waited(bot, seconds):
     change(bot, "UPDATE inbox SET received_at_ms = received_at_ms - :ms WHERE state = 'parked'", ms=seconds * 1000)
 
 
-async def yesterday(api, bot, title=""):
-    """Say something in a session that ended hours ago, and die; its keeper gave it this title."""
+async def yesterday(api, bot):
+    """Say something in a session that ended hours ago, and die."""
     api.people.says(PERSON, PROMISE)
     await answered(api, PERSON, PROMISE)
-    if title:  # of what no note tells
-        api.people.says(PERSON, OLD)
-        await answered(api, PERSON, OLD)
     await bot.kill()
     long_ago(bot)
-    change(bot, TITLED, title=title)
     await bot.start()
 
 
@@ -234,30 +223,30 @@ async def test_a_kill_while_both_messages_are_answered_keeps_them_together(api, 
 
 async def returned(api, bot):
     """Come back after hours in mode use; return the small line under the answer."""
-    await yesterday(api, bot, TITLE)
-    api.people.says(PERSON, BACK)
-    await answered(api, PERSON, BACK)
+    await yesterday(api, bot)
+    api.people.says(PERSON, "good morning")
+    await answered(api, PERSON, "good morning")
     return await shows(api, "Still in mind from before: ")
 
 
 async def test_a_return_that_was_cut_off_is_answered_once_with_its_small_line(api, model, bot_process):
     """Killed while the model writes the first answer: after the start one answer, one line, the notes in both tries."""
     bot = await bot_process()
-    await yesterday(api, bot, TITLE)
+    await yesterday(api, bot)
     model.gate = Gate()
-    api.people.says(PERSON, BACK)
-    await model.until(lambda: asked(model)[-1].said.endswith(BACK))
+    api.people.says(PERSON, "good morning")
+    await model.until(lambda: asked(model)[-1].said == "good morning")
     await bot.kill()
     model.gate.open()
     await bot.start()
     line = await shows(api, "Still in mind from before: ")
     await bot.restart()
 
-    assert line.text == f"Still in mind from before: {TITLE}"
+    assert line.text == f"Still in mind from before: {NOTE}"
     assert [NOTE in request.text for request in asked(model)[-2:]] == [True, True]
-    assert answers_to(api, PERSON, BACK) == [f"You said: {BACK}"]
+    assert answers_to(api, PERSON, "good morning") == ["You said: good morning"]
     assert sum("Still in mind from before" in each.text for each in bot_lines(api)) == 1
-    assert sorted(heard(bot)) == sorted([PROMISE, OLD, BACK])
+    assert heard(bot) == [PROMISE, "good morning"]
 
 
 @pytest.mark.parametrize("point", ["turn_packet_built", "turn_answered", "turn_committed"])
@@ -269,13 +258,13 @@ async def test_start_fresh_under_the_answer_survives_a_kill(api, model, bot_proc
     api.people.presses(PERSON, "Start fresh", message_id=line.message_id)
     await bot.wait()
     await bot.start()
-    await api.until(lambda: len(answers_to(api, PERSON, BACK)) == 2)
+    await api.until(lambda: len(answers_to(api, PERSON, "good morning")) == 2)
     await bot.restart()
 
     assert NOTE not in asked(model)[-1].text
     assert "I will send" not in asked(model)[-1].text
-    assert sorted(heard(bot)) == sorted([PROMISE, OLD, BACK, BACK])
-    assert len(answers_to(api, PERSON, BACK)) == 2
+    assert heard(bot) == [PROMISE, "good morning", "good morning"]
+    assert len(answers_to(api, PERSON, "good morning")) == 2
     assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(3,)]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
@@ -292,7 +281,7 @@ async def test_ask_me_first_survives_a_kill(api, model, bot_process):
     api.people.says(PERSON, "me again")
     await shows(api, OFFER)
 
-    assert asked(model)[-1].said.endswith(BACK)
+    assert asked(model)[-1].said == "good morning"
 
 
 async def test_a_passed_over_preview_isolates_until_continue_across_a_kill(api, model, bot_process):

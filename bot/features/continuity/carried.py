@@ -13,6 +13,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.features.continuity.preview import carried_message
 from bot.features.continuity.scope import is_carried
 from bot.intake.updates import Envelope
+from bot.lines import name_of
 from bot.turns.services import Services
 from memory.continuity.types import BootstrapOwner
 from memory.errors import StorageUnavailable
@@ -56,9 +57,8 @@ class CarriedMatters:
     async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the small line under the first answer of a session that context was carried into.
 
-        It names the matter that the message comes back to, with [Start fresh]; the first time also [Ask me first],
-        later only after days of silence. Nothing under a message for which nothing was found. Never raises but for
-        the disk's refusal.
+        It names the matter that goes on, with [Start fresh]; the first time also [Ask me first], later only after days
+        of silence. Never raises but for the disk's refusal.
         """
         nothing, state = SaidBehind(), ask.state
         if state.turn_count or state.isolated or first.user_id is None:
@@ -82,7 +82,7 @@ class CarriedMatters:
                 return nothing
             if preference.is_chosen and not await self._was_long_away(row):
                 return nothing
-            name = await self._carried(ask)
+            name = await self._carried(owner, ask)
             if not name:
                 return nothing
             message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=not preference.is_chosen)
@@ -109,11 +109,20 @@ class CarriedMatters:
         before = await self._before(state.session_id, state.conversation_id)
         return before is not None and before["origin"] == PRIVATE
 
-    async def _carried(self, ask: Ask) -> str:
-        """The title of the session that the message comes back to: in which something was found for it; "" for none."""
-        lines = await session_lines(self._services.memory.db, ask.ledger)
-        sessions = (lines.get(item.session_id or "") for item in ask.packet.retrieved)
-        return next((line.title for line in sessions if line and line.title), "")
+    async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
+        """The title of the session that the message comes back to, else of the one before; else the best open matter.
+
+        "" where nothing is known to go on.
+        """
+        memory = self._services.memory
+        lines = await session_lines(memory.db, ask.ledger)
+        rows = await memory.store.sessions(owner.conversation_id, limit=2)  # this one, and the one before
+        keys = [*(item.session_id or "" for item in ask.packet.retrieved), *(row.session_id for row in rows)]
+        if title := next((lines[key].title for key in keys if key in lines and lines[key].title), ""):
+            return title
+        shown = await memory.bootstrap.preview(owner, asked_for=True)
+        notes = (ask.ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
+        return next((name_of(note) for note in notes if note and not note.lasts), "")
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows the context carried into this first turn of a session."""
