@@ -14,6 +14,7 @@ from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import began_with, beginning, one_line, standing_now
+from memory.context.repeats import NoteWords
 from memory.keeper.request import own_text
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.headings import by_heading
@@ -60,9 +61,9 @@ class Summed:
 
 
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
-    """A session for the person in it: its title, how things stand, open matters, facts, ended matters."""
-    turns = replies.counted(session.turns, "message")
-    here = [note for note in ledger if note.session_id == session.session_id]
+    """A session for the person in it: its title, how things stand, and what that does not tell yet of its notes."""
+    turns, prose = replies.counted(session.turns, "message"), NoteWords.of([session.standing])
+    here = [note for note in ledger if note.session_id == session.session_id and not prose.tell(note.text)]
     stories = [note for note in standing(here) if is_story(note)]
     lasting = [note for note in standing(here) if note.lasts and note not in stories]
     going = [note for note in standing(here) if not note.lasts and note not in stories]

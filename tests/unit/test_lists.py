@@ -12,7 +12,7 @@ from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list, loop_row
 from bot.features.memories import memory_list
-from bot.features.overview import ChatStatus, status_text
+from bot.features.overview import ChatStatus, Summed, status_text, summary_text
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.lines import note_line
 from bot.offline.times import SaidTime
@@ -331,6 +331,18 @@ def test_status_and_reminders_name_the_same_as_reminded_already():
     assert "Already reminded" not in page(reminder_list(ledger, START_MS, "UTC")).text
     assert "Already reminded" not in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
     assert "Next reminder on Tue 21 Nov at 08:00: Water plants" in said
+
+
+def test_a_summary_lists_only_what_its_first_words_do_not_tell():
+    """The paragraph said it all, and four lines below said it again."""
+    ledger = ledger_of(
+        task("Moira brings the trestle tables", session_id="s_1"), task("Cars off the street by noon", session_id="s_1")
+    )
+    party = Summed("s_1", 4, "Street party", "Moira brings trestle tables, you bring samosas.")
+
+    told = summary_text(party, ledger, START_MS, "UTC")
+    assert told.count("trestle") == 1
+    assert "• Cars off the street by noon" in told
 
 
 def test_status_says_nothing_of_a_topic_that_it_does_not_know():
