@@ -83,9 +83,12 @@ def by_story(notes: Sequence[Note]) -> list[Group]:
 
 
 def day_of(note: Note, now_ms: int) -> int | None:
-    """The time at which a note is to be thought of: the end of a delay, its own, else the last ring; None for none."""
+    """The time at which a note is to be thought of: the end of a delay, its own, else the last ring; None for none.
+
+    A series that rests is thought of when it rings again, as /reminders has it.
+    """
     if is_snoozed(note, now_ms):
-        return note.snoozed_until_ms
+        return max(note.snoozed_until_ms or 0, note.rings_at_ms or 0) if note.repeats else note.snoozed_until_ms
     at_ms = day_it_is_for(note)
     at_ms = while_on(note, at_ms, now_ms) if at_ms is not None and at_ms == note.due_at_ms else at_ms
     rang = series.last(note, "rang") if at_ms is None else None

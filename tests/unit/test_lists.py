@@ -428,6 +428,18 @@ def test_what_lasts_several_days_is_on_until_its_last():
 # --- what a tap does ------------------------------------------------------------------------------------------------
 
 
+def test_a_series_that_rests_stands_under_the_day_it_rings_again():
+    """Put off until Thursday, it rings on Sunday: /loops had it under Thursday, /reminders under Sunday."""
+    rests = series_note(snoozed_until_ms=START_MS + 2 * DAY_MS, rings_at_ms=START_MS + 5 * DAY_MS)
+    ledger = Ledger("c", notes={1: rests})
+
+    heads = [
+        next(line for line in page(listed(ledger, START_MS, "UTC")).text.splitlines() if line.startswith("Sun"))
+        for listed in (loop_list, reminder_list)
+    ]
+    assert heads[0] == heads[1]
+
+
 def test_work_by_the_clock_is_nobodys_open_matter():
     """It is on /tasks and rings on /reminders, but neither /loops nor /memory nor the count of /status holds it."""
     ledger = ledger_of(
