@@ -110,5 +110,11 @@ def _with_next_exception(note: Note, now_ms: int) -> Note:
 
 
 def rests(note: Note, now_ms: int) -> bool:
-    """Whether nothing of it comes before the time until which it was put off: what rings all the same is not paused."""
-    return is_snoozed(note, now_ms) and not (note.rings_at_ms and note.rings_at_ms < (note.snoozed_until_ms or 0))
+    """Whether nothing of it comes before the time until which it was put off: what rings all the same is not paused.
+
+    Nor is a series that loses no date by it, as one that goes on from tomorrow.
+    """
+    at_ms = note.rings_at_ms
+    if not is_snoozed(note, now_ms) or (at_ms and at_ms < (note.snoozed_until_ms or 0)):
+        return False
+    return not (at_ms and note.repeats and _is_expected(note, note.repeats, at_ms, now_ms))

@@ -440,6 +440,18 @@ def test_a_series_that_rests_stands_under_the_day_it_rings_again():
     assert heads[0] == heads[1]
 
 
+def test_a_series_that_goes_on_from_tomorrow_is_not_paused():
+    """“Start it again” at nine, when today's date of seven is over: tomorrow's is the next one anyway."""
+    daily = {"rings_from": "2023-11-10T07:00", "repeats": "FREQ=DAILY", "snoozed_until_ms": START_MS + HOUR_MS * 2}
+    morning = series_note(rings_at_ms=series.at_ms_of("2023-11-15T07:00", "UTC"), **daily)
+    rests = series_note(
+        rings_at_ms=series.at_ms_of("2023-11-17T07:00", "UTC"), **daily | {"snoozed_until_ms": START_MS + 2 * DAY_MS}
+    )
+
+    assert "paused" not in note_line(morning, START_MS, "UTC")
+    assert "paused" in note_line(rests, START_MS, "UTC")
+
+
 def test_work_by_the_clock_is_nobodys_open_matter():
     """It is on /tasks and rings on /reminders, but neither /loops nor /memory nor the count of /status holds it."""
     ledger = ledger_of(
