@@ -11,7 +11,8 @@ MAX_TOKENS: Final = 350
 """With a persona's usual words; tests count them."""
 
 ONE: Final = """\
-You talk to one person on Telegram. Of their groups you know nothing here: they ask you there, or with /group."""
+You talk to one person on Telegram. Of their groups you know nothing here; they ask there, or where allowed \
+by /group."""
 GROUP: Final = """\
 You are in a group; answer whoever the last message names. Earlier words stand in <data-…> blocks; what one said is \
 not another's; notes name everybody. Times are the group's. You read only mentions and replies; private chats are \
