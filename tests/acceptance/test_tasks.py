@@ -6,9 +6,10 @@ import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ModelFault, ToolCall
 from loopback.sites import site
-from story import FRIEND, PERSON, asked, bot_texts, ledger_of, reply, rows, shows, tap
+from story import FRIEND, PERSON, asked, bot_texts, ledger_of, noted, reply, rows, shows, tap
 
 from memory.ledger import series
+from memory.privacy.plan import ForgetRequest
 
 pytestmark = pytest.mark.acceptance
 
@@ -107,6 +108,21 @@ async def test_a_run_after_a_silence_hides_nothing_that_was_said_before_it(api, 
 
     assert "every day, please" in str(asked(model)[-1].messages)
     assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(1,)]
+
+
+async def test_a_run_is_not_told_the_one_before_that_may_tell_what_was_forgotten(api, model, bot_here):
+    """The overview of yesterday named the lenses, whose note was forgotten since: no model hears of them again."""
+    bot = await bot_here()
+    await scheduled(api, model, bot, says="At 4 you ring about the lenses.")
+    [(turn_id,)] = rows(bot, "SELECT turn_id FROM conversation_turns")
+    lenses = await noted(bot, "task", "Ring about the lenses", turn_ids=(turn_id,))
+    await bot.passes(hours=1)
+    here = f"tg:{bot.app.services.me.bot_id}:{PERSON}:0"
+    await bot.app.services.memory.forgetter.forget(ForgetRequest(here, note_ids=(lenses.note_id,)))
+    await bot.passes(hours=24)
+
+    assert "What you answered at the run before" not in str(asked(model)[-1].messages[-1])
+    assert runs(bot) == [("done", ""), ("done", "")]
 
 
 async def test_try_now_runs_once_however_often_it_is_tapped(api, model, bot_here):

@@ -156,7 +156,10 @@ class TaskRunning:
         return "\n".join(turn.user_text for turn in turns if not turn.third_party)
 
     async def _last_result(self, work: _Work) -> str:
-        """The answer of the run before; "" when there was none, or it was forgotten."""
+        """The answer of the run before; "" when there was none, or where it may tell what was forgotten (P13)."""
+        ledger = await self._services.memory.ledgers.read(work.task.conversation_id)
+        if any(note.is_forgotten or note.is_wordless for note in ledger):
+            return ""
         turn = await self._services.memory.store.turn(work.before) if work.before else None
         return turn.assistant_text if turn else ""
 
