@@ -46,8 +46,8 @@ _PARAMETERS: Final = {
     "required": ["title", "text", "at"],
 }
 _WORDS: Final = (
-    "Work for you at a time: text is put to you then, and your answer sent (remind sends its text as it is). Move, "
-    "skip, change, end it by its number."
+    "Work for you at a time: text is put to you then, your answer sent (remind sends its text as it is). "
+    "By number remind moves, change rests, end ends it."
 )
 TOLD: Final = "A line under your answer tells when, by which clock and what it costs: don't repeat that."
 
