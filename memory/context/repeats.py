@@ -6,6 +6,7 @@ import re
 from calendar import month_abbr
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from memory.keeper.wording import numbers
@@ -15,6 +16,8 @@ from memory.text import folded, has_question_mark
 TOLD_SHARE: Final = 0.6
 """The share of a line's words, without the little ones, in notes that tell the same."""
 LEAST_WORDS: Final = 3
+KEYS_HELD: Final = 2_000
+"""Texts whose keys are kept: a prompt tells mostly the notes and sentences of the one before."""
 SHARED: Final = 0.4
 """The share of the shorter text's words in another that speaks of the same."""
 SHARED_LEAST: Final = 2
@@ -142,6 +145,7 @@ def speaks_of(text: frozenset[str], other: frozenset[str]) -> bool:
     return least > 0 and len(text & other) >= max(min(SHARED_LEAST, least), SHARED * least)
 
 
+@lru_cache(maxsize=KEYS_HELD)
 def word_keys(text: str) -> frozenset[str]:
     """How the words of a text begin, the little ones and numbers aside: two texts are compared by them."""
     words = (folded(word).replace("œ", "oe") for word in split_words(text) if word not in little_words())
