@@ -72,6 +72,7 @@ class EarlierSessions:
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory (P13)."""
+        word_keys.cache_clear()
         self._turns.clear()
         self._standings.clear()
         self._readings.clear()

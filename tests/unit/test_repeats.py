@@ -1,8 +1,11 @@
 """A summary says nothing that the notes of the prompt say."""
 
+from typing import Any
+
 import pytest
 
-from memory.context.repeats import NoteWords, says_more, speak_of
+from memory.context.earlier import EarlierSessions
+from memory.context.repeats import NoteWords, says_more, speak_of, word_keys
 
 NOTES = [
     "#9 task: Finir la déclaration de TVA (faite aux deux tiers) (due Thu 24 Dec)",
@@ -100,3 +103,12 @@ def test_a_message_of_many_matters_says_no_more_than_their_notes(message):
 )
 def test_a_turn_that_says_more_than_its_notes(passage, message):
     assert says_more(passage, DUMPED, message)
+
+
+def test_the_keys_of_texts_are_let_go_of_with_everything_in_memory():
+    """A note that was forgotten is not held by the comparisons that were made with it (P13)."""
+    nobody: Any = None
+    word_keys("The code of the gate is zebrafish")
+    EarlierSessions(nobody, nobody).clear_cache()
+
+    assert word_keys.cache_info().currsize == 0
