@@ -253,15 +253,14 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
         return ", ".join([_each("week", step, language), *also])
     if set(days) in (_WORKING, _WEEKEND):
         return _say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
-    names = _say(language, "dates.each_weekday").split()
-    others = [name for day, name in zip(_DAYS, names, strict=True) if day not in days]
+    others = _each_named([day for day in _DAYS if day not in days], language)
     if len(others) <= 1:
         return _say(language, "every.but_day", day=others[0]) if others else _say(language, "every.day")
     first, last = _DAYS.index(order[0]), _DAYS.index(order[-1])
     if len(order) > _TWO and last - first == len(order) - 1:
         return _say(language, "every.run", first=_short(order[0], language), last=_short(order[-1], language))
-    names = names if len(order) <= _NAMED else _say(language, "dates.weekdays").split()
-    return _say(language, "every.on_days", days=listed([names[_DAYS.index(day)] for day in order], language))
+    named = _each_named(order, language) if len(order) <= _NAMED else [_short(day, language) for day in order]
+    return _say(language, "every.on_days", days=listed(named, language))
 
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from memory.keeper.wording import numbers as numbers_in
-from memory.ledger.lines import LEAST_CHARS, brief_moment, by_note, clipped, events, in_brief, model_line
+from memory.ledger.lines import KNOWN_CHARS, LEAST_CHARS, brief_moment, by_note, clipped, events, in_brief, model_line
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
@@ -60,8 +60,6 @@ MAX_OUTDATED: Final = 3
 """With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
 COLD_MS: Final = 3_600_000
 """After so long a pause no provider has a prompt's beginning at hand: a block with an outdated line is taken anew."""
-KNOWN_CHARS: Final = 60
-"""Characters of a note's text in the line of an event, or where the block tells it: its number tells the rest."""
 SHORTER: Final[Sequence[Callable[[Note], Note]]] = (
     clipped, in_brief, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS)
 )  # fmt: skip

@@ -57,10 +57,11 @@ class NoteWords:
     def tell(self, line: str) -> bool:
         """Whether the notes tell a line, given without the day on which it was said."""
         words = line.split(":", 1)[-1]
-        if len(word_keys(words)) < LEAST_WORDS:
+        whole = word_keys(words)
+        if len(whole) < LEAST_WORDS:
             return False
-        clauses = [clause for clause in _CLAUSE.split(words) if clause.strip()]
-        return self._has(word_keys(words), line) or all(self._has(word_keys(each), each) for each in clauses)
+        clauses = (clause for clause in _CLAUSE.split(words) if clause.strip())
+        return self._has(whole, line) or all(self._has(word_keys(each), each) for each in clauses)
 
     def unsaid(self, sentences: Sequence[str]) -> list[str]:
         """The sentences of which no note has each word, those of the calendar aside, and each number."""
@@ -70,9 +71,10 @@ class NoteWords:
         words = word_keys(" ".join(word for word in split_words(sentence) if word not in calendar_words()))
         return len(word_keys(sentence)) >= LEAST_WORDS and self._has(words, sentence, 1.0)
 
-    def _has(self, keys: frozenset[str], text: str, share: float = TOLD_SHARE) -> bool:
+    def _has(self, words: frozenset[str], text: str, share: float = TOLD_SHARE) -> bool:
         """Whether one note has this share of a text's words, and its numbers."""
-        return any(len(keys & told) >= share * len(keys) and _has_numbers(values, text) for told, values in self.notes)
+        least = share * len(words)
+        return any(len(words & told) >= least and _has_numbers(values, text) for told, values in self.notes)
 
 
 def _values(text: str) -> frozenset[float]:
@@ -135,8 +137,8 @@ def keys(text: str) -> frozenset[str]:
 
 def speak_of(notes: Iterable[str], message: str) -> bool:
     """Whether one of these notes holds half of a message's words or more, the little ones aside."""
-    keys = word_keys(message)
-    return bool(keys) and any(2 * len(keys & word_keys(note)) >= len(keys) for note in notes)
+    asked = word_keys(message)
+    return bool(asked) and any(2 * len(asked & word_keys(note)) >= len(asked) for note in notes)
 
 
 def speaks_of(text: frozenset[str], other: frozenset[str]) -> bool:

@@ -23,7 +23,8 @@ LEAST_CHARS: Final = (60, 40)
 TITLE_CHARS: Final = 60
 CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
 EVENT_DEEDS: Final = 2
-EVENT_CHARS: Final = 60
+KNOWN_CHARS: Final = 60
+"""Characters of a note's text in the line of an event, or where a prompt tells it: its number tells the rest."""
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
 NEAR_DAYS: Final = 300
@@ -162,7 +163,7 @@ def events(
         note = ledger.find(number)
         deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
         if note is not None and belongs(note, scope) and deeds:
-            found[number] = f"#{number} {shorten(note.text, EVENT_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
+            found[number] = f"#{number} {shorten(note.text, KNOWN_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
     return dict(list(found.items())[-MOST_EVENTS:])
 
 

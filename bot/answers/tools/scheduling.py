@@ -148,9 +148,7 @@ def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHou
         said.append(replies.say("task_set_quiet"))
     if task.first_json:
         said.append(replies.say("task_first"))
-    if missed := missed_text(task):
-        said.append(missed)
-    return " ".join([*said, *([cost] if cost else [])])
+    return " ".join(filter(None, [*said, missed_text(task), cost]))
 
 
 def missed_text(task: Task) -> str:

@@ -157,11 +157,11 @@ class TaskRunning:
 
     async def _last_result(self, work: _Work) -> str:
         """The answer of the run before; "" when there was none, or where it may tell what was forgotten (P13)."""
-        ledger = await self._services.memory.ledgers.read(work.task.conversation_id)
-        if any(note.is_forgotten or note.is_wordless for note in ledger):
-            return ""
         turn = await self._services.memory.store.turn(work.before) if work.before else None
-        return turn.assistant_text if turn else ""
+        if turn is None:
+            return ""
+        ledger = await self._services.memory.ledgers.read(work.task.conversation_id)
+        return "" if any(note.is_forgotten or note.is_wordless for note in ledger) else turn.assistant_text
 
     async def _skipped(self, work: _Work, why: str) -> None:
         """Store that the run is not made; a reason that holds for all runs is told once."""
