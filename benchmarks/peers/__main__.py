@@ -38,7 +38,11 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--install", action="store_true", help="download what is missing first")
     parser.add_argument("--out", type=Path, help="add each outcome to this file, as a line of JSON")
     parser.add_argument("--table", type=Path, help="run nothing, print the table of such a file")
-    return parser.parse_args(arguments)
+    wanted = parser.parse_args(arguments)
+    unknown = {*wanted.only.split(",")} - {*SETUPS}
+    if unknown:
+        parser.error(f"--only knows {', '.join(SETUPS)}, not {', '.join(sorted(unknown))}")
+    return wanted
 
 
 def ready(names: Sequence[str], *, install: bool) -> Iterator[Setup]:
