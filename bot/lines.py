@@ -22,7 +22,7 @@ from bot.dates import (
 from bot.rhythms import at_a_glance, next_text, rests
 from memory.ledger import series
 from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, title_of
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
@@ -58,13 +58,16 @@ def note_line(
     remarks = _remarks(note, now_ms, zone, under_ms)
     has_hour, at_ms = note.due_exact or note.rings, note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not _alike(at_ms, zone, reader):
-        remarks.append(zone)
+        remarks.append(clock_name(zone))
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
         remarks.append(story)
     if note.doubtful:
         remarks.append(replies.say("lines.edited"))
-    return with_remarks(note.text, remarks)
+    text = (
+        replies.say("lines.asks", text=note.text) if note.rings_at_ms is not None and is_question(note) else note.text
+    )
+    return with_remarks(text, remarks)
 
 
 def is_group(conversation_id: str) -> bool:
@@ -75,6 +78,12 @@ def is_group(conversation_id: str) -> bool:
 def clock_of(note: Note, zone: str) -> str:
     """The clock by which a note is told to a person of `zone`: in a group one clock for all who read."""
     return note.time_zone if is_group(note.conversation_id) else zone
+
+
+def clock_name(zone: str) -> str:
+    """The clock of a zone by its place: `Dublin time` for `Europe/Dublin`; a zone without a place by its name."""
+    area, _, place = zone.rpartition("/")
+    return replies.say("lines.clock_of", place=place.replace("_", " ")) if area and area != "Etc" else zone
 
 
 def _alike(at_ms: int, zone: str, other: str) -> bool:
@@ -154,8 +163,12 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
-        rings = _ring_remarks(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
-        found[len(found) - leads : len(found)] = [rings[0], *found[len(found) - leads :], *rings[1:]]
+        rings = _ring_remark(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
+        if leads and _rings_on(note, last, zone) and note.due_exact:
+            found[-1] = replies.say(
+                "lines.for_hour", hour=clock_text(local(note.due_at_ms or 0, zone), replies.spoken())
+            )
+        found.insert(len(found) - leads, rings)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
         found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
@@ -252,27 +265,28 @@ def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
 
 
-def _ring_remarks(
+def _ring_remark(
     note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
-) -> list[str]:
+) -> str:
     """The rings of a note, those of the day that was told `last` by their hours: `⏰ 13:00 and on Wed 2 Dec at 18:00`.
 
-    One that `leads` stands before the due time with the others of its day, the rest behind it.
+    One that `leads` stands before the due time, and all others with it.
     """
     later = [] if note.repeats else [series.at_ms_of(each, note.time_zone) for each in series.singles(note)[1:]]
     first, first_day = _rings(note, now_ms, zone, told, series_is_told=comes), local(note.rings_at_ms or 0, zone).date()
-    with_first, near, far = list[str](), list[str](), list[str]()
+    near, far = list[str](), list[str]()
     for at_ms in later:
         at, language = local(at_ms, zone), replies.spoken()
-        if leads and at.date() == first_day:
-            with_first.append(clock_text(at, language))
-        elif at.date() == last:
+        if at.date() == (first_day if leads else last):
             near.append(clock_text(at, language))
         else:
             far.append(when_text(at_ms, now_ms, zone, language))
-    if leads:
-        return [_ringing([first, *with_first]), *([_ringing([*near, *far])] if near or far else [])]
-    return [_ringing([first, *near, *far] if first_day == last else [*near, first, *far])]
+    return _ringing([first, *near, *far] if leads or first_day == last else [*near, first, *far])
+
+
+def _rings_on(note: Note, day: date | None, zone: str) -> bool:
+    """Whether the last ring of a note is on this day."""
+    return local(series.at_ms_of(series.singles(note)[-1], note.time_zone), zone).date() == day
 
 
 def _ringing(times: Sequence[str]) -> str:

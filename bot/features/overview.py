@@ -54,6 +54,8 @@ class Summed:
     """The keeper's, else its day and first words."""
     standing: str
     """The state of its matter, in the keeper's words."""
+    changed: frozenset[int] | None = None
+    """The numbers of notes that changed since those words; None where these are not, or not all of them."""
     said: str = ""
     """The person's last words in it; "" where they may not be told."""
     before: SessionLine = NO_LINE
@@ -61,9 +63,10 @@ class Summed:
 
 
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
-    """A session for the person in it: its title, how things stand, and what that does not tell yet of its notes."""
+    """A session for the person in it: its title, how things stand, and the notes that this does not tell."""
     turns, prose = replies.counted(session.turns, "message"), NoteWords.of([session.standing])
     here = [note for note in ledger if note.session_id == session.session_id and not prose.tell(note.text)]
+    here = [note for note in here if session.changed is None or note.number in session.changed]
     stories = [note for note in standing(here) if is_story(note)]
     lasting = [note for note in standing(here) if note.lasts and note not in stories]
     going = [note for note in standing(here) if not note.lasts and note not in stories]
@@ -138,7 +141,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     known = sum(len(notes) for name, notes in by_heading(ledger, now_ms) if name != "faded")
     lines += [replies.say("status_known", things=replies.counted(known, "thing"))] if known else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
-    if coming:
+    if coming and coming[0] not in listed[:OPEN_SHOWN]:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
         title = name_of(coming[0])
         lines.append(replies.say("status_jobs", when=when, title=title))
@@ -173,9 +176,11 @@ class Overview:
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         title = line.title or await self._beginning(state, ledger, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
-        told = [await self._standing(each, ledger) for each in (line, before)]
+        told, changed = await self._standing(line, ledger)
+        told_before, _ = await self._standing(before, ledger)
         said = await self._last_words(state, ledger, envelope.user_id)
-        summed = Summed(state.session_id, state.turn_count, title, told[0], said, replace(before, standing=told[1]))
+        before = replace(before, standing=told_before)
+        summed = Summed(state.session_id, state.turn_count, title, told, changed, said, before)
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         text = f"{text}\n\n{replies.say('status_private')}" if state.private else text
         await services.committer.done([envelope], [OutgoingMessage(text)])
@@ -196,12 +201,13 @@ class Overview:
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
-    async def _standing(self, line: SessionLine, ledger: Ledger) -> str:
-        """The state of a session's matter, without sentences that newer notes contradict."""
+    async def _standing(self, line: SessionLine, ledger: Ledger) -> tuple[str, frozenset[int] | None]:
+        """The state of a session's matter, without sentences that newer notes contradict; `Summed.changed`."""
         if not line.standing:
-            return ""
+            return "", None
         changes = await self._services.memory.ledgers.after(ledger.conversation_id, line.written_at_ms)
-        return standing_now(line, ledger, changes, forgotten_words(ledger))
+        told = standing_now(line, ledger, changes, forgotten_words(ledger))
+        return told, frozenset(each.number for each in changes) if told == line.standing else None
 
     async def _before(self, state: SessionState) -> str:
         """The id of the session that was talked in before; "" for none."""

@@ -7,13 +7,16 @@ from typing import Final
 
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
-from bot.delivery.outbox import OutgoingMessage, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
+from bot.reminders.ringing import rang_row
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Ledger, NoteChange
 from memory.ledger.undo import undo
+from memory.ledger.views import waits_for_word
 from memory.ports import Statement
 
 LINES: Final = 8
@@ -41,6 +44,14 @@ def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: 
     return "\n".join([*([replies.say("undone")] if is_done else []), *lines[:LINES], *more])
 
 
+def rung_again(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[tuple[Button, ...], ...]:
+    """The row of a reminder that rang, where taking these changes back leaves one note that waits for a word."""
+    after, _ = undo(ledger, changes, by)
+    notes = [note for note_id in dict.fromkeys(change.note_id for change in changes) if (note := after.by_id(note_id))]
+    rang = series.last(notes[0], "rang") if len(notes) == 1 and notes[0].is_open and waits_for_word(notes[0]) else None
+    return (rang_row(notes[0], rang.original_local),) if rang else ()
+
+
 # --- feature --------------------------------------------------------------------------------------------------------
 
 
@@ -63,12 +74,13 @@ class Undoing:
             return
         by = Actor("person", services.clock.now_ms(), envelope.button_id)
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
-        text = undone_text(await ledgers.read(conversation_id), changes, by, zone)
+        ledger = await ledgers.read(conversation_id)
+        text, rows = undone_text(ledger, changes, by, zone), rung_again(ledger, changes, by)
 
         async def store(*rows: Statement) -> None:
             await ledgers.undo(conversation_id, changes, by, tap.use, services.inbox.done(envelope), *rows)
 
-        message = OutgoingMessage(text, edits_message_id=envelope.message_id)
+        message = OutgoingMessage(text, buttons=rows, edits_message_id=envelope.message_id)
         await services.committer.say(Target.of(envelope), [message], store)
         services.reminders.look()
 

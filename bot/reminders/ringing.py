@@ -14,7 +14,7 @@ from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
 
-LATE_MS: Final = 2 * 60_000
+LATE_MS: Final = 5 * 60_000
 """A reminder this much behind its time says so."""
 TOLD_APART_MS: Final = 5 * 60_000
 """Something that is later than its reminder by so much has its own hour told."""

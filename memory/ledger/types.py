@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
+from memory.text import asks_at_the_end
 from memory.types import Contract
 
 Kind = Literal[
@@ -131,6 +132,11 @@ class Note(Contract):
     def rings(self) -> bool:
         """Whether a message is sent for it, now or once more."""
         return bool(self.rings_from)
+
+
+def is_question(note: Note) -> bool:
+    """Whether a note is put to the person as a question when it rings, or was: `How did the operation go?`."""
+    return (note.rings or bool(note.occurrences)) and asks_at_the_end(note.text)
 
 
 def is_anothers(note: Note) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Ledger, Note, is_anothers
+from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Ledger, Note, is_anothers, is_question
 from memory.types import OpenLoop, SessionState
 from memory.zones import zone_of
 
@@ -149,10 +149,10 @@ def agenda(notes: Iterable[Note], now_ms: int, *, for_model: bool = False) -> li
 
 
 def is_on_agenda(note: Note, now_ms: int, *, for_model: bool = False) -> bool:
-    """Whether a note stands on /loops; one that does not, stands in /memory. Work by the clock has /tasks."""
+    """Whether a note stands on /loops; work by the clock is on /tasks, a question to the person on /reminders."""
     ahead_ms = PLANNED_MS if for_model else AHEAD_MS
     is_soon = _is_date_ahead(note, now_ms) and (note.due_at_ms or 0) - now_ms <= ahead_ms
-    return (for_model or not is_work(note)) and (is_to_do(note, now_ms) or is_soon)
+    return (for_model or not (is_work(note) or is_question(note))) and (is_to_do(note, now_ms) or is_soon)
 
 
 def is_work(note: Note) -> bool:

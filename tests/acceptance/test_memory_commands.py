@@ -142,12 +142,12 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
 
     bot.app.services.memory.keeper = Keeper()
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("(I'm still taking notes on 3 messages)")
+    assert listed.text.endswith("(Still jotting down 3 messages)")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "still taking notes" not in edited.text
+    assert "Still jotting" not in edited.text
     done = await tap(api, "Done", "Nothing's open")
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")

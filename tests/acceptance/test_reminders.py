@@ -52,6 +52,11 @@ async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here)
 
     assert note_rows(bot) == [("call Ana", "done")]
     assert rows(bot, "SELECT 1 FROM jobs") == []
+
+    back = await tap(api, "Undo", "Here again: call Ana")
+    assert back.buttons == (("Done", "In an hour", "Tomorrow"),)
+    await tap(api, "Done", "^Done: call Ana$", on=back)
+    assert note_rows(bot) == [("call Ana", "done")]
     assert model.requests == []
 
 

@@ -204,7 +204,9 @@ def test_what_rings_on_two_days_tells_each_day_once():
     assert note_line(note, START_MS, "UTC", under_ms=due["due_at_ms"]).endswith(
         "(at 22:13, ⏰ 21:13 and on Wed 22 Nov at 18:13)"
     )
-    assert note_line(note, START_MS, "UTC", under_ms=evening).endswith("(⏰ 18:13, on Thu 23 Nov at 22:13, ⏰ 21:13)")
+    assert note_line(note, START_MS, "UTC", under_ms=evening).endswith(
+        "(⏰ 18:13 and on Thu 23 Nov at 21:13, for 22:13)"
+    )
 
 
 def test_a_line_in_brief_tells_the_moment_that_matters():
@@ -225,8 +227,8 @@ def test_a_group_names_its_clock_where_the_readers_differs_on_that_day():
     rings = {"conversation_id": "tg:1:-100:0", "time_zone": "Europe/London", "rings_from": "2027-12-01T10:00"}
     call = a_note("Call", **rings, rings_at_ms=december)
 
-    assert "Europe/London" in note_line(call, july, "Africa/Lagos")
-    assert "Europe/London" not in note_line(call, july, "Europe/Lisbon")
+    assert "London time" in note_line(call, july, "Africa/Lagos")
+    assert "London time" not in note_line(call, july, "Europe/Lisbon")
 
 
 def test_a_date_that_was_left_out_before_the_next_is_not_told_under_the_next_ones_day():
@@ -602,16 +604,16 @@ def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
 @pytest.mark.parametrize(
     ("rings", "under", "remarks"),
     [
-        ("14T22:30 14T23:00 15T07:00", 14, "⏰ 22:30 and 23:00, tomorrow at 08:00, ⏰ 07:00"),
+        ("14T22:30 14T23:00 15T07:00", 14, "⏰ 22:30, 23:00 and tomorrow at 07:00, for 08:00"),
         ("14T22:30 14T23:00", 14, "⏰ 22:30 and 23:00, tomorrow at 08:00"),
-        ("14T22:30 15T07:00 16T18:00", 14, "⏰ 22:30, tomorrow at 08:00, ⏰ 07:00 and on Thu 16 Nov at 18:00"),
+        ("14T22:30 15T07:00 16T18:00", 14, "⏰ 22:30, tomorrow at 07:00 and on Thu 16 Nov at 18:00, tomorrow at 08:00"),
         ("14T22:30 14T23:00 15T07:00", 15, "at 08:00, ⏰ 07:00, today at 22:30 and today at 23:00"),
         ("15T06:00 15T07:00", 15, "at 08:00, ⏰ 06:00 and 07:00"),
         ("15T06:00 15T07:00", None, "tomorrow at 08:00, ⏰ 06:00 and 07:00"),
     ],
 )
 def test_rings_of_several_days_stand_beside_their_day(rings, under, remarks):
-    """An hour alone is one of the day told just before it: the heading's before the due time, the due day's behind."""
+    """An hour alone is one of the day told just before it, the heading's where a ring leads: then its hour is last."""
     times = series.ringing_at([f"2023-11-{each}" for each in rings.split()], "UTC")
     times["rings_at_ms"] = series.at_ms_of(times["rings_from"], "UTC")
     due = {"due_at_ms": series.at_ms_of("2023-11-15T08:00", "UTC"), "due_exact": True}

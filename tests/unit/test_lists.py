@@ -330,7 +330,8 @@ def test_status_and_reminders_name_the_same_as_reminded_already():
 
     assert "Already reminded" not in page(reminder_list(ledger, START_MS, "UTC")).text
     assert "Already reminded" not in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
-    assert "Next reminder on Tue 21 Nov at 08:00: Water plants" in said
+    assert "Water plants (⏰ every week, next on Tue 21 Nov at 08:00" in said
+    assert "Next reminder" not in said, "it stands above"
 
 
 def test_a_summary_lists_only_what_its_first_words_do_not_tell():
@@ -343,6 +344,32 @@ def test_a_summary_lists_only_what_its_first_words_do_not_tell():
     told = summary_text(party, ledger, START_MS, "UTC")
     assert told.count("trestle") == 1
     assert "• Cars off the street by noon" in told
+
+
+def test_a_summary_with_the_keepers_words_lists_what_changed_since():
+    """The words rest on the older notes, in words of their own; with a sentence of them left out nothing is sure."""
+    ledger = ledger_of(task("Mark the 27 tests of 8A", session_id="s_1"), task("Book the bus", session_id="s_1"))
+    week = Summed("s_1", 4, "School", "Fifteen tests of 8A are still to be marked.", frozenset({2}))
+
+    told = summary_text(week, ledger, START_MS, "UTC")
+    assert "• Book the bus" in told
+    assert "27 tests" not in told
+    assert "• Mark the 27 tests of 8A" in summary_text(replace(week, changed=None), ledger, START_MS, "UTC")
+
+
+def test_a_question_to_the_person_is_no_matter_of_theirs():
+    """It stands with the reminders, as a question, and on /loops neither before nor after it was asked."""
+    ring = {"rings_from": "2023-11-15T21:00", "time_zone": "UTC"}
+    ledger = ledger_of(task("How did the operation go?", **ring), task("How much is the deposit?"))
+    assert "I'll ask: “How did the operation go?” (⏰ 21:00)" in page(reminder_list(ledger, START_MS, "UTC")).text
+    assert [note.text for note in agenda(ledger, START_MS)] == ["How much is the deposit?"]
+    assert len(agenda(ledger, START_MS, for_model=True)) == 2
+
+    asked = Ring(number=1, occurrence="2023-11-15T21:00", rings_at_ms=series.at_ms_of("2023-11-15T21:00", "UTC"))
+    after, _ = apply_all(ledger, [asked], BY)
+    assert [note.text for note in agenda(after, START_MS + 2 * DAY_MS)] == ["How much is the deposit?"]
+    said = page(reminder_list(after, START_MS + 2 * DAY_MS, "UTC")).text
+    assert "1. How did the operation go? (I reminded you" in said
 
 
 def test_status_says_nothing_of_a_topic_that_it_does_not_know():

@@ -415,7 +415,7 @@ Tue 1 Dec
 9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
 
 Wed 2 Dec
-10. Mum's eye operation in Annecy (⏰ 18:00, on Thu 3 Dec at 14:00, ⏰ 13:00)
+10. Mum's eye operation in Annecy (⏰ 18:00 and on Thu 3 Dec at 13:00, for 14:00)
 
 Tap a number to tick it off, move it or stop it.
 """,
@@ -545,7 +545,7 @@ Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Mi, 2. Dez.
-10. Augenoperation deiner Mutter in Annecy (⏰ 18:00, am Do, 3. Dez., um 14:00, ⏰ 13:00)
+10. Augenoperation deiner Mutter in Annecy (⏰ 18:00 und am Do, 3. Dez., um 13:00, für 14:00)
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder abzustellen.
 """,
@@ -675,7 +675,7 @@ Mar 1 de dic
 9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Mié 2 de dic
-10. Operación de ojo de tu madre en Annecy (⏰ 18:00, el jue 3 de dic a las 14:00, ⏰ 13:00)
+10. Operación de ojo de tu madre en Annecy (⏰ 18:00 y el jue 3 de dic a las 13:00, para las 14:00)
 
 Toca un número para marcarlo como hecho, moverlo o pararlo.
 """,
@@ -805,7 +805,7 @@ Mar. 1 déc.
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Mer. 2 déc.
-10. Opération de l'œil de ta maman à Annecy (⏰ 18h, le jeu. 3 déc. à 14h, ⏰ 13h)
+10. Opération de l'œil de ta maman à Annecy (⏰ 18h et le jeu. 3 déc. à 13h, pour 14h)
 
 Touche un numéro pour cocher, décaler ou arrêter.
 """,

@@ -12,7 +12,7 @@ from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.ringing import Wish, ring_time
 from bot.dates import clock_text, every_text, when_text
 from bot.delivery.outbox import Button
-from bot.lines import entitled, name_of
+from bot.lines import clock_name, entitled, name_of
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
 from bot.tools.call import written
@@ -136,7 +136,7 @@ class ScheduleTool:
 def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHours | None) -> str:
     """The confirmation of a task for the person: when, by which clock, the fate of a missed date, the cost."""
     language, at_ms = replies.spoken(), note.rings_at_ms or now_ms
-    when = f"{when_text(at_ms, now_ms, note.time_zone, language)} ({note.time_zone})"
+    when = f"{when_text(at_ms, now_ms, note.time_zone, language)} ({clock_name(note.time_zone)})"
     title = name_of(note)
     if note.repeats:
         said = [
