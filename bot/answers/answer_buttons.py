@@ -10,6 +10,7 @@ from bot.delivery.outbox import Button
 
 UNDO_NOTE: Final = "note_undo"
 FORGET_ASK: Final = "forget_ask"
+JOIN_AGAIN: Final = "join_again"
 
 Rows = tuple[tuple[Button, ...], ...]
 
@@ -17,6 +18,11 @@ Rows = tuple[tuple[Button, ...], ...]
 def undo_buttons(turn_id: str) -> Rows:
     """[Undo] for the notes that a turn added, changed or ended."""
     return ((Button(replies.say("undo"), UNDO_NOTE, {"turn_id": turn_id}),),)
+
+
+def join_buttons(turn_id: str) -> Rows:
+    """[Bring back what was before]: it answers a turn's message again, with that at hand."""
+    return ((Button(replies.say("join_again"), JOIN_AGAIN, {"turn_id": turn_id}),),)
 
 
 def forget_buttons(turn_ids: Sequence[str], note_ids: Sequence[str], details: Mapping[str, str]) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.meters.spent import Spent
@@ -17,6 +17,9 @@ from memory.ledger.views import EVERYTHING, Scope
 from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.types import SessionState, ToolCall
+
+Again = Literal["asked", "edited", "joined"]
+"""Why a message is answered again: the person asked, edited it, or brought back what was before."""
 
 Show = Callable[[str], None]
 """Called with the whole answer so far, each time it grows; returns at once and never raises."""
@@ -82,8 +85,8 @@ class Ask:
     """Calls of further tools that were made for this turn before: by an attempt that was broken off, or by a tap."""
     repeats: tuple[str, ...] = ()
     """The turns that answered this very message before."""
-    of_edit: bool = False
-    """True when the message was edited since: what those turns did was taken back."""
+    why_again: Again = "asked"
+    """Why it is answered again; but where the person merely asked, what those turns did was taken back."""
     news: tuple[CallRow, ...] = ()
     """Calls that were decided since the model heard last."""
     polls: tuple[EndedPoll, ...] = ()

@@ -112,7 +112,7 @@ class Answering:
                 meant["text"],
                 third_party=meant.get("third_party", False),
                 repeats=(before,) if before else (),
-                of_edit=True,
+                why_again="edited",
             )
             of = {name: meant[name] for name in ("message_id", "user_id")} | {"answered_by": turn_id}
             values = {"button_id": tap.envelope.button_id, "payload_json": orjson.dumps(of).decode()}

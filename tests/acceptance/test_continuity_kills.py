@@ -23,6 +23,7 @@ from story import (
     rows,
     shows,
 )
+from test_brought_back import BUTTON, TICK, missed
 
 from bot.turns.parked import GOES_ON
 
@@ -266,6 +267,25 @@ async def test_start_fresh_under_the_answer_survives_a_kill(api, model, bot_proc
     assert heard(bot) == [PROMISE, "good morning", "good morning"]
     assert len(answers_to(api, PERSON, "good morning")) == 2
     assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(3,)]
+    assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
+
+
+@pytest.mark.parametrize("point", ["turn_packet_built", "turn_answered", "before_commit", "turn_committed"])
+async def test_bringing_back_what_was_before_survives_a_kill(api, model, bot_process, point):
+    """Killed while the button's answer is made: after the start it is made once, with the notes of before."""
+    bot = await bot_process()
+    line = await missed(api, model)
+    await bot.restart(CONTINUITY_FAULT=point)
+    api.people.presses(PERSON, BUTTON, message_id=line.message_id)
+    await bot.wait()
+    await bot.start()
+    await shows(api, "Ticked off.")
+    await bot.restart()
+
+    assert sum(each.text == "Ticked off." for each in bot_lines(api)) == 1
+    assert heard(bot) == [PROMISE, "good morning", TICK, TICK]
+    assert rows(bot, "SELECT status FROM notes WHERE text = :text", text=NOTE) == [("done",)]
+    assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(2,)]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 

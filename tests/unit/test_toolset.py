@@ -778,8 +778,57 @@ async def test_after_fresh_a_note_of_before_is_named_as_not_at_hand():
     said = await make_box(state=make_state().model_copy(update={"isolated": True})).end([20], "done")
 
     assert "There is no note #20" in said
-    assert "not at hand here; /continue brings it back" in said
+    assert "not at hand here. /continue brings it back" in said
     assert "none is open" in await make_box().end([20], "done")
+
+
+def make_fresh_box(*notes: Any, **ask: Any) -> Toolbox:
+    """The tools of a session that was begun fresh: notes with its id are its own, the others are from before."""
+    return make_box(*notes, scope=Scope(session_id="s_fresh"), **ask)
+
+
+BEFORE_FRESH = ("task", "Send Ana the abstract")
+
+
+def labels_of(box: Toolbox) -> list[str]:
+    return [button.label for row in box.buttons for button in row]
+
+
+async def test_what_a_fresh_conversation_misses_is_brought_back_by_a_button():
+    """By a number of before, by words, by a search for it or for everything; whoever misses nothing has no button."""
+    for call in (
+        lambda box: box.end([1], "done"),
+        lambda box: box.end("the abstract", "done"),
+        lambda box: box.search("abstract"),
+        lambda box: box.search(),
+    ):
+        box = make_fresh_box(BEFORE_FRESH)
+        assert "A button under your answer brings it back" in await call(box)
+        assert labels_of(box) == ["Bring back what was before"]
+
+    own = make_fresh_box(BEFORE_FRESH, ("task", "Buy tea", {"session_id": "s_fresh"}))
+    assert "#2 task: Buy tea" in await own.end("the tea of today", "done")
+    assert "brings it back" not in await own.search("bicycle")
+    assert labels_of(own) == []
+
+
+async def test_a_search_that_only_earlier_talk_answers_has_the_button():
+    """No note is about it, but it was said before."""
+    box = make_fresh_box(searcher=Found(item("User: the codeword is zebra", session_id="s_other")))
+
+    assert "brings it back" in await box.search("codeword")
+    assert labels_of(box) == ["Bring back what was before"]
+
+
+@pytest.mark.parametrize(
+    "ask", [{"state": make_state().model_copy(update={"isolated": True, "private": True})}, {"by_clock": True}]
+)
+async def test_nothing_is_brought_back_into_a_private_conversation_or_by_work_on_its_own(ask: dict[str, Any]):
+    """Nobody typed that work, and who is private has said so."""
+    box = make_fresh_box(BEFORE_FRESH, **ask)
+    await box.search("abstract")
+
+    assert labels_of(box) == []
 
 
 async def test_a_fresh_session_searches_itself_only():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import orjson
 
 from bot.answers.responder import Ask
 from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_days, read_rule, read_time
-from bot.answers.tools.which import candidates, wanted
+from bot.answers.tools.which import candidates, near, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
 from memory.ledger.rules import first_from, what_is_wrong
@@ -19,6 +19,9 @@ from memory.ledger.types import Applied, Note, Operation, Refusal
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
 """The form of a rule, for the model."""
+
+NOT_AT_HAND: Final = "This conversation began fresh: what was noted before is not at hand here."
+BRINGS_BACK: Final = "A button under your answer brings it back, and does then what they ask: tell them."
 
 
 class Refused(Exception):
@@ -34,6 +37,8 @@ class Desk:
     zone: str
     zone_known: bool
     """False while the zone is the bot's own, for want of a choice."""
+    missed: bool = False
+    """Whether a call was about something from before that is not at hand: a button under the answer brings it back."""
 
     def note_id(self, name: str, *arguments: Any) -> str:
         """The id of the note that this call makes: the same call of the same turn makes the same note."""
@@ -56,6 +61,18 @@ class Desk:
     def is_alone(self) -> bool:
         """Whether notes of this conversation alone are at hand, as after /fresh."""
         return self.ask.state.isolated or self.ask.scope.session_id is not None
+
+    @property
+    def can_join(self) -> bool:
+        """Whether the person could bring back what was before here; a private conversation stays one."""
+        return self.ask.scope.session_id is not None and not (self.ask.state.private or self.ask.by_clock)
+
+    @property
+    def elsewhere(self) -> list[Note]:
+        """The open notes from before that could be brought back."""
+        ask = self.ask
+        wide = views.within(ask.ledger, replace(ask.scope, session_id=None)) if self.can_join else []
+        return [note for note in wide if not views.belongs(note, ask.scope)]
 
     # --- which note -------------------------------------------------------------------------------------------------
 
@@ -86,9 +103,13 @@ class Desk:
 
     def which(self, words: str) -> str:
         """The question which note is meant, with those that may be."""
-        found = candidates(self.notes.open(), words, self.ask.now_ms)
+        notes = self.notes.open()
+        found = candidates(notes, words, self.ask.now_ms)
+        if self.elsewhere and not near(notes, words):
+            self.missed = True
+            return f"{NOT_AT_HAND} {BRINGS_BACK}" + (f" Noted here is only:\n{self.shown(found)}" if found else "")
         if not found and self.is_alone:
-            return "This conversation began fresh: what was noted before is not at hand here; /continue brings it back."
+            return f"{NOT_AT_HAND} /continue brings it back."
         none = f"No note says exactly {words!r}. " if words else ""
         return f"{none}Call again with the number of the one that is meant:\n{self.shown(found) or 'none is open'}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
-from bot.answers.tools.desk import Desk
+from bot.answers.tools.desk import BRINGS_BACK, NOT_AT_HAND, Desk
 from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.fence import FENCE_CHARS, fence
@@ -26,7 +26,8 @@ LOOKED_THROUGH: Final = 40
 MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
 NOTHING: Final = "Nothing was found beyond what you see."
-NOTHING_HERE: Final = "Nothing in this conversation; what was before is there, and shown after /continue."
+NOTHING_HERE: Final = "Nothing in this conversation."
+SHOWN_AFTER: Final = "What was before is there, and shown after /continue."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +84,27 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, rew
     if not query.strip():
         listed = _standing(desk, days)
         more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
-        nothing = NOTHING_HERE if desk.is_alone else "No note is open there."
-        return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or nothing
+        told = fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE)
+        return told or _nothing(desk, "No note is open there.", missed=bool(desk.elsewhere))
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
-    found = await _said(desk, places.talk, query, days)
+    found = await _said(desk, places.talk, query, days, _alone(desk))
     found = await _with_notes(desk, found, notes[:MAX_FOUND], reworded)
     files = await _of_files(desk, places.files, query, days, max_chars // 2)
     parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(_line(item, desk.zone) for item in found))
     told = fence(clip("\n\n".join(filter(None, parts)), room - len(files)), TITLE)
-    return "\n\n".join(filter(None, (told, files))) or (NOTHING_HERE if desk.is_alone else NOTHING)
+    if told or files:
+        return "\n\n".join(filter(None, (told, files)))
+    missed = desk.can_join and (near(desk.elsewhere, query) or await _said(desk, places.talk, query, days, None))
+    return _nothing(desk, NOTHING, missed=bool(missed))
+
+
+def _nothing(desk: Desk, usual: str, *, missed: bool) -> str:
+    """The answer of a search that found nothing; where it `missed` something from before, that comes by a button."""
+    desk.missed = desk.missed or missed
+    if not desk.is_alone:
+        return usual
+    return f"{NOTHING_HERE} {f'{NOT_AT_HAND} {BRINGS_BACK}' if missed else SHOWN_AFTER}"
 
 
 async def _with_notes(
@@ -129,12 +141,13 @@ def _standing(desk: Desk, days: Days) -> Sequence[Note]:
     return [*first, *(note for note in views.best_first(notes, now_ms) if note not in first)]
 
 
-async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days) -> list[RetrievedItem]:
-    """Messages; in a session that was started fresh only its own."""
+async def _said(
+    desk: Desk, searcher: SearchPort | None, query: str, days: Days, alone: list[str] | None
+) -> list[RetrievedItem]:
+    """Messages; with `alone` only those of these sessions."""
     ask = desk.ask
     if searcher is None:
         return []
-    alone = _alone(desk)
     found = await searcher.search(
         Query(
             ask.conversation_id,

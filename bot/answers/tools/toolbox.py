@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from bot.answers.answer_buttons import Rows, undo_buttons
+from bot.answers.answer_buttons import Rows, join_buttons, undo_buttons
 from bot.answers.responder import Ask, Picture
 from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
@@ -129,10 +129,13 @@ class Toolbox:
     def buttons(self) -> Rows:
         """[Undo] where notes were changed, and the buttons that delete the messages behind forgotten ones.
 
+        First the one that brings back what a call missed.
+
         Where only notes of a story changed no button breaks the scene.
         """
         undo = undo_buttons(self._desk.ask.turn_id) if self._desk.notes.changes_the_world else ()
-        return (*self._scheduling.buttons, *undo, *self._forgetting.buttons)
+        join = join_buttons(self._desk.ask.turn_id) if self._desk.missed else ()
+        return (*join, *self._scheduling.buttons, *undo, *self._forgetting.buttons)
 
     # --- for the model ----------------------------------------------------------------------------------------------
 

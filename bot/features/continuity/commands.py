@@ -8,6 +8,7 @@ from functools import partial
 import structlog
 
 from bot import replies
+from bot.answers.answer_buttons import JOIN_AGAIN
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.carried import isolated, joined
 from bot.features.continuity.gate import ContinuityGate
@@ -25,7 +26,7 @@ from memory.continuity.types import Preference
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.backlog import read_anew
 from memory.ports import Statement
-from memory.types import PRIVATE, SessionState
+from memory.types import BY_TAP, PRIVATE, SessionState
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +53,7 @@ class Continuity:
             "drop_arc": self._drop,
             "continue": self._take_up,
             "fresh_again": self._fresh_again,
+            JOIN_AGAIN: self._join_again,
             "ask_first": self._ask_first,
         }
 
@@ -137,7 +139,20 @@ class Continuity:
         self._gate.release(held)
 
     async def _fresh_again(self, tap: Tap) -> None:
-        """Answer the message once more in a session started fresh, without carried context; in the tap's own turn."""
+        """Answer the message once more in a session started fresh, without carried context."""
+        self._answer_again(tap, self._begin_fresh, ())
+
+    async def _join_again(self, tap: Tap) -> None:
+        """Answer the message once more with what was before it, which a call of its answer missed."""
+        self._answer_again(tap, self._bring_back, (tap.payload["turn_id"],))
+
+    def _answer_again(
+        self, tap: Tap, prepare: Callable[[Envelope, str], Awaitable[None]], repeats: tuple[str, ...]
+    ) -> None:
+        """Answer a turn's message once more in the session that `prepare` makes ready, in the tap's own turn.
+
+        After a crash the tap does it again, and finds the session ready.
+        """
         services = self._services
 
         async def answer(envelope: Envelope) -> None:
@@ -145,17 +160,40 @@ class Continuity:
             if turn is None or turn.conversation_id != envelope.conversation_id:
                 await services.committer.done([envelope], [_plain(replies.say("offer_over"), envelope)], tap.use)
                 return
-            current = await services.memory.recorder.current(envelope.conversation_id)
-            if current is None or current.turn_count or not current.isolated:
-                await withdraw(services, envelope, turn.turn_id)
-                await services.committer.until_stored(
-                    lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh")
-                )
-            said = AskedAgain(turn.user_text, third_party=turn.third_party)
+            await prepare(envelope, turn.turn_id)
+            said = AskedAgain(
+                turn.user_text,
+                third_party=turn.third_party,
+                repeats=repeats,
+                why_again="joined" if repeats else "asked",
+                by_tap=turn.action_name == BY_TAP,
+            )
             turn_id = envelope.turn_id or services.ids.new("t")
             await self._turns.on_turn([envelope], turn_id, said=said, effects=(tap.use,))
 
         self._lanes.submit(tap.envelope, answer)
+
+    async def _begin_fresh(self, envelope: Envelope, turn_id: str) -> None:
+        services = self._services
+        current = await services.memory.recorder.current(envelope.conversation_id)
+        if current is not None and current.isolated and not current.turn_count:
+            return
+        await withdraw(services, envelope, turn_id)
+        await services.committer.until_stored(
+            lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh")
+        )
+
+    async def _bring_back(self, envelope: Envelope, turn_id: str) -> None:
+        """Carry what was before into the session that goes on, as [Carry this forward] does, or into a new one."""
+        services = self._services
+        await withdraw(services, envelope, turn_id)
+        current = await services.memory.recorder.current(envelope.conversation_id)
+        if envelope.user_id is None or (current and await self._gate.carries(envelope, current)):
+            return
+        state, held = await self._untouched(envelope), await self._gate.held(envelope)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
+        await services.memory.bootstrap.choose(owner, state.session_id, "use", also=self._gate.going_on(held))
+        self._gate.release(held)
 
     async def _ask_first(self, tap: Tap) -> None:
         """Show the preview first from now on, for this persona."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from bot import replies
-from bot.answers.responder import Answer, Ask, EndedPoll
+from bot.answers.responder import Again, Answer, Ask, EndedPoll
 from bot.intake.media import file_numbers
 from bot.tools.call import CallRow
 from bot.turns.services import Services
@@ -31,6 +31,11 @@ EDITED = (
     "This message was edited after you had answered it. That answer is gone, and what you had noted for it was taken "
     "back: do anew what it asks for as it reads now."
 )
+JOINED = (
+    "You answered this message without what was noted and said before. The person has brought that back, and what you "
+    "had noted for it was taken back: do anew what it asks for."
+)
+_AGAIN: Final[dict[Again, str]] = {"asked": ANOTHER, "edited": EDITED, "joined": JOINED}
 
 DELETED = (
     "Deleted by the person: file {names}. Nobody can look at it any more. What you know of it is from your messages or "
@@ -47,9 +52,7 @@ async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
 
 def orders(ask: Ask) -> tuple[str, ...]:
     """What the program asks for with a message that was answered before."""
-    if not ask.repeats:
-        return ()
-    return (EDITED if ask.of_edit else ANOTHER,)
+    return (_AGAIN[ask.why_again],) if ask.repeats else ()
 
 
 async def _deleted(services: Services, ask: Ask) -> list[str]:
@@ -64,8 +67,8 @@ async def _deleted(services: Services, ask: Ask) -> list[str]:
 
 
 async def _taken_back(services: Services, ask: Ask) -> list[str]:
-    """Notes whose changes were undone with the first answer of a message that was edited, as they stand now."""
-    if not ask.of_edit:
+    """Notes whose changes were undone with the first answer of a message, as they stand now."""
+    if ask.why_again == "asked":
         return []
     before = ask.repeats
     causes = [await services.memory.ledgers.caused_by(ask.conversation_id, f"edit:{turn_id}") for turn_id in before]

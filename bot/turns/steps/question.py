@@ -109,7 +109,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         tools=tools,
         switched_off=switched_off,
         repeats=said.repeats,
-        of_edit=said.of_edit,
+        why_again=said.why_again,
         news=await services.calls.untold(place, said.calls) if tools or switched_off else (),
         polls=await ended_polls(services, first.conversation_id, None if carries else state.session_id),
         model=str(choices.get(MODEL) or ""),

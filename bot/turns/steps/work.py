@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot import replies
-from bot.answers.responder import Answer, Ask, NoAnswer
+from bot.answers.responder import Again, Answer, Ask, NoAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.tools.call import CallRow
@@ -48,8 +48,8 @@ class AskedAgain:
     """Length of the text before its middle was left out; 0 when it is whole."""
     repeats: tuple[str, ...] = ()
     """The turns that answered this before."""
-    of_edit: bool = False
-    """True when the message was edited since: those turns were taken back."""
+    why_again: Again = "asked"
+    """Why it is answered again; but where the person merely asked, those turns were taken back."""
     calls: tuple[CallRow, ...] = ()
     """Calls of tools that a tap has decided, whose results are answered."""
     material: Material = NOTHING
