@@ -43,9 +43,9 @@ class ModelResponder:
         """Return persona, rules and date."""
         return own_instructions(ask)
 
-    def tools(self, further: tuple[Tool, ...] = ()) -> str:
+    def tools(self, further: tuple[Tool, ...] = (), *, only_reads: bool = False) -> str:
         """Return the tools' schemas."""
-        return schemas(further)
+        return schemas(further, only_reads=only_reads)
 
     async def warm(self) -> None:
         """Import and build the default behind the start; a fault is told at the first question."""

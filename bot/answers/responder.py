@@ -191,8 +191,11 @@ class Responder(Protocol):
         """Return our text before the bootstrap and the messages; "" without a prompt."""
         ...
 
-    def tools(self, further: tuple[Tool, ...] = ()) -> str:
-        """Return the descriptions of the notes' and further tools, to be counted too; "" without tools."""
+    def tools(self, further: tuple[Tool, ...] = (), *, only_reads: bool = False) -> str:
+        """Return the descriptions of the notes' and further tools, to be counted too; "" without tools.
+
+        With `only_reads` of the notes' tools only those that a private conversation is offered.
+        """
         ...
 
     async def warm(self) -> None:

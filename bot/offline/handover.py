@@ -41,9 +41,9 @@ class Handover:
         """Return the model's."""
         return self._model.instructions(ask)
 
-    def tools(self, further: tuple[Tool, ...] = ()) -> str:
+    def tools(self, further: tuple[Tool, ...] = (), *, only_reads: bool = False) -> str:
         """Return the model's."""
-        return self._model.tools(further)
+        return self._model.tools(further, only_reads=only_reads)
 
     async def warm(self) -> None:
         """Warm the model. Never raises."""

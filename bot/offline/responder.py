@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 class OfflineResponder:
     """`bot.answers.responder.Responder` without a model: deterministic, from the ledger and the hits of the search."""
 
-    def tools(self, further: tuple[Tool, ...] = ()) -> str:  # noqa: ARG002 - nobody is offered any
+    def tools(self, further: tuple[Tool, ...] = (), *, only_reads: bool = False) -> str:  # noqa: ARG002 - nobody is offered any
         """Return nothing: there is no model that calls any."""
         return ""
 

@@ -75,15 +75,17 @@ class Shelf:
                 found.setdefault(tool.name, tool)
         return list(found.values())
 
-    async def with_off(self, place: Place, *, by_clock: bool = False) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
+    async def with_off(
+        self, place: Place, *, by_clock: bool = False, private: bool = False
+    ) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
         """Return the tools `offered`, and names that the person of this place switched off: whole servers, then tools.
 
-        Raises `StorageUnavailable`.
+        A `private` conversation is offered none that keeps something. Raises `StorageUnavailable`.
         """
         if not (self._sources or self.servers):
             return (), ()
         choices = await self.choices.of(place)
-        found = await self._found(place, choices)
+        found = [tool for tool in await self._found(place, choices) if not (private and tool.keeps)]
         return self._of(found, place, choices, by_clock=by_clock), _off(found, choices)
 
     def _of(self, found: Sequence[Tool], place: Place, choices: Choices, *, by_clock: bool) -> tuple[Tool, ...]:

@@ -90,6 +90,8 @@ class Tool:
     """JPEGs that the model is shown with the result."""
     with_turn: bool = False
     """Changes notes, as a part of the turn, and has no call of its own; no run of a task is offered it."""
+    keeps: bool = False
+    """Keeps something beyond the conversation: a private one is not offered it."""
     asks: Callable[[Mapping[str, Any], CallContext], Awaitable[bool]] | None = None
     """Whether a call of a tool that only reads is asked about first, for its arguments. Raises `NotDone`."""
     about: Callable[[Mapping[str, Any]], str] | None = None

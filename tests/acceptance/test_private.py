@@ -56,6 +56,26 @@ async def test_no_tool_and_no_keeper_writes_anything(api, model, bot_here):
     assert "private: nothing of it is kept" in (await reply(api, "/status")).text
 
 
+async def test_the_model_is_offered_no_tool_that_keeps_something(api, model, bot_here):
+    """Neither notes nor work by the clock; after it they are there again, and each prompt is counted as it was."""
+    bot = await bot_here()
+
+    async def offered(text):
+        await reply(api, text)
+        return {tool["function"]["name"] for tool in asked(model)[-1].body["tools"]}
+
+    usual = await offered("good morning")
+    await reply(api, "/fresh private")
+    private = await offered(SECRET)
+    await reply(api, "/fresh")
+
+    assert await offered("good evening") == usual
+    assert usual - private == {"note", "change", "end", "remind", "forget", "settings", "schedule"}
+    assert "search" in private
+    kept = [len(json.loads(text)) for (text,) in rows(bot, "SELECT text FROM prompt_texts WHERE text LIKE '[%'")]
+    assert sorted(kept) == sorted([len(usual), len(private)])
+
+
 @pytest.mark.parametrize("ends", ["/fresh", "/continue"])
 async def test_nothing_of_it_reaches_the_conversations_after_it(api, model, bot_here, ends):
     """It is in no prompt, no search, no list of sessions; that it is over is said."""

@@ -44,7 +44,7 @@ class Hanging:
         """Return nothing."""
         return ""
 
-    def tools(self, further=()):  # noqa: ARG002 - as the protocol asks
+    def tools(self, further=(), *, only_reads=False):  # noqa: ARG002 - as the protocol asks
         """Return nothing."""
         return ""
 

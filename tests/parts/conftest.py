@@ -114,7 +114,7 @@ class Script:
     def instructions(self, ask: Ask) -> str:
         return ask.persona
 
-    def tools(self, further: tuple[Any, ...] = ()) -> str:  # noqa: ARG002 - as the protocol asks
+    def tools(self, further: tuple[Any, ...] = (), *, only_reads: bool = False) -> str:  # noqa: ARG002 - as the protocol asks
         return ""
 
     async def warm(self) -> None:

@@ -15,6 +15,8 @@ from memory.text import clean
 
 _FILE = Path(__file__).with_name("tools.json")
 NUMBERS: Final = "numbers"
+READS: Final = frozenset({"search"})
+"""The notes' tools that change nothing: all that a private conversation is offered of them."""
 _ALIASES: Final = {"number": NUMBERS}
 """Names that models take for an argument's."""
 
@@ -29,17 +31,21 @@ def specs() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(_FILE.read_text(encoding="utf-8")))
 
 
-def schemas(further: tuple[Tool, ...] = ()) -> str:
-    """The tools' names, descriptions and arguments as JSON, whose tokens are counted."""
-    listed = [[spec["name"], spec["description"], spec["parameters"]] for spec in specs()]
+def schemas(further: tuple[Tool, ...] = (), *, only_reads: bool = False) -> str:
+    """The names, descriptions and arguments of the tools that are offered, as JSON, whose tokens are counted."""
+    listed = [[spec["name"], spec["description"], spec["parameters"]] for spec in _chosen(only_reads=only_reads)]
     listed += [[tool.name, tool.description, dict(tool.parameters)] for tool in further if not tool.hidden]
     return orjson.dumps(listed).decode()
 
 
 @cache
-def offered() -> tuple[dict[str, Any], ...]:
+def offered(*, only_reads: bool = False) -> tuple[dict[str, Any], ...]:
     """The notes' tools as a request offers them; a schema without anything optional is to be kept to strictly."""
-    return tuple({"type": "function", "function": _strict(spec)} for spec in specs())
+    return tuple({"type": "function", "function": _strict(spec)} for spec in _chosen(only_reads=only_reads))
+
+
+def _chosen(*, only_reads: bool) -> tuple[dict[str, Any], ...]:
+    return tuple(spec for spec in specs() if spec["name"] in READS or not only_reads)
 
 
 def offer(tool: Tool) -> dict[str, Any]:

@@ -56,7 +56,9 @@ async def _with_the_turn(_: Mapping[str, Any], __: CallContext) -> ToolResult:
     raise NotDone("it is done with the turn")
 
 
-TOOL: Final = Tool(SCHEDULE, _WORDS, _PARAMETERS, _with_the_turn, reads_only=True, trusted=True, with_turn=True)
+TOOL: Final = Tool(
+    SCHEDULE, _WORDS, _PARAMETERS, _with_the_turn, reads_only=True, trusted=True, with_turn=True, keeps=True
+)
 
 
 async def offered(place: Place) -> Sequence[Tool]:

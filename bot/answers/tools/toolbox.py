@@ -141,7 +141,8 @@ class Toolbox:
 
     def offered(self) -> tuple[dict[str, Any], ...]:
         """The tools as a request offers them: the notes' first and unchanged, so that a provider's cache holds."""
-        return (*calls.offered(), *(calls.offer(tool) for tool in self._further.values() if not tool.hidden))
+        notes = calls.offered(only_reads=self._desk.ask.state.private)
+        return (*notes, *(calls.offer(tool) for tool in self._further.values() if not tool.hidden))
 
     async def call(self, call_id: str, name: str, arguments: str) -> str:  # noqa: ARG002 - no provider's id is relied on
         """Make one call and return the tool's answer; `call_id` is the provider's.

@@ -136,5 +136,5 @@ class Commit:
             return []
         ask, responder = replace(made.ask, packet=made.answer.packet or made.ask.packet), services.responder
         originals = await services.memory.assembler.history(ask.state)
-        texts = (responder.instructions(ask), responder.tools(ask.tools))
+        texts = (responder.instructions(ask), responder.tools(ask.tools, only_reads=ask.state.private))
         return prompts.keep(ask, made.answer.steps, texts, originals, services.clock.now_ms())

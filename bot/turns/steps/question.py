@@ -54,8 +54,8 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
     count, responder = services.memory.counter.count, services.responder
     name = plain_name(choices.get(CALLED) or first.user_name)
     place = Place(first.conversation_id, first.user_id, first.private)
-    tools, switched_off = await services.shelf.with_off(place, by_clock=clock is not None)
-    tools_tokens = count(responder.tools())
+    tools, switched_off = await services.shelf.with_off(place, by_clock=clock is not None, private=state.private)
+    tools_tokens = count(responder.tools(only_reads=state.private))
     carries = await gate.carries(first, state)
     scope = Scope(persona=services.personas.persona_in(choices).name, session_id=None if carries else state.session_id)
     pending = await services.memory.begin(
@@ -77,7 +77,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         reserved=Reserved(
             tokens=count(responder.preface(persona)) + tools_tokens,
             tools_tokens=tools_tokens,
-            further_tokens=count(responder.tools(tools)) - tools_tokens if tools else 0,
+            further_tokens=count(responder.tools(tools, only_reads=state.private)) - tools_tokens if tools else 0,
             bootstrap=CARRIED if carries and services.settings.by_model else "",
             files=said.material.told,
             files_title=said.material.title,
