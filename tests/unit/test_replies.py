@@ -78,13 +78,21 @@ def test_french_punctuation_stays_with_its_word():
         ("es", r"\b(?:usted|ustedes|dígame|quiere usted)\b"),
         ("fr", r"\b(?:vous|votre|vos)\b"),
         ("it", r"\b(?:Lei|Suo|Sua|Le dico)\b"),
-        ("pt", r"\b(?:o senhor|a senhora|tu|teu|tua|vós)\b"),
+        ("pt", r"(?i)\b(?:o senhor|a senhora|tu|te|ti|teus?|tuas?|contigo|vós|vocês?|seus?|suas?|lhe)\b"),
         ("ru", r"\b(?:[Вв]ы|[Вв]ас|[Вв]ам|[Вв]аш\w*)\b"),
     ],
 )
 def test_a_person_is_spoken_to_as_a_friend(code, formal):
-    """Du, tú, tu, você, ты: one form of address in all that is said in a language."""
+    """Du, tú, tu, ты: one form of address in all that is said in a language; none in Portuguese, which has two."""
     assert re.findall(formal, said_in(code)) == []
+
+
+def test_portuguese_is_at_home_in_lisbon_and_in_sao_paulo():
+    """No word, no “estou fazendo” and no “estou a fazer”, and no order, that only one of them says so."""
+    word = r"\b(?:arquivos?|ficheiros?|tela|ecrã|celular|telemóvel|salvar|ônibus|autocarro|jeito|a gente|fac?tos?)\b"
+    goes_on = r"\best(?:ou|á|ão|amos) (?:\w+ndo|a \w+r)\b"
+    order = r"\b(?:toque|escreva|mande|envie|abra|diga|peça|tente|copie|me pergunte|pergunta-me|diz-me)\b"
+    assert re.findall(f"(?i){word}|{goes_on}|{order}", said_in("pt")) == []
 
 
 @pytest.mark.parametrize("code", OTHERS)
