@@ -180,8 +180,8 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
 
 
 def is_at_rest(note: Note) -> bool:
-    """Whether a note is work that is paused: a series that is to ring, and neither does nor did (`at_rest`)."""
-    return bool(is_work(note) and note.repeats and note.rings_at_ms is None and not note.occurrences)
+    """Whether a note is paused; work after failures, too: a series to ring that neither does nor did (`at_rest`)."""
+    return note.is_paused or bool(is_work(note) and note.repeats and note.rings_at_ms is None and not note.occurrences)
 
 
 def _owner(note: Note) -> str:

@@ -87,6 +87,8 @@ def day_of(note: Note, now_ms: int) -> int | None:
 
     A series that rests is thought of when it rings again, as /reminders has it.
     """
+    if note.is_paused:
+        return None
     if is_snoozed(note, now_ms):
         return max(note.snoozed_until_ms or 0, note.rings_at_ms or 0) if note.repeats else note.snoozed_until_ms
     at_ms = day_it_is_for(note)

@@ -109,13 +109,15 @@ async def change_listed(services: Services, tap: Tap, operation: Operation, view
     return bool(message.buttons)
 
 
-async def change(services: Services, tap: Tap, operations: Sequence[Operation], message: OutgoingMessage) -> None:
+async def change(
+    services: Services, tap: Tap, operations: Sequence[Operation], message: OutgoingMessage, *also: Statement
+) -> None:
     """Store a tap's changes of notes with its use and message. Raises `Conflict` when it was used before."""
     envelope = tap.envelope
     by = Actor("person", services.clock.now_ms(), envelope.button_id)
 
     async def store(*rows: Statement) -> None:
-        ends = (services.inbox.done(envelope), tap.use, *rows)
+        ends = (services.inbox.done(envelope), tap.use, *also, *rows)
         await services.memory.change(envelope.conversation_id, operations, by, *ends)
 
     await services.committer.say(Target.of(envelope), [message], store)

@@ -26,7 +26,7 @@ HOUR_MS: Final = 3_600_000
 NOON: Final = 12
 HALF_DAY_MS: Final = NOON * HOUR_MS
 
-Choice = Literal["done", "hour", "tomorrow", "cancel", "skip"]
+Choice = Literal["done", "hour", "tomorrow", "cancel", "skip", "go_on"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def list_row(note: Note) -> tuple[Button, ...]:
     rang = series.last(note, "rang")
     occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
-    choices: tuple[Choice, ...] = (first, "hour", "tomorrow", "cancel")
+    choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, "hour", "tomorrow", "cancel")
     labels = {} if rang else {"hour": "hour_later", "tomorrow": "morning_after"}
     labels |= {"cancel": "end"} if note.repeats else {}
     return tuple(
@@ -185,11 +185,12 @@ def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> O
         return Change(number=note.number, fields={"rings_from": "", "repeats": ""})  # it is still to come
     if choice == "done":
         return End(number=note.number, occurrence=occurrence if note.repeats else "")
-    if choice == "skip":
-        return Move(number=note.number, occurrence=occurrence)
     if choice == "cancel":
         return cancelling(note)
-    return Move(number=note.number, occurrence=occurrence, to_ms=put_off_to(note, occurrence, choice, now_ms))
+    if choice == "go_on":
+        return Change(number=note.number, fields={"snoozed_until_ms": None})
+    to_ms = None if choice == "skip" else put_off_to(note, occurrence, choice, now_ms)
+    return Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
 
 
 def cancelling(note: Note) -> Operation:
@@ -218,8 +219,12 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     if choice == "done":
         known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
         return replies.say("done_already" if known else "reminder_done_text", title=title)
+    if choice == "go_on" and after.rings_at_ms is None:
+        return say_in(here, "reminder_off", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
-    when = when_text(next(put_off, None) or now_ms, now_ms, zone, replies.spoken())
+    when = when_text(
+        after.rings_at_ms if choice == "go_on" else next(put_off, None) or now_ms, now_ms, zone, replies.spoken()
+    )
     return say_in(here, "reminder_snoozed_text", title=title, when=when)
 
 

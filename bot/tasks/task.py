@@ -25,8 +25,8 @@ SKIPPED_AFTER_MS: Final = 60 * 60_000
 """With `skip` a date is left out from then on: a restart, or a laptop that slept, costs none."""
 MOST_FAILURES: Final = 3
 """After so many failures in a row a task rests until the person says go on."""
-BY_PERSON: Final = "person"
-"""The reason of a task's rest that is none of its failures."""
+FAILED: Final = "failed"
+"""The reason of a task's rest after its failures; that for which the person asked is in its note."""
 _HOUR: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 MINUTES_OF_HOUR: Final = 60
 

@@ -29,7 +29,7 @@ from memory.ledger.types import (
     Reopen,
     Ring,
 )
-from memory.ledger.undo import written
+from memory.ledger.undo import without_missed, written
 
 CHANGEABLE: Final = frozenset({
     "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
@@ -162,6 +162,13 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
         fields |= _ring_of(note, fields, by)
     if _RINGS & {name for name in fields if getattr(note, name) != fields[name]}:
         fields = _set_again(note, fields)
+    if (
+        "snoozed_until_ms" in fields
+        and "occurrences" not in fields
+        and note.repeats
+        and (note.snoozed_until_ms or 0) > by.at_ms
+    ):
+        fields["occurrences"] = without_missed(note.model_copy(update=fields), by.at_ms)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     return (_faulty(note.model_copy(update=new)) if new else None) or new
 

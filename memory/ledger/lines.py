@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.types import TO_DO, USER, Ledger, Note, NoteChange, Occurrence
+from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence
 from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import zone_of
@@ -98,7 +98,9 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
         found.append("rings no more")
     found += (_exception(at_ms, date, zone, when) for at_ms, date in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS])
     found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
-    if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
+    if note.is_paused:
+        found.append(f"paused until they say so, {note.repeats}")
+    elif is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
@@ -179,6 +181,8 @@ def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
     dates = [Occurrence.model_validate(each) for each in after.get("occurrences", ())]
     moved = next((each.moved_to_ms for each in reversed(dates) if each.state in {"snoozed", "moved"}), None)
     until_ms = after.get("snoozed_until_ms") or (moved if change.verb == "change" else None)
+    if until_ms == UNTIL_TOLD_MS:
+        return f"paused {when}"
     if until_ms:
         return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
     ends = "dropped" if after.get("status") == "dropped" else "ticked off"

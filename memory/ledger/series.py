@@ -198,7 +198,7 @@ def next_ring(note: Note) -> tuple[str, int] | None:
     moved = [
         (each.moved_to_ms, each.original_local)
         for each in note.occurrences
-        if each.moved_to_ms is not None and each.state in TO_COME
+        if each.moved_to_ms is not None and each.state in TO_COME and not (note.is_paused and each.state == "moved")
     ]
     regular = _next_regular(note)
     found = [*moved, (at_ms_of(regular, note.time_zone), regular)] if regular else moved
@@ -211,7 +211,7 @@ def next_ring(note: Note) -> tuple[str, int] | None:
 def _next_regular(note: Note) -> str | None:
     """The next date that the rule itself has: behind the last that rang, none that was moved or left out.
 
-    A series that was put off has none before the day until which it was.
+    A series that was put off has none before the day until which it was; one that is paused has none.
     """
     gone = {each.original_local for each in note.occurrences}
     last = max((each.original_local for each in note.occurrences if each.state in OVER), default="")
@@ -219,7 +219,7 @@ def _next_regular(note: Note) -> str | None:
         is_first = all(each.state == "moved" and each.original_local > note.rings_from for each in note.occurrences)
         return note.rings_from if is_first else None
     rule = _rule(note)
-    if rule is None:
+    if rule is None or note.is_paused:
         return None
     back = local_of(note.snoozed_until_ms or 0, note.time_zone)[:10] + "T00:00"
     start = read_local(max(last or note.rings_from, back))

@@ -39,6 +39,8 @@ EVERYONE: Final = "everyone"
 """The owner of a task that all of a group have."""
 NAMELESS: Final = "a story"
 """The `about` of a story without a name."""
+UNTIL_TOLD_MS: Final = 221_845_392_000_000
+"""The year 9000: put off until the person says that it goes on."""
 
 
 class Occurrence(Contract):
@@ -127,6 +129,11 @@ class Note(Contract):
     def is_wordless(self) -> bool:
         """Whether its words were erased."""
         return self.text == NO_WORDS
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the person put it off without a day: a series rests until they say that it goes on."""
+        return self.snoozed_until_ms == UNTIL_TOLD_MS
 
     @property
     def rings(self) -> bool:

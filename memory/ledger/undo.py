@@ -16,6 +16,7 @@ from memory.ledger.types import (
     Merge,
     Note,
     NoteChange,
+    Occurrence,
     Operation,
     Outcome,
     Refusal,
@@ -23,6 +24,18 @@ from memory.ledger.types import (
 )
 
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
+
+
+def without_missed(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
+    """The dates of a series that goes on now, the latest of those that it missed as one of which nothing came."""
+    coming = series.next_ring(note)
+    if coming is None or coming[1] > now_ms:
+        return note.occurrences
+    latest = series.skip_missed(note, coming[0], now_ms)
+    kept = [
+        each for each in note.occurrences if each.state not in series.TO_COME or series.moment_of(note, each) > now_ms
+    ]
+    return series.put(kept, series.in_state(note, latest, "passed"))
 
 
 def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:

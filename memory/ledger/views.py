@@ -198,9 +198,9 @@ def _is_near(note: Note, now_ms: int) -> bool:
 
 
 def is_reminder(note: Note, now_ms: int) -> bool:
-    """Whether a note rings still, or rang and nobody said that it is done; of an event, until it has been."""
-    if note.rings_at_ms is not None:
-        return note.rings
+    """Whether a note rings still, rests, or rang and nobody said that it is done; of an event, until it has been."""
+    if note.rings_at_ms is not None or note.is_paused:
+        return note.rings and not (note.is_paused and is_work(note))
     return note.rings and series.last(note, "rang") is not None and not is_over(note, now_ms)
 
 

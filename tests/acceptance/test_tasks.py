@@ -168,6 +168,27 @@ async def test_tasks_are_listed_opened_paused_and_skipped(api, model, bot_here):
     assert runs(bot) == [("done", ""), ("done", "")]
 
 
+async def test_a_task_is_paused_in_words_and_goes_on_by_the_button(api, model, bot_here):
+    """“Pause it until I say so”: the same pause as [Pause], which the model sees, too."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+    await bot.passes(hours=1)
+    pause = ToolCall("change", {"numbers": [1], "not_before": "told"}, "p")
+    model.reply = lambda messages: "Paused." if messages[-1]["role"] == "tool" else [pause]
+    await reply(api, "pause that until I say so")
+    assert "paused until they say so" in str(asked(model)[-1].messages[-1])
+    await bot.passes(hours=72)
+    assert runs(bot) == [("done", "")]
+
+    model.reply = lambda _: "Here is what is due."
+    page = await tap(api, "1", "Lately", on=await reply(api, "/tasks"))
+    await tap(api, "Go on", on=page)
+    await bot.settled()
+    assert runs(bot) == [("done", "")], "what it missed at rest comes no more"
+    await bot.passes(hours=24)
+    assert runs(bot) == [("done", ""), ("done", "")]
+
+
 @pytest.mark.parametrize(("missed", "became"), [("once", ("done", "")), ("skip", ("skipped", "missed"))])
 async def test_a_missed_date_comes_once_or_not_at_all(api, model, bot_here, missed, became):
     """After two days of silence: one run, late, or none; the next date comes as ever."""

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from bot import replies
+from bot.features.lists import day_of
 from bot.lines import entitled, note_line, reworded
-from bot.reminders.ringing import told
+from bot.reminders.ringing import list_row, told
 from memory.ledger import series
 from memory.ledger.lines import in_brief, model_line
-from memory.ledger.types import Note, Occurrence
+from memory.ledger.types import UNTIL_TOLD_MS, Note, Occurrence
+from memory.ledger.views import is_reminder
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -560,6 +562,16 @@ def test_a_series_that_rests_is_paused_and_not_put_off(language):
         assert line(note, under_ms=rests["snoozed_until_ms"]).endswith(f" {then})")
         assert len(re.findall(r"\d[:h]", line(note))) == 1
         assert "14" not in line(note)
+
+
+def test_a_series_that_rests_until_they_say_so_is_paused():
+    """Without a day, and on /reminders to be found; its button lets it go on."""
+    note = a_note("Choir", **TUESDAYS | {"rings_at_ms": None, "snoozed_until_ms": UNTIL_TOLD_MS})
+
+    assert line(note) == "Choir (paused)"
+    assert is_reminder(note, START_MS)
+    assert [each.label for each in list_row(note)] == ["Go on", "Stop it for good"]
+    assert day_of(note, START_MS) is None
 
 
 def test_a_series_that_rings_all_the_same_is_not_called_paused():

@@ -418,6 +418,30 @@ async def test_a_series_that_is_put_off_rings_no_sooner():
     assert "put off" not in again
 
 
+async def test_a_series_is_paused_without_a_day_and_goes_on_without_what_it_missed():
+    """“Pause this until I say so”: nothing rings, not even a moved date; what was missed comes no more."""
+    ledger = rang_on("2026-11-20", rule="FREQ=DAILY")
+    to_ms = local_ms("2026-11-28T10:00")
+    ledger = apply(ledger, Move(number=1, occurrence="2026-11-27T18:00", to_ms=to_ms), BEFORE).ledger
+    box = make_box(ledger=ledger)
+
+    assert "paused until they say so, FREQ=DAILY" in await box.change([1], not_before="told")
+    paused = stored(box, ledger)
+    assert paused.notes[1].rings_at_ms is None
+    later = Actor("person", local_ms("2026-12-03T20:00"))
+    on = apply(paused, Change(number=1, fields={"snoozed_until_ms": None}), later).ledger.notes[1]
+    assert on.rings_at_ms == local_ms("2026-12-04T18:00")
+    assert not on.is_paused
+
+
+async def test_only_a_series_is_paused_without_a_day():
+    """A single reminder would come never, or late; the model is told to ask for a day."""
+    box = make_box()
+    await box.remind(text="Dentist", at="2026-11-26T20:00")
+
+    assert "Give a day" in await box.change([1], not_before="told")
+
+
 async def test_a_date_that_was_moved_is_done_on_its_new_day():
     """Tuesday's order went out on Monday: nothing says that it was done on Tuesday."""
     ledger = rang_on("2026-11-16")

@@ -100,8 +100,8 @@ def _silenced(desk: Desk, note: Note) -> str:
         return f"It does not ring: {desk.line(note)}"
     if views.is_work(note):
         raise Refused(
-            f"Not done, that is your own work by the clock: {desk.line(note)}. change with not_before puts it off to "
-            "a day, end with dropped ends it; without a day they pause it in /tasks."
+            f"Not done, that is your own work by the clock: {desk.line(note)}. change with not_before lets it "
+            "rest until a day, or told, until they say; end with dropped ends it."
         )
     silent = {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
     was = f" (it rang at {note.rings_from[11:]}, {note.repeats})" if note.repeats else ""

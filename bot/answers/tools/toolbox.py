@@ -36,13 +36,15 @@ from memory.context.fence import FENCE_CHARS, fence_once
 from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import ASSISTANT, NAMELESS, USER, Actor, Add, Change, Kind, Note, Operation
+from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Actor, Add, Change, Kind, Note, Operation
 from memory.ports import Statement
 from memory.types import ToolCall
 
 MAX_CALLS: Final = 12
 """Calls of one turn that do something; a model that goes on is told to answer."""
 ENOUGH: Final = "No more tool calls in this turn. Answer the person now."
+UNTIL_TOLD: Final = "told"
+"""In place of a time: a series rests until the person says that it goes on."""
 KINDS: Final = get_args(Kind)
 NO_RING: Final = "It does not ring."
 KEPT_PRIVATE: Final = (
@@ -297,9 +299,18 @@ class Toolbox:
         if "owner" in given:
             fields["owner"] = "" if given["owner"].lower() in NONE else given["owner"]
         if "not_before" in given:
-            later = None if given["not_before"].lower() in NONE else self._desk.time(given["not_before"])
-            fields["snoozed_until_ms"] = later.at_ms(self._desk.zone) if later else None
+            fields["snoozed_until_ms"] = self._rests_until(note, given["not_before"].strip())
         return fields | ({"text": reworded(note, given["text"])} if "text" in given else {})
+
+    def _rests_until(self, note: Note, given: str) -> int | None:
+        """The time until which a note is put off. Raises `Refused`."""
+        if given.lower() in NONE:
+            return None
+        if given.lower() != UNTIL_TOLD:
+            return self._desk.time(given).at_ms(self._desk.zone)
+        if not note.repeats:
+            raise Refused(f"Not done: without a day only a series can rest. Give a day: {self._desk.line(note)}")
+        return UNTIL_TOLD_MS
 
 
 def _kind(given: str) -> Kind:

@@ -15,12 +15,12 @@ from bot.features.tasks.texts import GO_ON, OPEN, PAGE, PAUSE, SKIP_NEXT, STOP, 
 from bot.intake.updates import Envelope
 from bot.lines import name_of
 from bot.tasks.starts import new_run
-from bot.tasks.task import BY_PERSON, Task
+from bot.tasks.task import Task
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.apply import apply
-from memory.ledger.types import Actor, Applied, End, Move, Note
+from memory.ledger.types import UNTIL_TOLD_MS, Actor, Applied, Change, End, Move, Note, Operation
 from memory.ports import Statement
 
 
@@ -37,8 +37,8 @@ class Tasks:
             PAGE: self._page,
             TRY_TASK: self._try,
             SKIP_NEXT: self._skip,
-            PAUSE: partial(self._rest, BY_PERSON),
-            GO_ON: partial(self._rest, ""),
+            PAUSE: partial(self._rest, UNTIL_TOLD_MS),
+            GO_ON: partial(self._rest, None),
             STOP: self._stop,
         }
 
@@ -93,14 +93,18 @@ class Tasks:
         await change(self._services, tap, [operation], replace(message, edits_message_id=tap.envelope.message_id))
         return True
 
-    async def _rest(self, why: str, tap: Tap) -> bool:
-        """Pause it, or let it go on."""
+    async def _rest(self, until_ms: int | None, tap: Tap) -> bool:
+        """Pause it, or let it go on, also after failures."""
         found = await self._found(tap)
         if found is None:
             return False
         note, task = found
-        after = replace(task, paused_why=why, failures=0)
-        await self._shown(tap, await self._task_page(tap, note, after), task.marked(paused_why=why))
+        operation = Change(number=note.number, fields={"snoozed_until_ms": until_ms})
+        after = await self._after(tap, operation) or note
+        message = await self._task_page(tap, after, replace(task, paused_why="", failures=0))
+        edit = replace(message, edits_message_id=tap.envelope.message_id)
+        operations = [operation] if after.snoozed_until_ms != note.snoozed_until_ms else []
+        await change(self._services, tap, operations, edit, task.marked())
         return True
 
     async def _stop(self, tap: Tap) -> bool:
@@ -125,7 +129,7 @@ class Tasks:
             await self._services.committer.done([tap.envelope], [gone], tap.use)
         return (note, task) if note and task else None
 
-    async def _after(self, tap: Tap, operation: Move) -> Note | None:
+    async def _after(self, tap: Tap, operation: Operation) -> Note | None:
         services = self._services
         ledger = await services.memory.ledgers.read(tap.envelope.conversation_id)
         outcome = apply(ledger, operation, Actor("person", services.clock.now_ms(), tap.envelope.button_id))

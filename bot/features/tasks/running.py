@@ -17,7 +17,7 @@ from bot.intake.updates import Envelope
 from bot.lines import name_of
 from bot.people.choices import group_of
 from bot.people.spending import Spending, booked, day_budget, day_of
-from bot.tasks.task import MOST_FAILURES, RunState, Task, TaskRun, is_missed
+from bot.tasks.task import FAILED, MOST_FAILURES, RunState, Task, TaskRun, is_missed
 from bot.tools.call import CallRow, call_id_of, planned, written
 from bot.tools.tool import CallContext, Place, chosen_as
 from bot.turns.services import Services
@@ -187,7 +187,7 @@ class TaskRunning:
         messages = [replace(told, edits_message_id=message_id)] if is_told else []
         zone = await services.people.time_zone(task.user_id)
         used = booked(task.user_id, day_of(services.clock.now_ms(), zone.name), reason.uses)
-        mark = task.marked(failures=failures, paused_why="failed" if pauses else "")
+        mark = task.marked(failures=failures, paused_why=FAILED if pauses else "")
         await self._finish(work, messages, self._end(work, "failed"), mark, *used)
 
     async def _finish(

@@ -12,7 +12,7 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing
 from bot.lines import TITLE_END, bare, name_of, note_line, with_remarks
 from bot.tasks.starts import let_go
-from bot.tasks.task import BY_PERSON, Task, TaskRun
+from bot.tasks.task import FAILED, Task, TaskRun
 from memory.ledger import lines, series
 from memory.ledger.types import End, Ledger, Note, Operation
 from memory.ledger.views import standing
@@ -59,7 +59,7 @@ def task_list(board: Board, ledger: Ledger, now_ms: int, zone: str) -> Listing |
 
 def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     task, run = board.tasks[note.note_id], board.latest.get(note.note_id)
-    if task.paused_why:
+    if task.paused_why or note.is_paused:
         return with_remarks(name_of(note), [_paused(task)])
     went_otherwise = [_became(run, now_ms, zone)] if run and run.state != "done" else []
     return " · ".join([note_line(note, now_ms, zone, brief=True), *went_otherwise])
@@ -74,14 +74,15 @@ def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone
         text.append(missed)
     if task.first_json:
         text.append(replies.say("task_first"))
+    rests = bool(task.paused_why or note.is_paused)
     if task.paused_why:
         text.append(_paused(task))
     if runs:
         text += ["", replies.say("task_runs"), *(f"• {_became(run, now_ms, zone)}" for run in runs)]
     payload = {"note_id": note.note_id}
-    rest = ("task_go_on", GO_ON) if task.paused_why else ("task_pause", PAUSE)
+    rest = ("task_go_on", GO_ON) if rests else ("task_pause", PAUSE)
     first, second = [("task_try", TRY_TASK)], [rest] if note.repeats else []
-    if note.repeats and note.rings_at_ms is not None and not task.paused_why:
+    if note.repeats and note.rings_at_ms is not None and not rests:
         first.append(("task_skip", SKIP_NEXT))
     second += [("task_stop", STOP), ("back", PAGE)]
     rows = tuple(tuple(Button(replies.say(key), action, payload) for key, action in row) for row in (first, second))
@@ -89,7 +90,7 @@ def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone
 
 
 def _paused(task: Task) -> str:
-    return replies.say("task_is_paused" if task.paused_why == BY_PERSON else "task_is_paused_failed")
+    return replies.say("task_is_paused_failed" if task.paused_why == FAILED else "task_is_paused")
 
 
 def _became(run: TaskRun, now_ms: int, zone: str) -> str:
