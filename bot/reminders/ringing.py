@@ -222,9 +222,8 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     if choice == "go_on" and after.rings_at_ms is None:
         return say_in(here, "reminder_off", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
-    when = when_text(
-        after.rings_at_ms if choice == "go_on" else next(put_off, None) or now_ms, now_ms, zone, replies.spoken()
-    )
+    next_ms = after.rings_at_ms if choice == "go_on" else next(put_off, None)
+    when = when_text(next_ms or now_ms, now_ms, zone, replies.spoken())
     return say_in(here, "reminder_snoozed_text", title=title, when=when)
 
 
