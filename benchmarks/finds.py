@@ -22,10 +22,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from memory.context import finds
 from memory.context.packet_text import prompt
 from memory.opening import ConversationMemory
 from memory.packets import ConversationContextPacket
+from memory.search import relevance
 from memory.testing import ManualClock, open_memory
 from memory.types import SessionState
 
@@ -73,7 +73,7 @@ async def beside(memory: ConversationMemory, text: str, floors: list[Floor], tal
 async def packet_at(
     memory: ConversationMemory, state: SessionState, text: str, floor: Floor
 ) -> ConversationContextPacket:
-    finds.FLOOR, finds.LATER_SHARE, finds.MAX_FINDS = floor
+    relevance.FLOOR, relevance.LATER_SHARE, relevance.MAX_FINDS = floor
     return await memory.assembler.packet(state, text, now_ms=memory.clock.now_ms(), user_id=7)
 
 

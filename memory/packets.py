@@ -36,6 +36,10 @@ class RetrievedItem(Contract):
     """The share of the question's words, weighted, in the item and its neighbours."""
     lent: bool = False
     """Whether only its neighbours have something of the question."""
+    common: bool = False
+    """Whether it shares nothing with the question but words that are said in many turns."""
+    repeats: bool = False
+    """Whether the person says nothing in it but words of the question, and says them often."""
     note: str = ""
     """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
     breakdown: dict[str, float] = Field(default_factory=dict)

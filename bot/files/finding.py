@@ -15,10 +15,10 @@ from bot.files.rows import StoredFile, passages_of
 from bot.files.shelf import FileShelf
 from bot.intake.media import OWN_VOICE, own_words
 from memory.context.fence import fence
-from memory.context.finds import BEST
 from memory.context.transcript import clip
 from memory.ports import Database, Statement, TokenCounter
 from memory.search.query import Query
+from memory.search.relevance import BEST
 from memory.search.same_words import held, telling_forms
 from memory.search.searcher import Searcher
 from memory.search.terms import calendar_words, split_words

@@ -16,7 +16,14 @@ from memory.context.budget import Budget
 from memory.context.compaction.plan import gaps, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, UNREAD, EarlierSessions, beginning, title_of
-from memory.context.finds import MAX_FINDS, SearchPort, find, replace_by_notes, with_forgotten, with_notes
+from memory.context.finds import (
+    SearchPort,
+    find,
+    replace_by_notes,
+    with_forgotten,
+    with_notes,
+    without_stories,
+)
 from memory.context.notes_block import (
     COLD_MS,
     MAX_OUTDATED,
@@ -42,6 +49,7 @@ from memory.ledger.views import Scope, forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
+from memory.search.relevance import MAX_FINDS
 from memory.storage.store import Store
 from memory.types import ConversationTurn, NotesMark, SessionState
 
@@ -151,7 +159,7 @@ class Assembler:
         )
         worked_on = {turn_id for line in titles.values() for turn_id in line.worked_on}
         found, news = replace_by_notes(
-            found,
+            without_stories(found, asked, remembered.ledger, scope, state.session_id, worked_on=worked_on),
             asked,
             remembered.ledger,
             scope,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 from memory.context.notes_block import Block, Since
 from memory.context.repeats import NoteWords, keys, says_more, speak_of
@@ -14,46 +14,22 @@ from memory.context.restating import Known, Matter, Said, known_by
 from memory.keeper.request import FORGET, NOTES, found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, forgotten_words, is_story, standing, within, worth
+from memory.ledger.views import Scope, belongs, forgotten_words, is_story, standing, story_of, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
+from memory.search.relevance import BEST, FLOOR, SURE, of_part, parts_of, relevant
 from memory.search.searcher import Choose
 from memory.search.terms import little_words, split_words
-from memory.text import asks_at_the_end, has_question_mark, sentences, shorten
+from memory.text import asks_at_the_end, has_question_mark, shorten
 from memory.types import ConversationTurn, ToolCall
 
 FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}"
 _NAMED: Final = re.compile(r"^[^#'\"\n]*: #(\d+(?:, #\d+)*)", re.MULTILINE)
 """The notes of which a line of a tool of ours tells (`Ended: #3 task: …`); their texts have numbers of their own."""
-MAX_FINDS: Final = 12
-FLOOR: Final = 0.15
-"""The least share of the message's words, weighted, in the closest find and its neighbours; below it nothing in the
-past bears on the message. Fitted: `docs/explanation/search.md` has the curve."""
-BEST: Final = 6
-"""The finds above the floor that are told, in their order."""
-LATER_SHARE: Final = 0.02
-"""The least share that a find behind them has to hold itself."""
-MORE_FROM: Final = 0.6
-"""Behind the BEST finds are told only where the closest holds so much; where it holds less, none of them answered."""
-LENT_SHARE: Final = 0.13
-"""The least share, of the closest's, in a find without a word of the message: its neighbours lend it theirs."""
 NEAR_SHARE: Final = 0.3
 """Finds of a search that somebody asked for are left out below this share of the closest one's."""
-LEAST_WORDS: Final = 3
-"""Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
-SHORT_WORDS: Final = 8
-"""Fewer that do not ask, behind a question, answer it."""
-SHORT: Final = 12
-BEST_OF_TELLING: Final = 3
 BESIDE_NOTES: Final = 4
 """Finds of a message that a note in the prompt speaks of."""
-HALF: Final = 0.5
-"""The finds that are told to a message that does not ask, each of at least half the share of the closest."""
-MAX_PARTS: Final = 2
-"""The last sentences of a longer message that are looked for by themselves: the question may be its end."""
-PART_FLOOR: Final = 0.4
-"""The least share of a sentence in a find for it alone."""
-OF_A_PART: Final = 2
 WORKED_ON: Final = "text that was worked on"
 """Marks a pasted, drafted, translated or played text: the person need not mean it."""
 CLOSEST_NOTES: Final = 3
@@ -66,54 +42,6 @@ ENDS_OF_A_FIND: Final = 4
 """So many where they say that it holds no more."""
 NAME_CHARS: Final = 60
 """Of a note that is over its beginning says which of a message's matters it is."""
-
-
-class Find(Protocol):
-    """A find, with or without more fields."""
-
-    @property
-    def share(self) -> float:
-        """The share of the message in it and its neighbours."""
-        ...
-
-    @property
-    def lent(self) -> bool:
-        """Whether it has nothing of the message itself."""
-        ...
-
-
-F = TypeVar("F", bound=Find)
-
-
-def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list[F]:
-    """The finds that bear on the message, in their order; none of a message that nothing bears on.
-
-    A long message, or one of everyday words, shares few of them with anything before; a question for something shares
-    many with the place where it was said. `answers`: the message follows a question.
-    """
-    closest = max((item.share for item in found), default=0.0)
-    asks = has_question_mark(message)
-    least = SHORT_WORDS if answers else LEAST_WORDS
-    words = split_words(message)
-    if closest < FLOOR or (not asks and len(words) < least) or little_words().issuperset(words):
-        return []
-    if asks or len(message.split()) <= SHORT:
-        most = MAX_FINDS if closest >= MORE_FROM else BEST
-        best = [item for n, item in enumerate(found[:most]) if n < BEST or item.share >= LATER_SHARE]
-        return [item for item in best if not item.lent or item.share >= LENT_SHARE * closest]
-    return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
-
-
-def of_part(found: Sequence[F]) -> list[F]:
-    """The finds that bear on one sentence of a longer message."""
-    return [item for item in found[:OF_A_PART] if item.share >= PART_FLOOR]
-
-
-def parts_of(message: str) -> list[str]:
-    """The sentences of a longer message that are looked for by themselves."""
-    found = list(sentences(message)) if len(message.split()) > SHORT else []
-    parts = [each for each in found if LEAST_WORDS <= len(split_words(each)) <= SHORT]
-    return parts[-MAX_PARTS:] if len(found) > 1 else []
 
 
 class SearchPort(Protocol):
@@ -148,6 +76,44 @@ def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[s
     if not found or not speak_of(lines, message):
         return list(found)
     return list(found[:BESIDE_NOTES])
+
+
+def without_stories(
+    found: Sequence[RetrievedItem],
+    message: str,
+    ledger: Ledger,
+    scope: Scope,
+    session_id: str,
+    *,
+    worked_on: Collection[str] = (),
+) -> list[RetrievedItem]:
+    """The finds without turns of a story that is not told here: real talk shares words with them, and no matter.
+
+    Of a story is a turn on which its notes rest alone, and text that was played in their session. It is told to its own
+    persona: where the story goes on in this session, is named, or is asked about.
+    """
+    told = [note for note in ledger if is_story(note) and not note.is_forgotten] if found else []
+    if not told:
+        return list(found)
+    real = {turn_id for note in ledger if not is_story(note) for turn_id in note.turn_ids}
+    wanted, asks = keys(message), has_question_mark(message)
+
+    def is_told(item: RetrievedItem) -> bool:
+        of_turn = [note for note in told if item.ref in note.turn_ids]
+        played = [note for note in told if note.session_id == item.session_id] if item.ref in worked_on else []
+        if item.ref in real or not (of_turn or played):
+            return True
+        return any(
+            note.persona == scope.persona
+            and (
+                session_id in {item.session_id, note.session_id}
+                or bool(wanted & keys(f"{note.text} {story_of(note)}"))
+                or (asks and item.share >= SURE)
+            )
+            for note in of_turn or played
+        )
+
+    return [item for item in found if is_told(item)]
 
 
 def replace_by_notes(

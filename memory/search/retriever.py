@@ -29,6 +29,10 @@ from memory.search.question import (
 
 PASSAGE_TERMS = 40
 """The indexed terms of a passage; a long message is scored by its best one."""
+COMMON, COMMON_SHARE = 5, 0.07
+"""A word said in more turns, and in a larger share of them, is common in a conversation."""
+HABIT = 2
+"""Words said in more turns are a habit, as a greeting is: the turns that hold nothing else tell nothing."""
 
 
 def place(message: Key, passage: int, term: int) -> int:
@@ -61,6 +65,10 @@ class Scored(NamedTuple):
     """Whether the turn has nothing of the question itself, neither words nor meaning nor day."""
     reply: str = ""
     """The turn in which the person answered it at once; "" where it is the person's own, or nobody did."""
+    common: bool = False
+    """Whether each word that its turn shares with the question is said in many turns of the conversation."""
+    repeats: bool = False
+    """Whether the person said nothing in it but words of the question, and said them before."""
 
     @property
     def breakdown(self) -> dict[str, float]:
@@ -77,6 +85,20 @@ class Matches:
     shares: Mapping[Key, Mapping[int, float]]
     own: Mapping[Key, float]
     passage: Mapping[Key, int]
+    counts: Sequence[int] = ()
+    """The turns with each term."""
+    turns: int = 0
+    """All turns of the conversation."""
+
+    def weighed(self, scored: Scored) -> Scored:
+        """The message, with what the words that it shares with the question are worth in this conversation."""
+        key = scored.message.key
+        own = self.shares.get(key, {})
+        least = min((self.counts[term] for term in (*own, *self.shares.get(key ^ 1, ()))), default=0)
+        return scored._replace(
+            common=scored.lent or least > max(COMMON, COMMON_SHARE * self.turns),
+            repeats=not key & 1 and len(own) >= scored.message.terms > 0 and least > HABIT,
+        )
 
 
 def term_weights(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import orjson
@@ -176,7 +177,8 @@ class Searcher:
             if message.ref not in excluded:
                 chosen.setdefault((message.source, message.ref), scored)
         replies = {(each.session_id, each.seq): each for each in messages if not each.key & 1 and each.source == "turn"}
-        return [each._replace(reply=_reply(each.message, replies, excluded)) for each in chosen.values()]
+        best = map(matches.weighed, chosen.values())
+        return [each._replace(reply=_reply(each.message, replies, excluded)) for each in best]
 
     async def _fit(self, query: Query, text: str, code: str) -> Fit:
         """Return the turns close to the query in meaning; none without the extra, or once the model has failed."""
@@ -227,7 +229,7 @@ class Searcher:
             counts = [a + b for a, b in zip(counts, added, strict=True)]
             found = TermHits([*more.places, *found.places], {**found.lengths, **more.lengths})
         idf = term_weights(counts, turns, question.framing, self._weights)
-        return weigh(idf, found, self._weights)
+        return replace(weigh(idf, found, self._weights), counts=counts, turns=turns)
 
     def _item(self, scored: Scored, texts: Texts, reply: Texts | None) -> RetrievedItem:
         message = scored.message
@@ -244,6 +246,8 @@ class Searcher:
             score=round(scored.score, 4),
             share=round(scored.share, 4),
             lent=scored.lent,
+            common=scored.common,
+            repeats=scored.repeats,
             breakdown={name: round(value, 4) for name, value in scored.breakdown.items()},
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )

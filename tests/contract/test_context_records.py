@@ -10,7 +10,6 @@ from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compaction.compactor import Compactor
 from memory.context.context_builder import prompt, reference_text, stable_text
-from memory.context.finds import BEST, FLOOR, MORE_FROM
 from memory.context.notes_block import marked
 from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
@@ -22,6 +21,7 @@ from memory.packets import RetrievedItem
 from memory.ports import Statement
 from memory.privacy.notes import NotesPlanner
 from memory.search.languages import Languages
+from memory.search.relevance import BEST, MORE_FROM, SURE
 from memory.sessions.measures import Measures
 from memory.sessions.summarizer import HEADER
 from memory.storage.store import insert_session, update_session
@@ -449,7 +449,7 @@ async def test_only_what_belongs_to_the_session_reaches_one_that_is_fresh(store,
 
 
 def found(ref, session_id, text, **values):
-    about = {"at_ms": NOW_MS, "score": 1, "share": FLOOR} | values
+    about = {"at_ms": NOW_MS, "score": 1, "share": SURE} | values
     return RetrievedItem(source="turn", ref=ref, session_id=session_id, text=text, **about)
 
 
@@ -494,7 +494,7 @@ async def test_nothing_below_the_floor_is_told(store, desk):
     assert none.retrieved == ()
 
 
-@pytest.mark.parametrize(("closest", "told"), [(FLOOR, BEST), (MORE_FROM, BEST + 1)])
+@pytest.mark.parametrize(("closest", "told"), [(SURE, BEST), (MORE_FROM, BEST + 1)])
 async def test_more_than_the_best_are_told_behind_a_close_find_alone(store, desk, closest, told):
     """Where nothing is close, what stands behind the best answers nothing; and never what has next to none of it."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)

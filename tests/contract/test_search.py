@@ -1,16 +1,17 @@
 """The search over a real store: what is found, what is not, what is left after forgetting."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import memory
-from memory.context.finds import FLOOR
 from memory.ports import Statement
 from memory.search import terms
 from memory.search.languages import Languages
 from memory.search.lookups import texts_of
 from memory.search.query import Query
+from memory.search.relevance import FLOOR, relevant
 from memory.search.searcher import index_turn, merge_index
 from memory.storage.extension import Extension
 from memory.storage.turn_rows import insert_turn
@@ -296,3 +297,18 @@ async def test_a_buttons_line_is_nobodys_words(searcher, say):
     assert [each.text for each in await searcher.search(Query(HERE, "dentist"))] == [
         "Assistant: The dentist is on Thursday."
     ]
+
+
+async def test_what_a_person_keeps_saying_bears_on_nothing(say, searcher):
+    """A greeting and a question of every day find themselves; with something rare in it the same is told."""
+    days = [f"morning all, what shall we cook on day {'x' * n}?" for n in range(1, 9)]
+    await say(*talk("what time is it?", "good morning, all!", *days, "what time is it?", "what time is it?"))
+
+    async def told(text):
+        found = await searcher.search(Query(HERE, text, limit=12), partial(relevant, message=text))
+        return [item.text.splitlines()[0] for item in found]
+
+    assert await told("hi, what time is it now?") == []
+    assert await told("good morning all, what shall we cook?") != []
+    assert await told("so, what shall we cook?") == []
+    assert (await told("what was it on day xxx?"))[0] == f"User: {days[2]}"

@@ -1,6 +1,6 @@
 """Finds beside notes: what a note tells is not quoted, and what holds no more says so."""
 
-from memory.context.finds import replace_by_notes, with_notes
+from memory.context.finds import replace_by_notes, with_notes, without_stories
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, End, Ledger
@@ -59,3 +59,26 @@ def test_a_message_whose_matter_is_over_is_kept_and_says_which_matter():
     (told,) = with_notes(kept, ledger, EVERYTHING, (NO_BLOCK, news), changed={}, now_ms=START_MS, zone="UTC")
 
     assert told.note == ("done: #1 Feed the sourdough; done: #2 Call mum; done: #3 Buy rye; #4 task: Book the oven")
+
+
+def test_a_story_is_told_where_it_is_played_named_or_asked_about():
+    """Real talk shares words with what a character says, and no matter; nor does another persona tell it."""
+    on = {"turn_ids": ("t_1",), "about": "the tale", "persona": "bard", "session_id": "s_1"}
+    real = {"turn_ids": ("t_3",), "session_id": "s_1"}
+    ledger = ledger_of(("story", "The dragon owes the wolf a loaf", on), ("person", "Lia bakes bread", real))
+    found = [
+        find_of("User: a loaf by noon, growls the beast").model_copy(update={"ref": ref, "session_id": "s_1"})
+        for ref in ("t_1", "t_2", "t_3")
+    ]
+
+    def told(message, persona="bard", session_id="s_2", worked_on=("t_2", "t_3")):
+        kept = without_stories(found, message, ledger, Scope(persona=persona), session_id, worked_on=worked_on)
+        return [item.ref for item in kept]
+
+    everything = ["t_1", "t_2", "t_3"]
+    assert told("the bread is done by noon") == ["t_3"]
+    assert told("the bread is done by noon", worked_on=()) == ["t_2", "t_3"]
+    assert told("the wolf comes by noon") == everything
+    assert told("who comes by noon?") == everything
+    assert told("who comes by noon?", persona="") == ["t_3"]
+    assert told("the bread is done by noon", session_id="s_1") == everything
