@@ -15,6 +15,7 @@ from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
+    PLANNED_MS,
     Scope,
     agenda,
     belongs,
@@ -47,11 +48,6 @@ rang soon was hidden behind facts of low worth (trials).
 """
 MORE_TOKENS: Final = 16
 """Tokens of the line that counts the rest."""
-SOON_MS: Final = 7 * DAY_MS
-"""Matters due within so long come in the order of their days, before those without a day; those with a later day last.
-
-A matter without a day is the easiest to forget: a debt was hidden behind a hotel due in two weeks (a trial).
-"""
 STALE_MS: Final = 7 * 24 * 3600 * 1000
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
@@ -60,9 +56,8 @@ MAX_OUTDATED: Final = 3
 """With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
 COLD_MS: Final = 3_600_000
 """After so long a pause no provider has a prompt's beginning at hand: a block with an outdated line is taken anew."""
-SHORTER: Final[Sequence[Callable[[Note], Note]]] = (
-    clipped, in_brief, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS)
-)  # fmt: skip
+BRIEF: Final[Sequence[Callable[[Note], Note]]] = (clipped, in_brief)
+SHORTER: Final = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
 """What the lines of open notes lose where room is short: the end of a long text, a second moment, more of the text."""
 WORDING: Final = frozenset({"text", "subject", "weight", "confidence", "turn_ids", "said_at_ms", "version"})
 """The fields of a note that say nothing of its day, its ring or its end."""
@@ -169,13 +164,19 @@ def _line(note: Note, mark: NotesMark) -> str:
 
 
 def _opened(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
-    """The lines of open notes as far as they fit; where not all do, those from the last on say less, step by step."""
+    """The lines of open notes as far as they fit; where not all do, those from the last on say less, step by step.
+
+    What is pressing is told in brief, with all that a short one says, before the others lose their room to it.
+    """
+    pressing = [note for note in notes if _is_pressing(note, mark.at_ms)]
+    others = [note for note in notes if note not in pressing]
     lines = {note.number: _line(note, mark) for note in notes}
-    over = sum(counter.count(line) + 1 for line in lines.values()) - most
-    for shortened, note in product(SHORTER, reversed(notes)):
-        if over > 0:
-            over -= counter.count(lines[note.number]) - counter.count(line := _line(shortened(note), mark))
-            lines[note.number] = line
+    for of, steps, shortened in ((notes, SHORTER, others), (notes, BRIEF, pressing), (pressing, SHORTER, pressing)):
+        over = sum(counter.count(lines[note.number]) + 1 for note in of) - most
+        for brief, note in product(steps, reversed(shortened)):
+            if over > 0:
+                over -= counter.count(lines[note.number]) - counter.count(line := _line(brief(note), mark))
+                lines[note.number] = line
     return _fitting(lines.items(), most, counter)
 
 
@@ -203,19 +204,31 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, float, int, int]:
 
 
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:
-    """Notes that rang and wait for a word, or are due within a day, first; then those due soon, by their day.
+    """Notes that rang and wait for a word, or are due within a day, first; then what is pressing, by its day.
 
     A series is not urgent because it rings each day. Matters with a far day come last, and before them those that
-    nobody spoke of for a week.
+    nobody spoke of for a week: one without a day is the easiest to forget.
     """
     at_ms = moment_of(note)
-    is_now = waits_for_word(note) or (at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not note.repeats)
-    is_soon = at_ms is not None and abs(at_ms - now_ms) <= SOON_MS and not note.repeats
+    is_pressing = _is_pressing(note, now_ms)
     is_due = at_ms is not None and not (is_past(note, now_ms) and now_ms - at_ms > STALE_MS)
     is_stale = now_ms - note.said_at_ms > STALE_MS and not is_due
-    is_far = is_due and not is_soon and not note.repeats
-    by_day = at_ms or 0 if is_soon else 0
-    return (not is_now, not is_soon, by_day, is_far, is_stale, -worth(note, now_ms), note.number)
+    is_far = is_due and not is_pressing and not note.repeats
+    by_day = at_ms or 0 if is_pressing else 0
+    return (not _is_now(note, now_ms), not is_pressing, by_day, is_far, is_stale, -worth(note, now_ms), note.number)
+
+
+def _is_now(note: Note, now_ms: int) -> bool:
+    """Whether it rang and waits for a word, or is due within a day."""
+    at_ms = moment_of(note)
+    return waits_for_word(note) or (at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not note.repeats)
+
+
+def _is_pressing(note: Note, now_ms: int) -> bool:
+    """Whether it waits for a word, was due this week, or is to be within two weeks."""
+    at_ms = moment_of(note)
+    is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= PLANNED_MS and not note.repeats
+    return is_near or waits_for_word(note)
 
 
 def since(

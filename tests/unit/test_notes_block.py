@@ -52,10 +52,24 @@ def test_what_a_person_began_with_stays_before_what_was_said_in_passing():
 
 def test_what_has_no_day_is_told_before_what_has_a_far_one():
     """What somebody owes is the easiest to forget."""
-    far = [("task", f"Far matter {n}", {"due_at_ms": START_MS + (9 + n) * DAY_MS}) for n in range(14)]
+    far = [("task", f"Far matter {n}", {"due_at_ms": START_MS + (15 + n) * DAY_MS}) for n in range(20)]
     ledger = ledger_of(*far, ("promise", "Siobhán owes you 60", {"owner": "Siobhán", "weight": 0.2}))
 
-    assert 15 in block_of(ledger).lines
+    assert 21 in block_of(ledger).lines
+
+
+def test_what_is_due_in_two_weeks_stands_there_with_all_its_words_before_any_matter_without_a_day():
+    """A wedding on the 27th was left to a search while a pot to buy stood there: nobody searches for a day to come."""
+    matters = [("task", f"Matter {n}: {LONG}", {"weight": 1.0}) for n in range(30)]
+    soon = {"due_at_ms": START_MS + 13 * DAY_MS, "weight": 0.1}
+    days = [
+        (kind, f"Wedding {n} of Ruth and Tomás at the registry office, bring the rings and flowers", soon)
+        for n, kind in enumerate(("event", "task") * 4)
+    ]
+    block = block_of(ledger_of(*matters, *days))
+
+    assert {*range(31, 39)} <= set(block.lines)
+    assert all("flowers" in block.lines[number] for number in range(31, 39))
 
 
 RING = {"rings_from": "2023-11-16T09:00", "due_at_ms": START_MS + 2 * DAY_MS, "due_exact": True}
@@ -65,7 +79,7 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
     """What rings this week is not hidden behind facts of low worth; the date that is left out is told in brief, too."""
     out = Occurrence(original_local="2023-11-17T08:00", state="left_out")
     cat = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY", "occurrences": (out,), "weight": 0.1}
-    rings = [("task", f"Matter {n}: {LONG}", RING) for n in range(10)]
+    rings = [("task", f"Matter {n}: {LONG[:22]}", RING) for n in range(10)]
     facts = [("fact", f"Somebody called Number {n} does the bins now", {"weight": 0.2}) for n in range(30)]
     ledger = ledger_of(*facts, *[("task", f"Thing {n}", {}) for n in range(9)], *rings, ("task", f"Cat: {LONG}", cat))
     block = block_of(ledger)
