@@ -26,7 +26,7 @@ from memory.keeper.contract import KeepingModel
 from memory.keeper.edited import doubted, says_the_same, undoable, withdrawn
 from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Purse, Surroundings
-from memory.ledger.types import Actor, Ledger, Operation, Outcome
+from memory.ledger.types import Actor, Change, Ledger, Note, Operation, Outcome
 from memory.packets import RetrievedItem, TierReceipt
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn, said_at
@@ -53,7 +53,7 @@ from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import places
 from memory.storage.store import SessionRow
-from memory.types import SessionState
+from memory.types import ConversationTurn, SessionState
 
 SESSION_GAP_S: Final = 6 * 3600.0
 REST_S: Final = 5.0
@@ -384,13 +384,23 @@ class ConversationMemory(Parts):
             return
         here, differs = turn.conversation_id, not says_the_same(turn.user_text, text)
         if differs:
-            ledger = await self.ledgers.read(here)
-            said = await self.ledgers.said_for(ledger, turn_id)
-            operations = doubted(ledger, turn_id, turn.user_text, text, said)
+            operations = await self._doubts(turn, text)
             await self.ledgers.change(here, operations, Actor("person", self.clock.now_ms()), revoke(here))
         await self.rewording.write(Reworded(turn, text, third_party, differs), *also)
         self.assembler.evict(lambda each: each == here)
         self.searcher.evict(lambda each: each == here)
+
+    async def in_doubt(self, turn: ConversationTurn, text: str) -> list[Note]:
+        """The open notes on a turn that are in doubt once it reads like this. Raises `StorageUnavailable`."""
+        ledger = await self.ledgers.read(turn.conversation_id)
+        numbers = {each.number for each in await self._doubts(turn, text)}
+        resting = (note for note in ledger if note.is_open and turn.turn_id in note.turn_ids)
+        return [note for note in resting if note.doubtful or note.number in numbers]
+
+    async def _doubts(self, turn: ConversationTurn, text: str) -> list[Change]:
+        ledger = await self.ledgers.read(turn.conversation_id)
+        said = await self.ledgers.said_for(ledger, turn.turn_id)
+        return doubted(ledger, turn.turn_id, turn.user_text, text, said)
 
     async def withdraw(self, turn_id: str) -> None:
         """Take back the notes of a turn whose edited message is answered again; nothing more is noted of it.

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Final
 from unicodedata import category, normalize
 
+from memory.keeper.wording import numbers
 from memory.ledger.types import Change, End, Ledger, Note, NoteChange, Operation
 from memory.search.same_words import Forms, forms_of
 from memory.text import asks_at_the_end
@@ -58,7 +59,7 @@ def _is_slip(old: str, new: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str, str]) -> list[Operation]:
+def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str, str]) -> list[Change]:
     """The operations that mark notes as doubtful whose words in a message were changed by an edit.
 
     A note is borne out by the clauses that share a word with its text, or with the words `said` for it (by the note's
@@ -91,10 +92,13 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[Forms], 
     return gone, come
 
 
-def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) -> list[Operation]:
+def settled(
+    ledger: Ledger, turn_ids: Collection[str], left: Collection[int], texts: Mapping[str, str]
+) -> list[Operation]:
     """Operations by which notes in doubt hold again, with the words as they are now, and `left` as they are.
 
     What is still to ring holds again once somebody says when: silence may only mean that its hour was not thought of.
+    So does a note with another number than its messages, of which `texts` are the present words by turn.
     """
     return [
         Change(number=note.number, fields={"doubtful": False})
@@ -104,7 +108,17 @@ def settled(ledger: Ledger, turn_ids: Collection[str], left: Collection[int]) ->
         and note.number in left
         and not set(turn_ids).isdisjoint(note.turn_ids)
         and note.rings_at_ms is None
+        and not _tells_another_number(note, texts)
     ]
+
+
+def _tells_another_number(note: Note, texts: Mapping[str, str]) -> bool:
+    """Whether a number of a note stands in none of its messages any more, and another one stands there."""
+    if not texts.keys() >= set(note.turn_ids):
+        return False
+    own = {value for _, value in numbers(note.text)}
+    now = {value for turn_id in note.turn_ids for _, value in numbers(texts[turn_id])}
+    return bool(own - now and now - own)
 
 
 def undoable(changes: Sequence[NoteChange], since: Sequence[NoteChange]) -> list[NoteChange]:

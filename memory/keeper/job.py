@@ -310,7 +310,8 @@ class Keeper:
             outcomes = writing.apply([operation for _, operation in wanted], by)
             named = {change.number for change, _ in wanted} | {each.change.number for each in refused}
             left = {note.number for note in request.notes} - named
-            writing.apply(settled(writing.ledger, {turn.turn_id for turn in request.turns}, left), by)
+            texts = {turn.turn_id: turn.user_text for turn in request.numbered.values()}
+            writing.apply(settled(writing.ledger, {turn.turn_id for turn in request.turns}, left, texts), by)
             for (change, operation), outcome in zip(wanted, outcomes, strict=True):
                 if isinstance(outcome, Refusal) and outcome.code not in NOTHING_NEW:
                     refused.append(no_place(change, operation, outcome))

@@ -165,7 +165,7 @@ def deposit(euros: int, op: str, **more) -> dict:
     [
         (deposit(120, "change", number=1), "I've put my notes right:\n• The €120 deposit\nWant a new answer?"),
         (deposit(120, "delete", number=1), "• Dropped: The €150 deposit\n"),
-        (None, "Ah, you changed that one. Want a new answer?"),
+        (None, "For now my notes are as before:\n• The €150 deposit\nTap “Answer again”"),
     ],
 )
 async def test_an_offer_names_the_notes_that_were_put_right(api, model, bot_here, again, told):
@@ -192,6 +192,35 @@ async def test_an_offer_names_the_notes_that_were_put_right(api, model, bot_here
     await tap(api, "Answer again", on=shown)
     await api.until(lambda: bot_texts(api).count("Noted.") == 2)
     assert rows(bot, "SELECT COUNT(*) FROM buttons WHERE action = 'answer_again'") == [(1,)]
+
+
+@pytest.mark.parametrize("mends", [False, True])
+async def test_an_offer_stays_while_a_note_is_as_the_message_was(api, model, bot_here, mends):
+    """£21 became £36: the offer names the note at once, in the list it may be off, until an answer puts it right."""
+    await bot_here()
+    note, mend = (ToolCall("note", {"text": "The tubes came to £21", "kind": "fact"}, "n"),), ()
+
+    def answer(messages):
+        if messages[-1]["role"] == "tool":
+            return "Noted."
+        if "came to 21" in str(messages[-1]["content"]):
+            return list(note)
+        return list(mend) or "Fine."
+
+    model.reply = answer
+    said = api.people.says(PERSON, "the tubes came to 21 pounds")
+    await shows(api, "Noted.")
+    api.people.edits(PERSON, said.message_id, "the tubes came to 36 pounds")
+    offer = await shows(api, "For now my notes are as before:\n• The tubes came to £21\nTap “Answer again”")
+    assert "£21 (may be off: that message was changed)" in (await reply(api, "/memory")).text
+    mend = (ToolCall("change", {"numbers": [1], "text": "The tubes came to £36"}, "m"),) if mends else ()
+    await reply(api, "and the bank is done")
+    await shows(api, "Noted." if mends else "Fine.")
+
+    listed = (await reply(api, "/memory")).text
+    assert ("£36" in listed, "may be off" in listed) == (mends, not mends)
+    [line] = [line for line in bot_lines(api) if line.message_id == offer.message_id]
+    assert line.buttons == (() if mends else (("Answer again",),))
 
 
 async def test_a_tap_that_was_on_its_way_when_the_offer_went_is_obeyed(api, model, bot_here):

@@ -10,7 +10,7 @@ from memory.ledger import series
 
 pytestmark = pytest.mark.acceptance
 SAID = "please remind me at {} to call Ana"
-STILL = "For now this rings as before:\n• Call Ana (⏰ today at 15:00, the message was changed since)"
+STILL = "For now my notes are as before:\n• Call Ana (⏰ today at 15:00)\nTap “Answer again” and I'll put them right."
 
 
 def model_of(answers: dict[str, list[ToolCall]], kept: list[dict]):
@@ -55,7 +55,7 @@ async def rings(bot) -> list[tuple[str, str, bool]]:
         ),
         (
             [changing(text="Call Ana back")],
-            "Call Ana back (⏰ today at 15:00, the message was changed since)",
+            "Call Ana back (⏰ today at 15:00, may be off: that message was changed)",
             ("15:00", True),
         ),
         ([], STILL, ("15:00", True)),
@@ -74,7 +74,7 @@ async def test_a_keeper_moves_a_ring_in_sight_or_leaves_it_in_doubt(api, model, 
     now = "SELECT substr(rings_from, 12), doubtful FROM notes"
     await api.until(lambda: rows(bot, "SELECT 1 FROM model_readings") and rows(bot, now) == [after])
     listed = (await reply(api, "/reminders")).text
-    assert ("the message was changed since" in listed) == after[1]
+    assert ("that message was changed" in listed) == after[1]
 
 
 async def test_a_ring_that_cannot_be_taken_back_stays_in_doubt_until_it_is_set_anew(api, model, bot_here):
@@ -87,11 +87,11 @@ async def test_a_ring_that_cannot_be_taken_back_stays_in_doubt_until_it_is_set_a
     await shows(api, "Okay.")
     await reply(api, "and I bring the papers")
     await edited(api, said, SAID.format("4"))
-    await tap(api, "Answer again", on=await shows(api, "For now this rings as before"))
+    await tap(api, "Answer again", on=await shows(api, "For now my notes are as before"))
     await bot.settled()
     assert await rings(bot) == [("Call Ana with the papers", "15:00", True)]
     assert "rings Mon 2027-03-01 15:00; doubtful: the message was edited" in str(model.requests[-1].body["messages"])
-    assert "the message was changed since" in (await reply(api, "/reminders")).text
+    assert "that message was changed" in (await reply(api, "/reminders")).text
 
     answers["at 5"] = [remind("17:00", "c3", text="Call Ana with the papers")]
     api.people.edits(PERSON, said.message_id, SAID.format("5"))

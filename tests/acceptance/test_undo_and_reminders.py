@@ -85,7 +85,7 @@ async def test_a_message_that_was_edited_and_answered_again_takes_its_first_note
     await shows(api, "vet")
     api.people.edits(PERSON, said.message_id, "I have to call the groomer on Monday.")
     edited = await shows(api, "changed that one")
-    assert "the message was changed since" in (await reply(api, "/loops")).text
+    assert "that message was changed" in (await reply(api, "/loops")).text
     await tap(api, "Answer again", on=edited)
     await shows(api, "groomer")
     await here.restart()

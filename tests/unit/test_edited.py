@@ -3,7 +3,7 @@
 import pytest
 
 from bot.intake.media import reworded
-from memory.keeper.edited import doubted, says_the_same
+from memory.keeper.edited import doubted, says_the_same, settled
 from memory.ledger.types import Ledger, Note
 
 SAME = [
@@ -106,3 +106,20 @@ def test_a_note_in_doubt_is_not_marked_again():
     doubtful = ledger.find(1).model_copy(update={"doubtful": True})
 
     assert doubted(Ledger("c", notes={1: doubtful}), "t", "buy milk", "buy bread", {}) == []
+
+
+@pytest.mark.parametrize(
+    ("note", "now", "holds"),
+    [
+        ("The tubes came to £21", "the tubes came to £36", False),
+        ("The tubes came to £21", "the tubes came to 21.00 pounds", True),
+        ("Buy 2 tubes on 27 November", "get two tubes by Friday", True),
+        ("Call Ana", "call Ana at 5", True),
+    ],
+)
+def test_a_keeper_that_leaves_another_number_than_the_message_clears_no_doubt(note, now, holds):
+    """£21 became £36, and the list went on saying £21 as if it were certain."""
+    doubtful = a_ledger({1: note}).find(1).model_copy(update={"doubtful": True})
+    ledger = Ledger("c", notes={1: doubtful})
+
+    assert bool(settled(ledger, {"t"}, {1}, {"t": now})) == holds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import orjson
@@ -19,7 +19,7 @@ from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.work import Made, TurnWork
 from memory.errors import Conflict, StorageError
 from memory.keeper.edited import says_the_same
-from memory.keeper.operations import rings_in_doubt
+from memory.ledger.types import Note
 from memory.ports import Row, Statement
 from memory.types import PRIVATE, ConversationTurn
 
@@ -36,9 +36,10 @@ log = structlog.get_logger(__name__)
 async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list[OutgoingMessage], list[Statement]]:
     """The edits of offers that this answer makes needless, since its model read the edited messages, and their marks.
 
+    An offer stays while a note on its message is in doubt that the answer left as it is.
     None while something waits: it may be a tap on one. Such a tap is obeyed all the same. Raises `StorageUnavailable`.
     """
-    read, here = set(made.ask.packet.edited), made.ask.conversation_id
+    read, here = set(made.ask.packet.edited) - _in_doubt_after(made), made.ask.conversation_id
     if not read or not made.answer.model:
         return [], []
     batch = {envelope.update_id for envelope in work.batch}
@@ -53,6 +54,13 @@ async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list
             marks.append(Statement("button_means", {"button_id": row["button_id"], "payload_json": payload}))
             messages.append(OutgoingMessage(replies.say("edited_taken_up"), edits_message_id=row["message_id"]))
     return messages, marks
+
+
+def _in_doubt_after(made: Made) -> set[str]:
+    """The turns on which notes rest that an answer leaves in doubt."""
+    touched = {each.number for each in made.answer.operations}
+    doubtful = (note for note in made.ask.ledger if note.is_open and note.doubtful and note.number not in touched)
+    return {turn_id for note in doubtful for turn_id in note.turn_ids}
 
 
 class Edits:
@@ -138,11 +146,14 @@ class Edits:
             kept = {name: meant[name] for name in ("replaces", TAKEN_UP) if name in meant}
             values = {"button_id": standing["button_id"], "payload_json": orjson.dumps(payload | kept).decode()}
             ends.append(Statement("button_means", values))
+        doubtful = await self._services.memory.in_doubt(turn, text) if turn and differs else []
+        offered = await self._in_doubt(envelope, doubtful)
         if differs and (standing is None or TAKEN_UP in meant):
             payload |= {"replaces": before} if before else {}
             button = Button(replies.say("answer_again"), "answer_again", payload)
-            text_of_it, at = replies.say("edited"), envelope.message_id
-            messages.append(OutgoingMessage(text_of_it, buttons=((button,),), reply_to_message_id=at))
+            messages.append(OutgoingMessage(offered, buttons=((button,),), reply_to_message_id=envelope.message_id))
+        else:
+            offered = ""
 
         async def store(*rows: Statement) -> None:
             both = (*ends, *rows)
@@ -153,10 +164,10 @@ class Edits:
 
         await self._services.committer.say(Target.of(envelope), messages, store)
         if turn is not None and differs:
-            self._services.behind(self._put_right(envelope, turn.turn_id), "reads")
+            self._services.behind(self._put_right(envelope, turn.turn_id, offered), "reads")
 
-    async def _put_right(self, edit: Envelope, turn_id: str) -> None:
-        """Let the keeper read an edit at once where notes rest on it, and name their changes in the offer.
+    async def _put_right(self, edit: Envelope, turn_id: str, offered: str) -> None:
+        """Let the keeper read an edit at once where notes rest on it, and tell in the offer how they stand then.
 
         An offer that was tapped, or that a later answer took from the screen, stays unchanged. Never raises.
         """
@@ -167,7 +178,7 @@ class Edits:
                 return
             await services.memory.keeper.read_now(here)
             await services.delivery.flush(FLUSH_S)
-            if not (said := await self._became(edit, turn_id, before.version)):
+            if (said := await self._became(edit, turn_id, before.version)) == offered:
                 return
             about = {"message_id": edit.message_id, "user_id": edit.user_id}
             for row in await services.db.read("offers_on_screen", conversation_id=here):
@@ -179,24 +190,37 @@ class Edits:
             log.warning("an offer stays as it was before the keeper read", error=str(exc))
 
     async def _became(self, edit: Envelope, turn_id: str, version: int) -> str:
-        """Changes of a turn's notes since a version: those by the keeper, and reminders that ring as before.
+        """The offer's words once a turn's notes were read: with those that the keeper changed, and those in doubt.
 
-        "" for none. Another note is named when its ring moved along.
+        Another note is named when its ring moved along.
         """
         services, here = self._services, edit.conversation_id
         ledger, changes = await services.memory.ledgers.read(here), await services.memory.ledgers.since(here, version)
-        zone, now_ms = (await services.people.clock(here, edit.user_id)).name, services.clock.now_ms()
         own = {note.number for note in ledger if turn_id in note.turn_ids}
         kept = [each for each in changes if each.hand == "keeper" and each.after.keys() - SILENT]
         changed = dict.fromkeys(each.number for each in kept if each.number in own or "rings_from" in each.after)
-        ringing = (note.number for note in ledger if note.number in own and rings_in_doubt(note) and note.is_open)
-        notes = [note for number in (changed | dict.fromkeys(ringing)) if (note := ledger.find(number))]
+        doubtful = (note.number for note in ledger if note.number in own and note.doubtful and note.is_open)
+        notes = [note for number in (changed | dict.fromkeys(doubtful)) if (note := ledger.find(number))]
+        if changed:
+            return replies.say("edited_noted", notes=await self._lines(edit, notes))
+        return await self._in_doubt(edit, notes)
+
+    async def _in_doubt(self, edit: Envelope, notes: Sequence[Note]) -> str:
+        """The offer's words while these notes are as they were, with what to tap; the bare offer for none."""
+        if not notes:
+            return replies.say("edited")
+        plain = [note.model_copy(update={"doubtful": False}) for note in notes]  # the sentence itself says it
+        told = await self._lines(edit, plain)
+        return replies.say("edited_doubt", notes=told, button=replies.say("answer_again"))
+
+    async def _lines(self, edit: Envelope, notes: Sequence[Note]) -> str:
+        now_ms = self._services.clock.now_ms()
+        zone = (await self._services.people.clock(edit.conversation_id, edit.user_id)).name
         lines = (
             note_line(note, now_ms, zone) if note.is_open else replies.say("loop_dropped", title=name_of(note))
             for note in notes[:SHOWN_NOTES]
         )
-        said = "\n".join(f"• {line}" for line in lines)
-        return replies.say("edited_noted" if changed else "edited_rings", notes=said) if said else ""
+        return "\n".join(f"• {line}" for line in lines)
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
         """Return the present words of a turn's person; of a turn of several messages one alone is new."""
