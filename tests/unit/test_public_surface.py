@@ -22,8 +22,8 @@ Reserved RetrievedItem SchemaMismatch Scope SessionState Statement StorageError 
 TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
 """
 METHODS = """
-begin change close edited evict export forget fresh make_room notes open reads_of_turn receipt rest resume run search
-session sessions settle warm withdraw
+begin change close edited evict export forget fresh in_doubt make_room notes open reads_of_turn receipt rest resume run
+search session sessions settle warm withdraw
 """
 SURFACE = NAMES.split()
 

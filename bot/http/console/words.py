@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.dates import every_text, local
-from memory.ledger.types import NoteChange
+from memory.ledger.types import UNTIL_TOLD_MS, NoteChange
 
 TIERS: Final = {
     "history": "messages as they were",
@@ -131,7 +131,9 @@ def fields(change: NoteChange) -> list[tuple[str, object, object]]:
 
 
 def _read(name: str, value: object) -> object:
-    """A field's value for a reader: a rhythm and an owner in words, everything else unchanged."""
+    """A field's value for a reader: a rhythm, an owner and a pause in words, everything else unchanged."""
+    if name == "snoozed_until_ms" and value == UNTIL_TOLD_MS:
+        return "they say so"
     if name == "owner" and isinstance(value, str):
         return OWNERS.get(value, value)
     return every(value) if name == "repeats" and isinstance(value, str) and value else value
