@@ -21,6 +21,10 @@ SELECT * FROM tasks WHERE conversation_id = :conversation_id ORDER BY created_at
 -- How it stands after a run, or after a tap on [Pause] or [Go on].
 UPDATE tasks SET failures = :failures, paused_why = :paused_why, seen_digest = :seen_digest WHERE note_id = :note_id;
 
+-- name: task_goes_on
+-- The person said in words that it goes on: failures of before count no more.
+UPDATE tasks SET failures = 0, paused_why = '' WHERE note_id = :note_id;
+
 -- name: task_run_put
 -- With the ring of its note: one date is one run, whoever looks.
 INSERT INTO task_runs (run_id, note_id, conversation_id, occurrence, due_at_ms, state, why, turn_id, created_at_ms,

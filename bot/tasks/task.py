@@ -121,6 +121,11 @@ def given_up(run_id: str, at_ms: int) -> Statement:
     return _ended(run_id, "failed", "died", None, at_ms)
 
 
+def goes_on(note_id: str) -> Statement:
+    """The statement that lets a task go on that rested after failures."""
+    return Statement("task_goes_on", {"note_id": note_id})
+
+
 def _ended(run_id: str, state: RunState, why: str, turn_id: str | None, at_ms: int) -> Statement:
     values = {"run_id": run_id, "state": state, "why": why, "turn_id": turn_id, "at_ms": at_ms}
     return Statement("task_run_end", values)

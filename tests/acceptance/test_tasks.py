@@ -224,6 +224,23 @@ async def test_three_failures_in_a_row_pause_it_and_say_why(api, model, bot_here
     assert [state for state, _ in runs(bot)][-1] == "done"
 
 
+async def test_a_task_that_rests_after_failures_goes_on_in_words(api, model, bot_here):
+    """As by [Go on], though its note knows of no rest."""
+    bot = await bot_here()
+    await scheduled(api, model, bot)
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    for hours in (1, 24, 24):
+        await bot.passes(hours=hours)
+    model.heal()
+    go_on = ToolCall("change", {"numbers": [1], "not_before": "none"}, "g")
+    model.reply = lambda messages: "Here is what is due." if messages[-1]["role"] == "tool" else [go_on]
+    await reply(api, "go on with that")
+    model.reply = lambda _: "Here is what is due."
+    await bot.passes(hours=24)
+
+    assert [state for state, _ in runs(bot)][-1] == "done"
+
+
 @pytest.mark.parametrize("repeats", ["", "FREQ=DAILY;COUNT=1"])
 async def test_what_failed_is_tried_again_and_ends_with_that(api, model, bot_here, repeats):
     """What comes once, and the last date of a series."""

@@ -25,7 +25,7 @@ from bot.answers.tools.working_copy import WorkingCopy
 from bot.delivery.outbox import OutgoingMessage
 from bot.lines import reworded
 from bot.people.choices import PersonalChoices, plain_name
-from bot.tasks.task import QuietHours
+from bot.tasks.task import QuietHours, goes_on
 from bot.tools.calls import Calls
 from bot.tools.many import USE
 from bot.tools.results import heard
@@ -37,6 +37,7 @@ from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Actor, Add, Change, Kind, Note, Operation
+from memory.ledger.views import is_work
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -99,6 +100,8 @@ class Toolbox:
         self._forgetting = ForgetTool(desk)
         self._sending = SendTool(desk, tools.calls.db)
         self._scheduling = ScheduleTool(desk, tools.calls.db, tools.quiet)
+        self._goes_on: tuple[Statement, ...] = ()
+        """Lets tasks go on that rested after failures."""
         self._further = {tool.name: tool for tool in desk.ask.tools}
         self._turn_calls = turn_calls
 
@@ -110,7 +113,7 @@ class Toolbox:
     @property
     def effects(self) -> tuple[Statement, ...]:
         """Further statements to be committed with the turn; none can fail it."""
-        return (*self._settings.effects, *self._scheduling.effects, *self._turn_calls.effects)
+        return (*self._settings.effects, *self._scheduling.effects, *self._goes_on, *self._turn_calls.effects)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
@@ -305,6 +308,7 @@ class Toolbox:
     def _rests_until(self, note: Note, given: str) -> int | None:
         """The time until which a note is put off. Raises `Refused`."""
         if given.lower() in NONE:
+            self._goes_on += (goes_on(note.note_id),) if is_work(note) else ()
             return None
         if given.lower() != UNTIL_TOLD:
             return self._desk.time(given).at_ms(self._desk.zone)
