@@ -12,11 +12,11 @@ from memory.context.repeats import NoteWords, speaks_of, word_keys
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.lines import brief_moment
+from memory.ledger.lines import brief_moment, model_line
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.undo import as_of
-from memory.ledger.views import forgotten_words, to_do
-from memory.search.terms import split_words
+from memory.ledger.views import forgotten_words, is_story, to_do
+from memory.search.terms import calendar_words, split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
 from memory.text import asks_at_the_end, last_sentences, whole_sentences
@@ -34,6 +34,9 @@ helped in another.
 """
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
+SINCE_THEN: Final = " Since then: "
+MOST_SINCE: Final = 3
+"""The latest notes of a session that are told as they stand now."""
 FIRST_WORDS_CHARS: Final = 90
 ASKED_CHARS: Final = 400
 """The last sentences of an answer that asks."""
@@ -120,8 +123,9 @@ class EarlierSessions:
         words = NoteWords.of(notes)
         for row in others:
             if line := standings.get(row.session_id):
-                new = " ".join(words.unsaid(whole_sentences(line)))
-                texts[row] = _told(lines.get(row.session_id), {row.session_id: new})
+                stands, *then = line.partition(SINCE_THEN)
+                new = " ".join(words.unsaid(whole_sentences(stands)))
+                texts[row] = _told(lines.get(row.session_id), {row.session_id: "".join((new, *then)) if new else ""})
         asked = [await self._asked(row, ledger, silent) for row in latest]
         dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]
         said = [
@@ -140,7 +144,7 @@ class EarlierSessions:
         key = (ledger.conversation_id, ledger.version, ledger.epoch, *forgotten, *lines)
         if key not in self._standings:
             changes = await self._ledgers.after(ledger.conversation_id, min(line.written_at_ms for line in lines))
-            self._standings[key] = {line.session_id: standing_now(line, ledger, changes, forgotten) for line in lines}
+            self._standings[key] = {line.session_id: _stands(line, ledger, changes, forgotten) for line in lines}
             while len(self._standings) > CACHED_SESSIONS:
                 self._standings.popitem(last=False)
         return self._standings[key]
@@ -287,21 +291,51 @@ def standing_now(
     that read otherwise now; `forgotten` are the words of notes that nobody may be told any more. A sentence that speaks
     of one of them is left out: how it stands now the notes tell.
     """
-    old = [word_keys(text) for text in (*forgotten, *_outdated(line, ledger, changes))]
+    old = [word_keys(text) for text in (*forgotten, *(note.text for note in _outdated(line, ledger, changes)))]
     kept = [
         each for each in whole_sentences(line.standing) if not any(speaks_of(word_keys(each), keys) for keys in old)
     ]
     return " ".join(kept)
 
 
-def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) -> Iterable[str]:
+def _stands(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange], forgotten: Iterable[str]) -> str:
+    """What holds still of a session's standing, and behind it the notes of the session that it names otherwise."""
+    stands = standing_now(line, ledger, changes, forgotten)
+    notes = since_then(line, stands, ledger, changes)
+    return f"{stands}{SINCE_THEN}{'; '.join(notes)}." if notes else stands
+
+
+def since_then(line: SessionLine, stands: str, ledger: Ledger, changes: Sequence[NoteChange]) -> list[str]:
+    """Notes of a session that read otherwise since its standing was written, and share a word with it: as they are now.
+
+    A sentence in words of its own ("Callum is still open") does not say which note it means.
+    """
+    words, on = _telling(stands), {*line.turn_ids}
+    changed_ms = {each.number: each.at_ms for each in sorted(changes, key=lambda each: each.version)}
+    found: dict[int, tuple[int, str]] = {}
+    for then in _outdated(line, ledger, changes):
+        is_of_session = then.session_id == line.session_id or not on.isdisjoint(then.turn_ids)
+        now = ledger.newest(ledger.notes[then.number]) if then.number in ledger.notes else None
+        is_told = now is not None and not (now.is_forgotten or is_story(now))
+        if now and is_told and is_of_session and not words.isdisjoint(_telling(then.text)):
+            at_ms = changed_ms[then.number]
+            found[now.number] = (at_ms, model_line(now, at_ms, now.time_zone, brief=True))
+    return [text for _, text in sorted(found.values())[-MOST_SINCE:]]
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The keys of the words of a text, those of the calendar aside."""
+    return word_keys(" ".join(word for word in split_words(text) if word not in calendar_words()))
+
+
+def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) -> Iterable[Note]:
     """The notes as they were when the line was written, where they read otherwise now or are no more."""
     later = [change for change in changes if change.at_ms > line.written_at_ms and change.version <= ledger.version]
     then = as_of(ledger, later) if later else ledger
     for number in {change.number for change in later}:
         note, now = then.find(number), ledger.find(number)
         if note is not None and note.is_open and not _is_same(note, now):
-            yield note.text
+            yield note
 
 
 def _is_same(note: Note, now: Note | None) -> bool:

@@ -670,6 +670,23 @@ async def test_an_earlier_session_is_told_by_its_standing_and_not_by_a_title_alo
     assert stable_text(frozen) == stable_text(first)
 
 
+async def test_an_earlier_session_says_how_a_matter_stands_that_ended_in_a_later_one(store, desk):
+    """Its sentence names it in words of its own, and was told for days as if it were still so."""
+    await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - HOUR_MS)
+    on = {"turn_ids": ("s_0_1",), "session_id": "s_0"}
+    await note(store, Add(kind="task", text="Ask Callum for his figures", note_id="n_1", fields=on))
+    standing = "Everything is priced, only Callum is still open."
+    line = SessionLine("s_0", "tg:1:1:0", "Offer", standing, turn_ids=("s_0_1",), written_at_ms=NOW_MS)
+    await store.db.write(put_session_line(line))
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    before = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    await note(store, End(number=1), at_ms=NOW_MS + 1)
+    after = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert before.today.endswith(f"Offer: {standing}")
+    assert after.today.endswith(f"Offer: {standing} Since then: #1 task: Ask Callum for his figures (done).")
+
+
 async def test_an_earlier_session_tells_nothing_that_the_notes_tell(store, desk):
     """A sentence with something else stays; where nothing is left the session goes, and no older one comes instead."""
     for n in range(2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memory.context.earlier import standing_now
+from memory.context.earlier import since_then, standing_now
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Operation
@@ -64,3 +64,27 @@ def test_what_was_forgotten_is_told_by_no_standing():
 
     assert GATE not in told(*forgotten)
     assert GATE not in told(*forgotten, at_ms=START_MS)
+
+
+def test_a_note_that_ended_later_says_so_behind_a_standing_in_words_of_its_own():
+    """`Callum … still open` was told for days after Callum was called done; other sessions' notes are none of it."""
+    line = replace(LINE, standing="Everything is priced, only Callum is still open.", turn_ids=("t_1",))
+    on = {"turn_ids": ("t_1",)}
+    notes = [
+        Add(kind="task", text="Ask Callum for his figures by Thursday", note_id="n_1", fields=on),
+        Add(kind="task", text="Send Callum a birthday card", note_id="n_2"),
+        Add(kind="task", text="Everything for the oven, by Friday", note_id="n_3", fields=on),
+        Add(kind="task", text="Water the ferns", note_id="n_4", fields=on),
+    ]
+    ledger, _ = apply_all(Ledger("c"), notes, Actor("model", START_MS))
+    ends = [End(number=number) for number in (1, 2, 4)]
+    after, outcomes = apply_all(ledger, ends, Actor("model", START_MS + 86_400_000))
+    changes = [change for outcome in outcomes for change in outcome.changes]
+
+    assert standing_now(line, after, changes) == line.standing
+    assert since_then(line, line.standing, after, changes) == ["#1 task: Ask Callum for his figures by Thursday (done)"]
+    assert since_then(line, line.standing, ledger, ()) == []
+
+    forgotten = [Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped")]
+    gone, outcomes = apply_all(ledger, forgotten, Actor("person", START_MS + 1))
+    assert since_then(line, line.standing, gone, [change for each in outcomes for change in each.changes]) == []
