@@ -246,16 +246,17 @@ def with_notes(
     """The finds, each with the notes that rest on it, in their newest form, marked where it is later than the find.
 
     `changed` has the times when notes last got other words or another day, by id. A note that the prompt tells
-    elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its end: `done: #12`, of
-    several matters with its beginning. A find in a `worked_on` turn is marked so. A message is left out whose notes
-    tell all of it, and one that tells a forgotten matter again.
+    elsewhere, or with a find before, is named by its number alone: `#12`; one that says something else by now is told
+    beside the first find of it; one that is over by its end: `done: #12`, of several matters with its beginning. A find
+    in a `worked_on` turn is marked so. A message is left out whose notes tell all of it, and one that tells a forgotten
+    matter again.
     """
     found = _without_forgotten(found, ledger)
     if not found:
         return []
     of_turn = _by_turn(ledger, scope, {item.ref for item in found}, now_ms)
     block, since = known
-    told = {*block.lines, *since.numbers}
+    told, as_now = {*block.lines, *since.numbers}, set[int]()
     joined: list[RetrievedItem] = []
     notes = NoteWords.of((*block.lines.values(), *since.changed))
     for item in found:
@@ -271,7 +272,9 @@ def with_notes(
         for note, is_later in (*sorted(ends, key=lambda each: not each[1]), *others):  # what is not so any more first
             if note.is_open:
                 mark = "later changed: " if is_later else ""
-                line = f"#{note.number}" if note.number in told else model_line(note, now_ms, zone, brief=True)
+                is_known = note.number in (as_now if is_later else told)
+                line = f"#{note.number}" if is_known else model_line(note, now_ms, zone, brief=True)
+                as_now.add(note.number)
             else:
                 name = "" if note.number in told or len(dated) == 1 else f" {shorten(note.text, NAME_CHARS)}"
                 mark, line = f"{note.status}: ", f"#{note.number}{name}"

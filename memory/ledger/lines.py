@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
+from memory.ledger.rules import in_words
 from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence
 from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
@@ -35,8 +36,9 @@ def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text:
     """One line: `#12 task: Call Ana (due Fri 2026-11-27 14:30; rings Fri 2026-11-27 09:00, FREQ=WEEKLY)`.
 
     Times are by the person's clock, `zone`; the person's own matters name no owner. A `brief` one says `Fri 27 Nov`
-    for a day that is near, of work its title (`Bread history…`), and no date that was done before today: the line is
-    told again with every message. Without `text` whoever reads it has just written it: `#12 task (due …)`.
+    for a day that is near, `every week` for a rule, of work its title (`Bread history…`), and no date that was done
+    before today: the line is told again with every message. Without `text` whoever reads it has just written it:
+    `#12 task (due …)`.
     """
     note = series.at_next_date(series.at_its_date(note, now_ms))
     when = partial(brief_moment, now_ms) if brief else moment
@@ -78,6 +80,7 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
 
 def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, brief: bool) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
+    rule = f", {in_words(note.repeats) if brief else note.repeats}" if note.repeats else ""
     if note.about:
         found.append(f"in {note.about}")
     if note.owner not in {"", USER}:
@@ -87,19 +90,18 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
         word = "was" if is_behind else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
         last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
-        rule = f", {note.repeats}" if note.repeats and not note.rings else ""
-        found.append(f"{word} {due}{last}{rule}")
+        found.append(f"{word} {due}{last}{'' if note.rings else rule}")
     if note.rings_at_ms is not None:
-        rule = f", {note.repeats}" if note.repeats else ""
         also = [] if note.repeats else series.singles(note)[1:]
         rings = [note.rings_at_ms, *(series.at_ms_of(each, note.time_zone) for each in also)]
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{rule}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
-    found += (_exception(at_ms, date, zone, when) for at_ms, date in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS])
+    exceptions = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
+    found += (_exception(note, at_ms, date, zone, when) for at_ms, date in exceptions)
     found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
     if note.is_paused:
-        found.append(f"paused until they say so, {note.repeats}")
+        found.append(f"paused until they say so{rule}")
     elif is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:
@@ -108,8 +110,13 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
 
 
 def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool) -> list[str]:
-    """The outcome of the last date: it rang, was called done, or came to nothing; with `today` no earlier date's."""
+    """The outcome of the last date: it rang, was called done, or came to nothing; with `today` no earlier date's.
+
+    Work of the assistant's was done when it rang.
+    """
     if rang := series.last(note, "rang"):
+        if is_work(note):
+            return []
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         return [f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else "")]
     over = series.last(note, "done") or series.last(note, "passed")
@@ -119,9 +126,9 @@ def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *
     return [] if not over or (today and is_old) else [f"{word} {day}"]
 
 
-def _exception(at_ms: int, date: Occurrence, zone: str, when: Callable[..., str]) -> str:
+def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str]) -> str:
     if date.state == "moved":
-        return f"moved: the date {date.original_local}"
+        return f"moved: {when(series.at_ms_of(date.original_local, note.time_zone), zone)} to {when(at_ms, zone)}"
     return f"not on {when(at_ms, zone, exact=False)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calendar import isleap, weekday
+from calendar import day_abbr, isleap, weekday
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -12,6 +12,10 @@ from dateutil.rrule import rrule, rrulestr
 LOCAL: Final = "%Y-%m-%dT%H:%M"
 LOOKED_AHEAD: Final = timedelta(days=1_500)
 """So far ahead the first date of a series is looked for: more than the years to a 29 February."""
+UNITS: Final = {"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
+WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+RUN: Final = 3
+"""So many days in a row are said as `Mon to Fri`."""
 LAST_YEARS: Final = (9994, 9593, -1)
 """Years that are followed by five more, the last first; calendars come again after 400 years, mostly after 28."""
 
@@ -50,6 +54,49 @@ def is_by_days(repeats: str) -> bool:
     """Whether a rule is fit for a note that doesn't ring: it goes by days, and ends on one where it ends."""
     parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
     return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
+
+
+@lru_cache(maxsize=512)
+def in_words(repeats: str) -> str:
+    """A rule in the words of a list; of one that is no plain rhythm its parts, with the last day in words.
+
+    >>> in_words("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;UNTIL=20261209T080000")
+    'every 2 weeks on Mon, Fri until 9 Dec 2026'
+    """
+    parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
+    rhythm = _rhythm({name: value for name, value in parts.items() if name not in {"UNTIL", "COUNT", "WKST"}})
+    try:
+        until = _until(repeats)
+    except ValueError:
+        return repeats
+    rest = ";".join(part for part in parts_of(repeats) if not is_end(part))
+    times = f", {parts['COUNT']} times in all" if "COUNT" in parts else ""
+    return (rhythm or rest) + times + (f" until {until.day} {until:%b %Y}" if until else "")
+
+
+def _rhythm(parts: dict[str, str]) -> str:
+    """The words of a plain rhythm; "" for another. The next date, which is told with it, has the day of a year."""
+    unit, every = UNITS.get(parts.pop("FREQ", "")), parts.pop("INTERVAL", "1")
+    if unit is None:
+        return ""
+    often = unit if every == "1" else f"{every} {unit}s"
+    days, day = parts.pop("BYDAY", ""), parts.pop("BYMONTHDAY", "")
+    if unit == "week" and days and not day and set(days.split(",")) <= set(WEEK):
+        often = f"{often} on {_days(days)}" if every != "1" else _days(days)
+    elif unit == "year" and parts.pop("BYMONTH", "0").isdecimal() and not days and (not day or day.isdecimal()):
+        pass
+    elif unit == "month" and day.isdecimal() and not days:
+        often += f" on day {day}"
+    elif days or day:
+        return ""
+    return "" if parts else f"every {often}"
+
+
+def _days(days: str) -> str:
+    at = sorted({WEEK.index(each) for each in days.split(",")})
+    names = [day_abbr[n] for n in at]
+    is_run = len(at) >= RUN and at[-1] - at[0] == len(at) - 1
+    return f"{names[0]} to {names[-1]}" if is_run else ", ".join(names)
 
 
 @lru_cache(maxsize=512)

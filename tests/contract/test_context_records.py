@@ -535,7 +535,7 @@ async def test_the_question_at_the_end_of_a_message_is_looked_for_by_itself(stor
 
 
 async def test_a_find_is_told_with_its_note_in_the_newest_form(store, desk):
-    """A decision that was replaced is told as what stands now; a note that stands in the block by its number."""
+    """A decision that was replaced is told as what stands now, beside what it contradicts."""
     grout = {"turn_ids": ("t_0",), "subject": "grout"}
     await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=grout))
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
@@ -550,8 +550,8 @@ async def test_a_find_is_told_with_its_note_in_the_newest_form(store, desk):
     assert packet.notes_changed.splitlines() == [
         "#1 decision: Green grout (replaced) -> #2", "#2 decision: Beige grout",
     ]  # fmt: skip
-    assert [item.note for item in packet.retrieved] == ["later changed: #2", ""]
-    assert [item.note for item in anew.retrieved] == ["later changed: #2", ""]
+    assert [item.note for item in packet.retrieved] == ["later changed: #2 decision: Beige grout", ""]
+    assert [item.note for item in anew.retrieved] == ["later changed: #2 decision: Beige grout", ""]
     assert anew.notes_block == "#2 decision: Beige grout"
 
 
@@ -600,7 +600,7 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
     after = await assembler(store, searcher).packet(state, "when is the operation?", now_ms=NOW_MS)
 
     assert [item.note for item in before.retrieved] == ["#1", ""]
-    assert [item.note for item in after.retrieved] == ["later changed: #1", "#1"]
+    assert [item.note for item in after.retrieved] == ["later changed: #1 event: Operation on the 9th", "#1"]
 
 
 async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, desk):

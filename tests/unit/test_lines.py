@@ -13,6 +13,7 @@ from bot.lines import entitled, note_line, reworded
 from bot.reminders.ringing import list_row, told
 from memory.ledger import series
 from memory.ledger.lines import in_brief, model_line
+from memory.ledger.rules import in_words
 from memory.ledger.types import UNTIL_TOLD_MS, Note, Occurrence
 from memory.ledger.views import is_reminder
 from memory.testing import START_MS
@@ -250,7 +251,7 @@ def test_the_model_knows_which_dates_are_left_out():
     daily = {"rings_from": "2023-11-01T08:00", "rings_at_ms": START_MS + DAY_MS // 2, "repeats": "FREQ=DAILY"}
     told = model_line(a_note(time_zone="UTC", occurrences=tuple(dates), **daily), START_MS, "UTC", brief=True)
 
-    assert told.endswith("FREQ=DAILY; not on Fri 17 Nov; not on Sat 18 Nov; not on Sun 19 Nov)")
+    assert told.endswith("every day; not on Fri 17 Nov; not on Sat 18 Nov; not on Sun 19 Nov)")
 
 
 @pytest.mark.parametrize(
@@ -335,9 +336,49 @@ def test_the_model_reads_the_rule_of_a_series_that_does_not_ring():
     """With its next date."""
     club = a_note("Club", kind="event", due_at_ms=1_700_388_000_000, repeats="FREQ=WEEKLY;BYDAY=SU", time_zone="UTC")
 
-    assert model_line(club, START_MS + 14 * DAY_MS, "UTC", brief=True) == (
-        "#1 event: Club (due Sun 3 Dec, FREQ=WEEKLY;BYDAY=SU)"
+    assert model_line(club, START_MS + 14 * DAY_MS, "UTC", brief=True) == ("#1 event: Club (due Sun 3 Dec, every Sun)")
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("FREQ=WEEKLY", "every week"),
+        ("RRULE:FREQ=WEEKLY;BYDAY=TU,SA;WKST=MO", "every Tue, Sat"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;UNTIL=20261209T080000Z", "every Mon to Fri until 9 Dec 2026"),
+        ("FREQ=DAILY;COUNT=4", "every day, 4 times in all"),
+        ("FREQ=DAILY;INTERVAL=3", "every 3 days"),
+        ("FREQ=MONTHLY;BYMONTHDAY=3", "every month on day 3"),
+        ("FREQ=YEARLY;BYMONTH=5;BYMONTHDAY=3", "every year"),
+        ("FREQ=MONTHLY;BYDAY=-1FR;UNTIL=20261209", "FREQ=MONTHLY;BYDAY=-1FR until 9 Dec 2026"),
+        ("FREQ=DAILY;BYHOUR=8,20", "FREQ=DAILY;BYHOUR=8,20"),
+        ("FREQ=DAILY;UNTIL=soon", "FREQ=DAILY;UNTIL=soon"),
+        ("FREQ=MONTHLY;BYDAY=1MO;COUNT=3", "FREQ=MONTHLY;BYDAY=1MO, 3 times in all"),
+    ],
+)
+def test_a_prompt_says_a_rule_in_words(rule, words):
+    """With its last day by the calendar; a rule that words would say wrong stays a rule."""
+    assert in_words(rule) == words
+
+
+def test_the_model_reads_where_a_date_was_moved_to():
+    """`moved: the date 2023-11-19T08:00` told it where from alone."""
+    moved = Occurrence(
+        original_local="2023-11-19T08:00", moved_to_ms=series.at_ms_of("2023-11-20T09:30", "UTC"), state="moved"
     )
+    note = a_note("Call mum.", rings_from="2023-11-05T08:00", repeats="FREQ=WEEKLY", occurrences=(moved,))
+    note = note.model_copy(update={"rings_at_ms": moved.moved_to_ms, "time_zone": "UTC"})
+
+    assert "moved: Sun 19 Nov 08:00 to Mon 20 Nov 09:30" in model_line(note, START_MS, "UTC", brief=True)
+
+
+def test_work_by_the_clock_that_rang_is_not_called_undone():
+    """Nobody calls it done: it was done when it rang."""
+    rang = (Occurrence(original_local="2023-11-14T08:00", state="rang"),)
+    note = a_note("Bread: Tell", owner="assistant", rings_from="2023-11-13T08:00", repeats="FREQ=DAILY")
+    note = note.model_copy(update={"occurrences": rang, "rings_at_ms": START_MS + DAY_MS, "time_zone": "UTC"})
+
+    assert "rang" not in model_line(note, START_MS, "UTC")
+    assert "rang" in model_line(note.model_copy(update={"owner": "user"}), START_MS, "UTC")
 
 
 def test_a_series_keeps_its_rule_in_the_hour_after_its_date():

@@ -88,7 +88,7 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
     assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open)) <= 700
     assert (
         block.lines[50]
-        == "#50 task: Cat: Tell Maeve one true, interesting… (rings Wed 15 Nov 08:00, FREQ=DAILY; not on Fri 17 Nov)"
+        == "#50 task: Cat: Tell Maeve one true, interesting… (rings Wed 15 Nov 08:00, every day; not on Fri 17 Nov)"
     )
 
 
@@ -102,7 +102,7 @@ def test_no_short_note_is_cut_while_work_by_the_clock_stands_there_whole():
     block = block_of(ledger_of(work, ("task", cake, {"due_at_ms": START_MS + 12 * DAY_MS}), *soon))
 
     assert cake in block.lines[2]
-    assert block.lines[1] == "#1 task: Italian sentence… (owner assistant; rings Tue 14 Nov 05:30, FREQ=DAILY)"
+    assert block.lines[1] == "#1 task: Italian sentence… (owner assistant; rings Tue 14 Nov 05:30, every day)"
 
 
 def test_days_to_come_stand_among_what_is_open_in_their_order():
