@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from loopback.model import ToolCall, echo
 from story import PERSON, asked, bot_lines, bot_texts, reply, rows, tap
 
 from benchmarks.papers import pdf, word
@@ -36,6 +37,11 @@ async def sent(api, data, **options):
 def told(model) -> str:
     """What the model was given with the last message."""
     return asked(model)[-1].messages[-1][1]
+
+
+def prompted(model) -> str:
+    """The whole of what the model was given with the last message."""
+    return "\n".join(text for _, text in asked(model)[-1].messages)
 
 
 async def test_a_document_is_read_and_cited_by_its_pages(api, model, bot_here):
@@ -69,6 +75,33 @@ async def test_a_contract_is_known_next_week_when_telegram_has_forgotten_it(api,
     assert len(api.downloads.served) == 1
 
 
+async def test_two_days_later_a_document_is_found_by_its_own_words_and_its_note_leads_to_it(
+    api, model, bot_here, clock
+):
+    """In a new session nobody names it: the passage comes with its page, once; what a keeper noted names the file."""
+    bot = await bot_here()
+    said, text = "this is the lease of our flat, please keep it", "The lease of their flat is in lease.pdf"
+    note = {"op": "add", "kind": "fact", "text": text, "turns": [1], "said": said}
+    model.reply = lambda messages: (
+        [ToolCall("keep", {"changes": [note]})] if "New turns:" in str(messages) else echo(messages)
+    )
+    await sent(api, pdf(LONG_LEASE), name="lease.pdf", caption=said)
+    await bot.app.services.memory.keeper.read_now(f"tg:{bot.app.services.me.bot_id}:{PERSON}:0")
+    clock.advance(hours=48)
+    await reply(api, "good morning, long time no see")
+    greeted = told(model)
+    await reply(api, "how many months is the deposit, and which account does it lie in?")
+    asked_for = told(model)
+    await reply(api, "where did the lease of our flat go?")
+
+    assert len(rows(bot, "SELECT DISTINCT session_id FROM conversation_turns")) == 2
+    assert "lease.pdf”, found in it" not in greeted
+    assert "document #1 “lease.pdf”, found in it:\n[page 3]\nDEPOSIT" in asked_for
+    assert asked_for.count("three months' rent") == 1
+    assert f"fact: {text}" in prompted(model)
+    assert "document #1 “lease.pdf” (PDF, 4 pages), in parts" in told(model)
+
+
 async def test_a_file_is_given_when_a_part_of_its_name_is_said(api, model, bot_here):
     """“laut Vertrag” means Mietvertrag.docx; a message about Monday at 9 does not, whatever numbers stand in it."""
     await bot_here()
@@ -85,8 +118,6 @@ async def test_a_file_is_given_when_a_part_of_its_name_is_said(api, model, bot_h
 
 async def test_a_page_is_read_by_the_tool(api, model, bot_here):
     """`read_document` gives the pages that are asked for, fenced, and says which there are without a number."""
-    from loopback.model import ToolCall
-
     await bot_here()
     await sent(api, pdf(LONG_LEASE), name="lease.pdf", caption="Keep it.")
     calls = iter(
