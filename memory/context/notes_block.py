@@ -56,8 +56,9 @@ MAX_OUTDATED: Final = 3
 """With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
 COLD_MS: Final = 3_600_000
 """After so long a pause no provider has a prompt's beginning at hand: a block with an outdated line is taken anew."""
-BRIEF: Final[Sequence[Callable[[Note], Note]]] = (clipped, in_brief)
-SHORTER: Final = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
+Shortened = Callable[[Note], Note]
+BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief)
+SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
 """What the lines of open notes lose where room is short: the end of a long text, a second moment, more of the text."""
 WORDING: Final = frozenset({"text", "subject", "weight", "confidence", "turn_ids", "said_at_ms", "version"})
 """The fields of a note that say nothing of its day, its ring or its end."""
