@@ -34,7 +34,7 @@ TITLE_END = ": "
 """Between the title of work and the work."""
 TITLE_WORDS = 4
 """What stands before a colon in more words begins a list: `Tell Ana what is on today: visits, deadlines …`."""
-LINE_CHARS = 140
+LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
 _SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
