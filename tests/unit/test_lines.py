@@ -157,7 +157,7 @@ def test_of_a_series_the_next_exception_alone_is_told(language):
 def test_a_line_of_a_list_holds_the_beginning_of_a_long_text():
     """To the end of a sentence, or at a word; opened, the line shows all."""
     first = "Which oven? You lean towards the Bongard: three decks, 14,800 net, delivered at the end of January."
-    other = "The other has four decks, costs 17,200 net, and would be here within three weeks of the order."
+    other = "The other has four decks, costs 17,200 net, and would be here three weeks after they are told."
     oven = a_note(f"{first} {other}", kind="question")
     endless = a_note(" ".join(["flour"] * 60))
 
