@@ -43,15 +43,22 @@ _TOGETHER_MS = 60_000
 
 
 def note_line(
-    note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False, brief: bool = False
+    note: Note,
+    now_ms: int,
+    zone: str,
+    *,
+    under_ms: int | None = None,
+    in_story: bool = False,
+    brief: bool = False,
+    by_reader: bool = False,
 ) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
-    Times are by the person's clock, `zone`; in a group by that of the note, named where theirs shows another hour. The
+    Times are by the clock of the note, named where the person's, `zone`, shows another hour; `by_reader` by theirs. The
     heading over the line is not repeated: the day of `under_ms`, the name of a story. A `brief` one, of a list that is
     read at a glance, has the first sentences of a long text, and the next exception of a series alone.
     """
-    reader, zone = zone, clock_of(note, zone)
+    reader, zone = zone, zone if by_reader else note.time_zone
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
@@ -64,20 +71,13 @@ def note_line(
         remarks.append(story)
     if note.doubtful:
         remarks.append(replies.say("lines.edited"))
-    text = (
-        replies.say("lines.asks", text=note.text) if note.rings_at_ms is not None and is_question(note) else note.text
-    )
-    return with_remarks(text, remarks)
+    asks = note.rings_at_ms is not None and is_question(note)
+    return with_remarks(replies.say("lines.asks", text=note.text) if asks else note.text, remarks)
 
 
 def is_group(conversation_id: str) -> bool:
     """Return whether several people may write in a conversation: chats that are no person's have negative ids."""
     return any(chat.startswith("-") for chat in conversation_id.split(":")[2:3])
-
-
-def clock_of(note: Note, zone: str) -> str:
-    """The clock by which a note is told to a person of `zone`: in a group one clock for all who read."""
-    return note.time_zone if is_group(note.conversation_id) else zone
 
 
 def clock_name(zone: str) -> str:

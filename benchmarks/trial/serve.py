@@ -39,7 +39,7 @@ class Stage:
             "forward": lambda user, chat, text: api.people.says(user, text, chat_id=chat, forwarded_from="Somebody"),
             "skip": lambda *said: clock.move(_ms(said[2])),
             "kill": lambda *_: bot.kill(),
-            "group": lambda *said: api.people.opens_group(said[2]),
+            "group": lambda *said: api.people.opens_group(said[2], owner=said[0]),
             "name": lambda *said: api.world.user(said[0], first_name=said[2]),
             "look": unobserved,
         }

@@ -10,7 +10,6 @@ from typing import Any, Final
 from bot import replies
 from bot.dates import days_from, heading
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.lines import clock_of
 from memory.ledger import series
 from memory.ledger.types import Note
 from memory.ledger.views import day_it_is_for, is_snoozed, story_of, while_on
@@ -59,16 +58,16 @@ class Listing:
         return [note for group in self.groups for note in group.notes]
 
 
-def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = None) -> list[Group]:
+def by_day(notes: Sequence[Note], now_ms: int, when: When | None = None) -> list[Group]:
     """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day."""
     language, when = replies.spoken(), when or partial(day_of, now_ms=now_ms)
     found: dict[int | None, list[Note]] = {}
     for note in notes:
         at_ms = when(note)
-        day = None if at_ms is None else max(-1, days_from(at_ms, now_ms, clock_of(note, zone)))
+        day = None if at_ms is None else max(-1, days_from(at_ms, now_ms, note.time_zone))
         found.setdefault(day, []).append(note)
     ordered = sorted(found.items(), key=lambda item: (item[0] is None, item[0] or 0))
-    return [Group(heading(when(each[0]), now_ms, clock_of(each[0], zone), language), each) for _, each in ordered]
+    return [Group(heading(when(each[0]), now_ms, each[0].time_zone, language), each) for _, each in ordered]
 
 
 def by_story(notes: Sequence[Note]) -> list[Group]:
@@ -97,10 +96,10 @@ def day_of(note: Note, now_ms: int) -> int | None:
     return series.moment_of(note, rang) if rang else at_ms
 
 
-def told_day(note: Note, now_ms: int, zone: str, when: When | None = None) -> int | None:
+def told_day(note: Note, now_ms: int, when: When | None = None) -> int | None:
     """The moment whose day stands over a line of `by_day`; None where that is no day of its own."""
     at_ms = when(note) if when else day_of(note, now_ms)
-    return None if at_ms is None or days_from(at_ms, now_ms, clock_of(note, zone)) < 0 else at_ms
+    return None if at_ms is None or days_from(at_ms, now_ms, note.time_zone) < 0 else at_ms
 
 
 def page(listing: Listing, offset: int = 0) -> OutgoingMessage:

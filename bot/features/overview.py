@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot import replies
-from bot.dates import day_text, when_text
+from bot.dates import when_text
 from bot.delivery.outbox import OutgoingMessage
-from bot.features.shown import read_listed
+from bot.features.shown import Looked, read_listed, show_read
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.context.earlier import began_with, beginning, one_line, standing_now
+from memory.context.earlier import standing_now
 from memory.context.repeats import NoteWords
-from memory.keeper.request import own_text
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.headings import by_heading
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import (
     agenda,
     best_first,
-    forgotten_turns,
     forgotten_words,
     is_story,
     rang_last,
@@ -36,8 +34,8 @@ LINES = 8
 """At most this many lines stand under a heading."""
 OPEN_SHOWN = 3
 LATE_CHARS = 120
-BEGINNING_CHARS = 48
-SAID_CHARS = 200
+SHORT_TURNS = 10
+"""A session of fewer turns is summed up with the one before it."""
 NO_LINE = SessionLine("", "")
 
 
@@ -54,19 +52,19 @@ class Summed:
     """The keeper's, else its day and first words."""
     standing: str
     """The state of its matter, in the keeper's words."""
-    changed: frozenset[int] | None = None
-    """The numbers of notes that changed since those words; None where these are not, or not all of them."""
-    said: str = ""
-    """The person's last words in it; "" where they may not be told."""
+    changed: frozenset[int] = frozenset()
+    """The numbers of notes that changed since those words; where these are not there, or not whole, in the session."""
+    is_whole: bool = False
+    """Whether the words stand as they were written: then they tell all that did not change since."""
     before: SessionLine = NO_LINE
-    """The session before it, which is told as long as this one has nothing to sum up."""
+    """The session before it, which is told as long as this one is short."""
 
 
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
     """A session for the person in it: its title, how things stand, and the notes that this does not tell."""
-    turns, prose = replies.counted(session.turns, "message"), NoteWords.of([session.standing])
-    here = [note for note in ledger if note.session_id == session.session_id and not prose.tell(note.text)]
-    here = [note for note in here if session.changed is None or note.number in session.changed]
+    prose = NoteWords.of([session.standing])
+    own = set() if session.is_whole else {note.number for note in ledger if note.session_id == session.session_id}
+    here = [note for note in ledger if note.number in session.changed | own and not prose.tell(note.text)]
     stories = [note for note in standing(here) if is_story(note)]
     lasting = [note for note in standing(here) if note.lasts and note not in stories]
     going = [note for note in standing(here) if not note.lasts and note not in stories]
@@ -81,26 +79,15 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
     )
     told = [part for part in parts if part]
     if told:
-        return "\n\n".join([_titled("summary_head", session.title, turns=turns), *told])
-    return "\n\n".join(filter(None, _begun(session, turns)))
+        told.insert(0, _titled("summary_head", session.title))
+    if session.before.standing and session.turns < SHORT_TURNS:
+        told += [_titled("summary_before", session.before.title), session.before.standing]
+    return "\n\n".join(told) or replies.say("summary_talk")
 
 
-def _begun(session: Summed, turns: str) -> list[str]:
-    """A session of which nothing was noted yet: its first words, the last ones, and where things stood before."""
-    before = session.before
-    goes_on = session.turns > 1 and session.title
-    head = "" if before.standing else replies.say("summary_talk", turns=turns)
-    return [
-        _titled("summary_head", session.title, turns=turns) if goes_on else head,
-        replies.say("summary_said", text=session.said) if session.said else "",
-        _titled("summary_before", before.title) if before.standing else "",
-        before.standing,
-    ]
-
-
-def _titled(key: str, title: str, **values: object) -> str:
+def _titled(key: str, title: str) -> str:
     """A head of the summary, with the title where there is one."""
-    return replies.say(f"{key}_titled", title=title, **values) if title else replies.say(key, **values)
+    return replies.say(f"{key}_titled", title=title) if title else replies.say(key)
 
 
 def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
@@ -129,8 +116,8 @@ class ChatStatus:
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     """The status in a few lines, each with the command that shows more."""
-    ledger, turns = status.ledger, replies.counted(status.turns, "message")
-    topic = replies.say("status_title", title=status.title, turns=turns) if status.title else ""
+    ledger = status.ledger
+    topic = replies.say("status_title", title=status.title) if status.title else ""
     talk = topic if status.turns else replies.say("status_new")
     above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
     lines = [*above, ""] if above else []
@@ -138,8 +125,8 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {note_line(note, now_ms, zone, brief=True)}" for note in listed[:OPEN_SHOWN]]
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
-    known = sum(len(notes) for name, notes in by_heading(ledger, now_ms) if name != "faded")
-    lines += [replies.say("status_known", things=replies.counted(known, "thing"))] if known else []
+    knows = any(name != "faded" for name, _ in by_heading(ledger, now_ms))
+    lines += [replies.say("status_known")] if knows else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming and coming[0] not in listed[:OPEN_SHOWN]:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
@@ -170,20 +157,29 @@ class Overview:
         if state is None or not state.turn_count:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
+
+        async def look() -> Looked:
+            return OutgoingMessage(await self._summed_up(state, envelope)), None
+
+        await show_read(services, envelope, look)
+
+    async def _summed_up(self, state: SessionState, envelope: Envelope) -> str:
+        services = self._services
         ledger = await read_listed(services, envelope.conversation_id)
         lines = await session_lines(services.db, ledger)
         line = lines.get(state.session_id, NO_LINE)
-        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
-        title = line.title or await self._beginning(state, ledger, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
-        told, changed = await self._standing(line, ledger)
-        told_before, _ = await self._standing(before, ledger)
-        said = await self._last_words(state, ledger, envelope.user_id)
-        before = replace(before, standing=told_before)
-        summed = Summed(state.session_id, state.turn_count, title, told, changed, said, before)
+        told = await self._standing(line, ledger)
+        before = replace(before, standing=await self._standing(before, ledger))
+        is_whole = bool(told) and told == line.standing
+        row = await services.memory.store.session(state.session_id)
+        since_ms = line.written_at_ms if is_whole or row is None else row.created_at_ms
+        changes = await services.memory.ledgers.after(ledger.conversation_id, since_ms)
+        changed = frozenset(each.number for each in changes if each.verb != "ring")
+        summed = Summed(state.session_id, state.turn_count, line.title, told, changed, is_whole, before)
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
-        text = f"{text}\n\n{replies.say('status_private')}" if state.private else text
-        await services.committer.done([envelope], [OutgoingMessage(text)])
+        return f"{text}\n\n{replies.say('status_private')}" if state.private else text
 
     async def status(self, envelope: Envelope) -> None:
         """Say where things stand: this conversation, its open and lasting notes, and those to come."""
@@ -201,33 +197,15 @@ class Overview:
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
-    async def _standing(self, line: SessionLine, ledger: Ledger) -> tuple[str, frozenset[int] | None]:
-        """The state of a session's matter, without sentences that newer notes contradict; `Summed.changed`."""
+    async def _standing(self, line: SessionLine, ledger: Ledger) -> str:
+        """The state of a session's matter, without sentences that newer notes contradict."""
         if not line.standing:
-            return "", None
+            return ""
         changes = await self._services.memory.ledgers.after(ledger.conversation_id, line.written_at_ms)
-        told = standing_now(line, ledger, changes, forgotten_words(ledger))
-        return told, frozenset(each.number for each in changes) if told == line.standing else None
+        return standing_now(line, ledger, changes, forgotten_words(ledger))
 
     async def _before(self, state: SessionState) -> str:
         """The id of the session that was talked in before; "" for none."""
         here = {"conversation_id": state.conversation_id, "session_id": state.session_id}
         row = await self._services.db.read_one("session_before", **here)
         return row["session_id"] if row else ""
-
-    async def _last_words(self, state: SessionState, ledger: Ledger, user_id: int | None) -> str:
-        """The person's own words in the last turn of a session; "" where it is another's, or they may not be told."""
-        turns = await self._services.memory.store.last_turns(state.session_id, 1)
-        last = beginning(turns, forgotten_turns(ledger), turns[0].seq) if turns else None
-        return shorten(one_line(own_text(last)), SAID_CHARS) if last and last.user_id == user_id else ""
-
-    async def _beginning(self, state: SessionState, ledger: Ledger, zone: str) -> str:
-        """The day of a session that has no title, and its first words."""
-        turns = await self._services.memory.store.turns_between(state.session_id, 1, 1)
-        first = beginning(turns, forgotten_turns(ledger))
-        if first is None:
-            return ""
-        now_ms = self._services.clock.now_ms()
-        day = day_text(first.created_at_ms, now_ms, zone, replies.spoken())
-        words = shorten(began_with(first), BEGINNING_CHARS)
-        return f"{day}, {replies.say('quoted', text=words)}" if words else day

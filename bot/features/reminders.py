@@ -17,7 +17,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.lists import Group, Listing, When, by_day, told_day
 from bot.features.shown import Made, View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import clock_of, name_of, note_line, say_in
+from bot.lines import name_of, note_line, say_in
 from bot.offline.times import SaidTime, moment_in
 from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone, group_of
 from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told
@@ -50,11 +50,11 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
     waiting = [note for note in found if note.rings_at_ms is None]
-    days = by_day(found[len(waiting) :], now_ms, zone, RINGS)
+    days = by_day(found[len(waiting) :], now_ms, RINGS)
     return Listing(
         head=say_in(ledger.conversation_id, "reminders_head"),
         groups=[Group(replies.say("reminders_rang"), waiting), *days],
-        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone, RINGS), brief=True),
+        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, RINGS), brief=True),
         button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
         turns_page="reminders_page",
         foot=replies.say("reminders_foot"),
@@ -65,7 +65,7 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
 def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
     """The sentence about a reminder that was set; with the clock that was taken when nobody chose it."""
     language, title = replies.spoken(), name_of(note)
-    when = when_text(note.rings_at_ms or now_ms, now_ms, clock_of(note, zone.name), language)
+    when = when_text(note.rings_at_ms or now_ms, now_ms, note.time_zone, language)
     if note.repeats:
         every = every_text(note.repeats, language, now_ms)
         text = say_in(note.conversation_id, "remind_series", every=every, when=when, title=title)
@@ -269,7 +269,7 @@ class Reminders:
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         theirs = [note for note in to_ring(ledger) if note.time_zone != found]
         if theirs:
-            lines = [f"• {note_line(note, now_ms, found)}" for note in theirs[:SHOWN_RINGS]]
+            lines = [f"• {note_line(note, now_ms, found, by_reader=True)}" for note in theirs[:SHOWN_RINGS]]
             text = "\n".join([text, "", replies.say("zone_rings"), *lines])
         whose = group_of(envelope.conversation_id) or envelope.user_id
         chosen = await services.people.choose(whose, **{TIME_ZONE: found})

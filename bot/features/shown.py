@@ -27,6 +27,9 @@ FLUSH_S = 10.0
 Kind = Literal["loop", "job", "memory"]
 Made = Callable[[Ledger, str], "Listing | OutgoingMessage"]
 """A view of the ledger by a clock: a list, or the sentence that there is none."""
+Looked = tuple[OutgoingMessage, Sequence[ListedItem] | None]
+"""What notes tell now, and the lines that `/forget 2` means after it; None where it is no list."""
+Look = Callable[[], Awaitable[Looked]]
 
 log = structlog.get_logger(__name__)
 
@@ -49,17 +52,27 @@ class View:
 
 
 async def show(services: Services, envelope: Envelope, view: View) -> None:
-    """Say a list and finish the update; where it may lack something say so, let the keeper read, and edit it.
+    """Say a list and finish the update, as `show_read` does."""
 
-    It lacks nothing that the model noted itself: such turns are read when they are due, at no cost for the look.
+    async def look() -> Looked:
+        message, notes = await _made(services, envelope, view)
+        return message, view.items(notes)
+
+    await show_read(services, envelope, look)
+
+
+async def show_read(services: Services, envelope: Envelope, look: Look) -> None:
+    """Say what notes tell and finish the update; where they may lack something say so, let the keeper read, and edit.
+
+    They lack nothing that the model noted itself: such turns are read when they are due, at no cost for the look.
     """
     unread = await unread_of(services, envelope.conversation_id)
-    message, notes = await _made(services, envelope, view)
+    message, items = await look()
     if unread:
         message = replace(message, text=f"{message.text}\n\n{replies.counted(unread, 'unread')}")
-    parts = await _say(services, envelope, message, view.items(notes), services.inbox.done(envelope))
+    parts = await _say(services, envelope, message, items, services.inbox.done(envelope))
     if unread:
-        services.behind(_read_and_show(services, envelope, view, parts[-1]), "reads")
+        services.behind(_read_and_show(services, envelope, look, parts[-1]), "reads")
 
 
 async def turn_page(services: Services, tap: Tap, view: View) -> bool:
@@ -165,19 +178,19 @@ async def unread_of(services: Services, conversation_id: str) -> int:
         return 0
 
 
-async def _read_and_show(services: Services, envelope: Envelope, view: View, part: Part) -> None:
-    """Let the keeper read, then edit the list to its new state; not when a button was tapped meanwhile."""
+async def _read_and_show(services: Services, envelope: Envelope, look: Look, part: Part) -> None:
+    """Let the keeper read, then edit the message to its new state; not when a button was tapped meanwhile."""
     await services.memory.keeper.read_now(envelope.conversation_id)
     await services.delivery.flush(FLUSH_S)
     try:
         row = await services.db.read_one("outbox_message_of", part_id=part.part_id)
         if row is None or row["message_id"] is None or await _is_tapped(services, part):
             return
-        message, notes = await _made(services, envelope, view)
+        message, items = await look()
         if message.text == part.text:  # nothing was noted, and nothing was said of it
             return
         message = replace(message, edits_message_id=row["message_id"])
-        await _say(services, envelope, message, view.items(notes))
+        await _say(services, envelope, message, items)
     except (StorageError, Conflict) as exc:
         log.warning("a list stays as it was before the keeper read", error=str(exc))
 
@@ -207,14 +220,18 @@ async def _say(
     services: Services,
     envelope: Envelope,
     message: OutgoingMessage,
-    items: Sequence[ListedItem],
+    items: Sequence[ListedItem] | None,
     *effects: Statement,
 ) -> list[Part]:
-    """Store a message with the lines that it lists, and hand it to delivery; return its parts."""
+    """Store a message with the lines that it lists, if it is a list, and hand it to delivery; return its parts."""
     parts, rows = services.committer.compose(Target.of(envelope), [message])
-    store: Callable[[], Awaitable[None]] = lambda: shown_now(  # noqa: E731 - it is tried again as it is
-        services, envelope.conversation_id, items, *rows, *effects
-    )
+
+    async def store() -> None:
+        if items is None:
+            await services.db.write(*rows, *effects)
+        else:
+            await shown_now(services, envelope.conversation_id, items, *rows, *effects)
+
     await services.committer.until_stored(store)
     services.delivery.deliver(parts)
     return parts

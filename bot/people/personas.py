@@ -18,6 +18,8 @@ PERSONA = "persona"
 """The key of somebody's persona in `people.settings_json`."""
 OWN = "own"
 """The name of the persona that somebody described in their own words."""
+OFF = "off"
+"""Behind /persona: whatever was played is over, and the first of them is back."""
 PERSONA_WORDS = "persona_words"
 """The key of these words."""
 WORDS_CHARS = 300

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bot import replies
-from bot.dates import day_text, days_from, local, tells_day, tells_hour, tomorrow_ms, when_text
+from bot.dates import day_text, days_from, hour_text, local, tells_day, tells_hour, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
-from bot.lines import clock_of, name_of, say_in, with_remarks
+from bot.lines import name_of, note_line, say_in, with_remarks
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
@@ -209,7 +209,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
     """The answer to a tap: `Done: call Ana`, `That was done already: …`, `I'll remind you again at 09:00: call Ana`."""
-    here, title, zone = note.conversation_id, name_of(note), clock_of(note, zone)
+    here, title, reader, zone = note.conversation_id, name_of(note), zone, note.time_zone
     if choice == "cancel":
         return say_in(here, "reminder_off", title=title)
     if choice == "skip":
@@ -218,12 +218,16 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
         return replies.say("reminder_skipped_next", title=title, when=_day(after.rings_at_ms, now_ms, zone))
     if choice == "done":
         known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
-        return replies.say("done_already" if known else "reminder_done_text", title=title)
+        is_ahead = not known and after.is_open and not after.repeats and (after.due_at_ms or 0) > now_ms
+        key = "done_already" if known else "reminder_seen" if is_ahead else "reminder_done_text"
+        return replies.say(key, title=note_line(after, now_ms, reader) if is_ahead else title)
     if choice == "go_on" and after.rings_at_ms is None:
         return say_in(here, "reminder_off", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
     next_ms = after.rings_at_ms if choice == "go_on" else next(put_off, None)
-    when = when_text(next_ms or now_ms, now_ms, zone, replies.spoken())
+    at_ms, language = next_ms or now_ms, replies.spoken()
+    is_today = days_from(at_ms, now_ms, zone) == 0
+    when = hour_text(at_ms, zone, language) if is_today else when_text(at_ms, now_ms, zone, language)
     return say_in(here, "reminder_snoozed_text", title=title, when=when)
 
 

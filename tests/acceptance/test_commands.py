@@ -159,7 +159,7 @@ async def test_commands_that_people_know_from_other_bots(api, model, bot_here):
 
     status = (await reply(api, "/status")).text
     assert "Still open: 2 (/loops)\n• water the plants (⏰ tomorrow at 09:00)\n• Call the vet" in status
-    assert "I remember 1 thing (/memory)" in status
+    assert "What I remember is in /memory." in status
     assert "Next reminder" not in status, "it stands above"
     assert "Fresh start" in (await reply(api, "/new")).text
     for wrong, meant in (("setings", "settings"), ("todo", "loops"), ("delete", "forget"), ("hilfe", "help")):

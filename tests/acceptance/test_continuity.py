@@ -305,6 +305,7 @@ async def test_a_persona_is_described_in_ones_own_words(api, model, bot_here):
     await tap(api, "assistant", "✓ assistant: ", on=shown)
     assert "• “a grumpy old lighthouse keeper”\n" in (await reply(api, "/persona")).text
     assert "✓ companion: warm, curious, unhurried" in (await reply(api, "/persona Compagnon")).text
+    assert "✓ assistant" in (await reply(api, "/persona off")).text
 
 
 async def test_commands_do_not_lose_a_waiting_message(api, model, bot_here):

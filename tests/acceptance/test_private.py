@@ -6,7 +6,7 @@ import json
 
 import pytest
 from loopback.model import ToolCall
-from story import FRIEND, NOTE, PERSON, PROMISE, answered, asked, bot_texts, noted, noting, reply, rows, shows
+from story import FRIEND, NOTE, PERSON, PROMISE, answered, asked, bot_texts, noted, noting, reply, rows, shows, tap
 from test_pictures_sent import photo
 
 from bot import replies
@@ -97,6 +97,21 @@ async def test_nothing_of_it_reaches_the_conversations_after_it(api, model, bot_
     assert [(origin, json.loads(state)["private"]) for origin, state in states if origin == "private"] == [
         ("private", True)
     ]
+
+
+async def test_that_it_is_over_is_said_once(api, bot_here):
+    """By /continue; not again under the first answer of what that carried forward."""
+    bot = await bot_here()
+    await reply(api, "good morning")
+    await noted(bot, "task", "Call the vet")
+    await reply(api, "/fresh private")
+    await reply(api, SECRET)
+    await reply(api, "/continue")
+    await tap(api, "Carry this forward", "Carrying this forward")
+    await reply(api, "so where were we?")
+    await reply(api, "/status")
+
+    assert sum(OVER in text for text in bot_texts(api)) == 1
 
 
 async def test_the_keeper_of_a_group_sees_what_everybody_heard(api, model, bot_here):

@@ -157,7 +157,7 @@ def test_of_a_series_the_next_exception_alone_is_told(language):
 def test_a_line_of_a_list_holds_the_beginning_of_a_long_text():
     """To the end of a sentence, or at a word; opened, the line shows all."""
     first = "Which oven? You lean towards the Bongard: three decks, 14,800 net, delivered at the end of January."
-    other = "The other has four decks, costs 17,200 net, and would be here three weeks after they are told."
+    other = "The other has four decks, costs 17,200 net, and would be here within three weeks of the day of the order."
     oven = a_note(f"{first} {other}", kind="question")
     endless = a_note(" ".join(["flour"] * 60))
 
@@ -233,6 +233,17 @@ def test_a_group_names_its_clock_where_the_readers_differs_on_that_day():
 
     assert "London time" in note_line(call, july, "Africa/Lagos")
     assert "London time" not in note_line(call, july, "Europe/Lisbon")
+
+
+def test_on_a_journey_what_was_set_at_home_keeps_its_hour_with_the_name_of_its_clock():
+    """Two in the afternoon in Porto stays two while they are on the Azores: they're home by then."""
+    rings = {"time_zone": "Europe/Lisbon", "rings_from": "2027-12-01T14:00"}
+    call = a_note("Call the bus", **rings, rings_at_ms=series.at_ms_of("2027-12-01T14:00", "Europe/Lisbon"))
+    now_ms = series.at_ms_of("2027-11-30T12:00", "Europe/Lisbon")
+
+    assert note_line(call, now_ms, "Atlantic/Azores") == "Call the bus (⏰ tomorrow at 14:00, Lisbon time)"
+    assert note_line(call, now_ms, "Atlantic/Azores", by_reader=True) == "Call the bus (⏰ tomorrow at 13:00)"
+    assert note_line(call, now_ms, "Europe/Lisbon") == "Call the bus (⏰ tomorrow at 14:00)"
 
 
 def test_a_date_that_was_left_out_before_the_next_is_not_told_under_the_next_ones_day():
@@ -548,6 +559,21 @@ def test_what_rings_on_the_day_over_the_line_comes_before_when_it_is_due():
     assert line(note, under_ms=ring_ms) == "Book the spa (⏰ 23:13, by Thu 23 Nov)"
 
 
+def test_a_ring_that_comes_before_its_matter_is_seen_and_not_done():
+    """[Done] the evening before is about the reminder: the meeting is still to come."""
+    rings = {
+        "rings_from": "2023-11-14T22:00",
+        "occurrences": (Occurrence(original_local="2023-11-14T22:00", state="rang"),),
+    }
+    meeting = a_note("Mannion", kind="event", due_at_ms=START_MS + 12 * HOUR_MS, due_exact=True, **rings)
+    ended = meeting.model_copy(update={"status": "done"})
+
+    assert told(meeting, meeting, "2023-11-14T22:00", "done", now_ms=START_MS, zone="UTC") == (
+        "Okay: Mannion (tomorrow at 10:13)"
+    )
+    assert told(meeting, ended, "2023-11-14T22:00", "done", now_ms=START_MS, zone="UTC") == "Done: Mannion"
+
+
 def test_what_was_put_off_says_when_it_comes_and_not_when_another_date_was_moved_to():
     """[In an hour] under today's tablet is about today's, though Friday's was moved long ago."""
     rang = Occurrence(original_local="2023-11-14T22:00", state="rang")
@@ -556,7 +582,7 @@ def test_what_was_put_off_says_when_it_comes_and_not_when_another_date_was_moved
     note = a_note("Tablet", rings_from="2023-11-14T22:00", repeats="FREQ=DAILY", occurrences=(rang, moved))
     after = note.model_copy(update={"occurrences": (snoozed, moved)})
 
-    assert "today at 23:13" in told(note, after, "2023-11-14T22:00", "hour", now_ms=START_MS, zone="UTC")
+    assert "again at 23:13" in told(note, after, "2023-11-14T22:00", "hour", now_ms=START_MS, zone="UTC")
 
 
 TUESDAYS = {"rings_from": "2023-11-14T19:00", "repeats": "FREQ=WEEKLY;BYDAY=TU", "time_zone": "UTC"}

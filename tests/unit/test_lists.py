@@ -176,7 +176,7 @@ def test_dates_that_were_over_days_ago_are_only_counted():
 
     assert len(listed.notes) == 4
     assert page(listed).text.endswith("8 earlier dates are over; /memory with a word from one finds it.")
-    assert "I remember 4 things" in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "What I remember is in /memory." in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
     assert "Shift 11" in notes_text(ledger, START_MS, "UTC")
     assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
         "1 earlier date is over; /memory with a word from it finds it."
@@ -349,12 +349,12 @@ def test_a_summary_lists_only_what_its_first_words_do_not_tell():
 def test_a_summary_with_the_keepers_words_lists_what_changed_since():
     """The words rest on the older notes, in words of their own; with a sentence of them left out nothing is sure."""
     ledger = ledger_of(task("Mark the 27 tests of 8A", session_id="s_1"), task("Book the bus", session_id="s_1"))
-    week = Summed("s_1", 4, "School", "Fifteen tests of 8A are still to be marked.", frozenset({2}))
+    week = Summed("s_1", 4, "School", "Fifteen tests of 8A are still to be marked.", frozenset({2}), is_whole=True)
 
     told = summary_text(week, ledger, START_MS, "UTC")
     assert "• Book the bus" in told
     assert "27 tests" not in told
-    assert "• Mark the 27 tests of 8A" in summary_text(replace(week, changed=None), ledger, START_MS, "UTC")
+    assert "• Mark the 27 tests of 8A" in summary_text(replace(week, is_whole=False), ledger, START_MS, "UTC")
 
 
 def test_a_question_to_the_person_is_no_matter_of_theirs():
@@ -378,7 +378,7 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     titled = status_text(ChatStatus("The harbour", 1, ledger_of()), START_MS, "UTC")
 
     assert said.startswith("Nothing is open.")
-    assert titled == f"We're talking about: The harbour (1 message).\n\n{said}"
+    assert titled == f"We're talking about: The harbour.\n\n{said}"
 
 
 def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():

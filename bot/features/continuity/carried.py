@@ -106,6 +106,9 @@ class CarriedMatters:
 
     async def _was_private(self, state: SessionState) -> bool:
         """Whether a pause has just ended a private session; a command that ended one has said so."""
+        row = await self._services.memory.store.session(state.session_id)
+        if row is None or row.origin != "gap":
+            return False
         before = await self._before(state.session_id, state.conversation_id)
         return before is not None and before["origin"] == PRIVATE
 

@@ -10,7 +10,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
 from bot.people.choices import FOLLOW_UPS, LANGUAGE, group_of
-from bot.people.personas import OWN, PERSONA, PERSONA_WORDS, WORDS_CHARS
+from bot.people.personas import OFF, OWN, PERSONA, PERSONA_WORDS, WORDS_CHARS
 from bot.sentences import LANGUAGES
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -59,7 +59,10 @@ class ContinuitySettings:
         await services.committer.done([envelope], [shown], *effects)
 
     def _meant(self, words: str) -> dict[str, str]:
-        """The choice that some words make: a persona by its name in any language, else one that they describe."""
+        """The choice that some words make: a persona by its name in any language, else one that they describe.
+
+        `off` ends whatever is played: the first of them is back.
+        """
         if not words:
             return {}
         plain = words.casefold()
@@ -69,7 +72,8 @@ class ContinuitySettings:
             else {name.casefold()}
             for name in self._services.personas.by_name
         }
-        named = next((name for name, called in names.items() if plain in called), "")
+        first = next(iter(names)) if plain == OFF else ""
+        named = first or next((name for name, called in names.items() if plain in called), "")
         return {PERSONA: named} if named else {PERSONA: OWN, PERSONA_WORDS: words}
 
     async def _personas(
