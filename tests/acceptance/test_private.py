@@ -107,6 +107,7 @@ async def test_that_it_is_over_is_said_once(api, bot_here):
     await reply(api, "/fresh private")
     await reply(api, SECRET)
     await reply(api, "/continue")
+    await shows(api, "I can carry this forward")
     await tap(api, "Carry this forward", "Carrying this forward")
     await reply(api, "so where were we?")
     await reply(api, "/status")
