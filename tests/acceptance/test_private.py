@@ -100,7 +100,7 @@ async def test_nothing_of_it_reaches_the_conversations_after_it(api, model, bot_
 
 
 async def test_that_it_is_over_is_said_once(api, bot_here):
-    """By /continue; not again under the first answer of what that carried forward."""
+    """By /continue; not again under the first answer of whom they chose then."""
     bot = await bot_here()
     await reply(api, "good morning")
     await noted(bot, "task", "Call the vet")
@@ -109,6 +109,7 @@ async def test_that_it_is_over_is_said_once(api, bot_here):
     await reply(api, "/continue")
     await shows(api, "I can carry this forward")
     await tap(api, "Carry this forward", "Carrying this forward")
+    await reply(api, "/persona companion")
     await reply(api, "so where were we?")
     await reply(api, "/status")
 
