@@ -20,7 +20,7 @@ from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
 from memory.ledger.views import loops_of, standing
-from memory.ports import Clock, Database, Ids, Observers, Statement, TokenCounter
+from memory.ports import Clock, Database, Ids, Observers, TokenCounter
 from memory.privacy.forget import Forgetter
 from memory.privacy.planner import ForgetPlanner
 from memory.privacy.rewording import Rewording
@@ -28,14 +28,15 @@ from memory.search.embeddings import Embedder
 from memory.search.languages import Languages
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import Semantic
-from memory.sessions.hydrator import Hydrator
+from memory.sessions.hydrator import Beside, Hydrator
+from memory.sessions.index_writer import IndexWriter
 from memory.sessions.measures import Measures
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase
 from memory.storage.extension import Extension
 from memory.storage.store import Store
-from memory.types import ConversationTurn, OpenLoop, SessionState
+from memory.types import OpenLoop, SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +90,11 @@ class Parts:
         store, semantic = Store(db), Semantic(db, given.embedder)
         ledgers = Ledgers(db, OldStores(db), read_only=given.read_only, shared=db.shared)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
+        index = IndexWriter(store, hydrator.indexed, notice=semantic.wake, read_only=given.read_only)
         recorder = Recorder(
-            store, hydrator, checkpoints, measures, ledgers, notice=semantic.wake, max_live=given.max_live_sessions
+            store, hydrator, checkpoints, measures, ledgers, index=index, max_live=given.max_live_sessions
         )
-        searcher = Searcher(db, languages, counter=counter, semantic=semantic)
+        searcher = Searcher(db, languages, counter=counter, semantic=semantic, catch_up=index.catch_up)
         keeper = Keeper(
             store,
             ledgers,
@@ -146,16 +148,11 @@ def _hydrator(
         summary_max_tokens=given.budget.summary_tokens,
         ledgers=ledgers,
         rows_alone=rows_alone,
-        derive=lambda turn: _derived(turn, given),
+        beside=Beside(
+            reading=lambda turn: () if turn.unfiled or not given.keeper_model else (ask_to_read(turn),),
+            index=lambda turn: () if turn.unfiled else (index_turn(turn, given.measures.languages),),
+        ),
     )
-
-
-def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
-    """The statements for a stored turn beside its row; a reading is asked for only where there is a keeper."""
-    if turn.unfiled:
-        return ()
-    indexed = index_turn(turn, given.measures.languages)
-    return (indexed, ask_to_read(turn)) if given.keeper_model else (indexed,)
 
 
 def _compactor(store: Store, ledgers: Ledgers, given: Given) -> Compactor:

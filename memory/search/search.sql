@@ -4,6 +4,20 @@
 -- A memory that was superseded, or a turn that shall not be found; deleting the row itself does this by a trigger.
 DELETE FROM search_docs WHERE ref = :ref AND source = :source;
 
+-- name: turn_as_said
+-- A turn is indexed behind its commit: one that was forgotten or edited in between keeps its old words out of the index.
+SELECT 1 AS said FROM conversation_turns WHERE turn_id = :turn_id AND digest = :digest;
+
+-- name: turns_unindexed
+-- The newest turns that are not in the index, oldest first: a death came between their commit and it, or they are none
+-- that is ever found.
+SELECT t.*, b.digest AS digest_before FROM (
+    SELECT * FROM conversation_turns WHERE conversation_id = :conversation_id ORDER BY created_at_ms DESC LIMIT :most
+) t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE NOT EXISTS (SELECT 1 FROM search_docs d WHERE d.ref = t.turn_id AND d.source = 'turn')
+ORDER BY t.created_at_ms, t.seq;
+
 -- name: embeddings_of
 -- The vectors of a conversation behind a document, the newest ones of very many.
 SELECT e.doc_id, e.side, e.vector, d.session_id, d.ordinal, d.ref

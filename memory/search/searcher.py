@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -99,6 +99,10 @@ def _traits(text: str, words: Sequence[str], terms: str, code: str) -> Sequence[
     return [len(words), terms.count(" ") + 1 if terms else 0, asks(text), time_words(words, code)]
 
 
+async def _is_whole(_: str) -> None:
+    """Return at once: nothing is missing in the index."""
+
+
 class Searcher:
     """Finds older turns and memories. Reads only; the statements above keep the index in step with the turns."""
 
@@ -110,8 +114,11 @@ class Searcher:
         counter: TokenCounter | None = None,
         weights: Weights = WEIGHTS,
         semantic: Semantic | None = None,
+        catch_up: Callable[[str], Awaitable[None]] = _is_whole,
     ) -> None:
+        """`catch_up` brings the index of a conversation up to what was said there."""
         self._db = db
+        self._catch_up = catch_up
         self._languages = languages
         self._counter = counter
         self._weights = weights
@@ -147,7 +154,8 @@ class Searcher:
         return await self._db.read_chain(await self._reads(query))
 
     async def _reads(self, query: Query) -> Reads[list[Scored]]:
-        """Return the reads whose result `search` shows; the model is asked here."""
+        """Return the reads whose result `search` shows; the index is brought up to date and the model asked here."""
+        await self._catch_up(query.conversation_id)
         text = clip(query.text, QUERY_HEAD_CHARS, QUERY_TAIL_CHARS)
         speaks = self._languages.get(query.language) if query.language else self._languages.detect(text)
         question = read_question(text, speaks, now_ms=query.now_ms, names=query.names)

@@ -96,9 +96,19 @@ LONG_CHARS = 2_000
 """A turn with more characters is worked on beside the loop: a word that nobody said before takes 0.1 ms to stem."""
 
 
-def derive_nothing(_: ConversationTurn) -> Sequence[Statement]:
+def nothing(_: ConversationTurn) -> Sequence[Statement]:
     """Return no statements: a turn is its row alone."""
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The statements that belong to a stored turn beside its row."""
+
+    reading: Derive = nothing
+    """In the turn's own transaction: it is read when the session falls quiet."""
+    index: Derive = nothing
+    """Behind its reply: it is found by search."""
 
 
 class Hydrator:
@@ -111,7 +121,7 @@ class Hydrator:
         measures: Measures,
         *,
         summary_max_tokens: int = 1000,
-        derive: Derive = derive_nothing,
+        beside: Beside = Beside(),
         ledgers: Ledgers | None = None,
         rows_alone: bool = False,
     ) -> None:
@@ -124,15 +134,18 @@ class Hydrator:
         self._store = store
         self._checkpoints = checkpoints
         self._clock = measures.clock
-        self.derive = derive
-        """Returns the statements for a stored turn beside its row: the search index. Called through `derived`."""
+        self.beside = beside
         self.fold = Fold(measures.languages, measures.counter, summary_max_tokens)
 
     async def derived(self, turn: ConversationTurn) -> Sequence[Statement]:
-        """Return the statements that belong to the turn beside its row; for a long one it is made in a thread."""
+        """Return all statements that belong to a turn beside its row."""
+        return (*await self.indexed(turn), *self.beside.reading(turn))
+
+    async def indexed(self, turn: ConversationTurn) -> Sequence[Statement]:
+        """Return the statements that make a turn findable; for a long one they are made in a thread."""
         if len(turn.user_text) + len(turn.assistant_text) <= LONG_CHARS:
-            return self.derive(turn)
-        return await asyncio.to_thread(self.derive, turn)
+            return self.beside.index(turn)
+        return await asyncio.to_thread(self.beside.index, turn)
 
     async def survey(self, *, marking: bool = True) -> Survey:
         """Look around at start: mark interrupted sessions, name those without a row. Loads no session.

@@ -1,4 +1,4 @@
-"""The order of effects of one turn, and the checkpoints that are written behind the reply."""
+"""The order of effects of one turn, and what is written behind the reply: search index and checkpoint."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.ledger.views import filled
 from memory.packets import ConversationContextPacket
-from memory.ports import Statement, unobserved
+from memory.ports import Statement
 from memory.process.faults import point
 from memory.process.turn_taking import TurnTaking
 from memory.sessions.exchange import Exchange, StateChange, kept_private, refusals, turn_of
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
+from memory.sessions.index_writer import IndexWriter
 from memory.sessions.live import LiveSession, LiveSessions, once_more
 from memory.sessions.measures import Measures
 from memory.state import state_manager
@@ -50,18 +51,19 @@ class Recorder:
         measures: Measures,
         ledgers: Ledgers,
         *,
-        notice: Callable[[], None] = unobserved,
+        index: IndexWriter | None = None,
         max_live: int = MAX_LIVE_SESSIONS,
     ) -> None:
         self._store = store
         self._hydrator = hydrator
         self._measures = measures
         self._ledgers = ledgers
-        self._notice = notice
+        self.index = index or IndexWriter(store, hydrator.indexed)
+        """Of the turns that were stored: it is written behind their replies."""
         self._taking = TurnTaking()
         self._live = LiveSessions(hydrator, self._taking, max_live)
         self._changed: dict[str, None] = {}
-        self._behind = CheckpointWriter(checkpoints)
+        self._behind = CheckpointWriter(checkpoints, self.index.try_to_flush)
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 
@@ -152,8 +154,9 @@ class Recorder:
         1. while the turn is read and folded: nothing; the caller's inbox row starts it again;
         2. before the commit: nothing, likewise;
         3. after the commit: turn, session state, context snapshot and `also` (outbox parts, inbox done) together;
-           the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration;
-        4. while the checkpoint is written, behind the reply: the old file or the new one.
+           the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration, and so is
+           the search index, which the next search makes up for;
+        4. while index and checkpoint are written, behind the reply: the old ones or the new ones.
 
         When another writer moved the session on, it is loaded again and the turn is stored upon that.
         Raises `Conflict` when the turn or its update was stored already (the session is loaded again before its next
@@ -175,7 +178,6 @@ class Recorder:
                 before = before.model_copy(update={"time_zone": zone})
             state = self._hydrator.fold.advance(before, logged, live.turns)
             state = exchange.change(state) if exchange.change else state
-            derived = await self._hydrator.derived(turn)
             async with self._ledgers.writing(exchange.conversation_id) as writing:
                 if exchange.epoch not in {"", writing.begun.epoch}:
                     raise Outdated
@@ -195,7 +197,7 @@ class Recorder:
                         dedupe_key=exchange.dedupe_key,
                     ),
                     *([snapshot_row(packet, turn.turn_id)] if packet else []),
-                    *derived,
+                    *self._hydrator.beside.reading(turn),
                     *writing.statements,
                     *refused,
                     *also,
@@ -203,8 +205,8 @@ class Recorder:
                 writing.stored()
             point("after_commit")
             live.append(logged)
+            self.index.later(logged)
             self._checkpoint_later(live)
-            self._notice()
             return turn
 
     async def edit(self, session_id: str, change: StateChange, *also: Statement) -> SessionState:
@@ -256,6 +258,7 @@ class Recorder:
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop the live sessions of these conversations, with their checkpoints that wait; a stop leaves them alone."""
+        self.index.evict(belongs)
         for session_id in self._live.of(belongs):
             self._behind.take_back(session_id)
             self._live.drop(session_id)
@@ -274,6 +277,7 @@ class Recorder:
                 await taken.enter_async_context(self._taking.of(session_id))
             for session_id in session_ids:
                 await self.release(session_id)
+            await self.index.flush()  # of words that are rewritten or go, nothing may come into the index later
             yield
 
     # --- checkpoints behind the reply -------------------------------------------------------------------------------
@@ -295,7 +299,7 @@ class Recorder:
         return snapshot_of(state, live.tail, before, saved_at_ms=at_ms, clean=clean, summary_delta=delta, notes=notes)
 
     async def settle(self) -> None:
-        """Wait until every checkpoint that is due has been tried."""
+        """Wait until the index and every checkpoint that is due have been tried."""
         await self._behind.settle()
 
     @property

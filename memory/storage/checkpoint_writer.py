@@ -1,4 +1,4 @@
-"""Checkpoints behind the replies: the newest state of a session is written soon, one after another."""
+"""Work behind the replies: the search index of new turns, then the newest state of each session, one after another."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ MakeSnapshot = Callable[[], Awaitable[ConversationCheckpointSnapshot]]
 class CheckpointWriter:
     """Writes checkpoints behind the reply: one at a time, and of one session only the newest that waits."""
 
-    def __init__(self, files: CheckpointFiles) -> None:
+    def __init__(self, files: CheckpointFiles, first: Callable[[], Awaitable[None]]) -> None:
+        """`first` is done before each run of checkpoints; it never raises."""
         self._files = files
+        self._first = first
         self._due: OrderedDict[str, MakeSnapshot] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
         self.error: str | None = None
@@ -64,5 +66,6 @@ class CheckpointWriter:
 
     async def _write_due(self) -> None:
         await asyncio.sleep(HEAD_START_S)
+        await self._first()
         while self._due:
             await self.now(*self._due.popitem(last=False))

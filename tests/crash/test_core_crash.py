@@ -13,6 +13,7 @@ from core_child import live
 from loopback.forked import Forked, finished
 from loopback.traced import needs_strace, traced
 
+from memory.search.query import Query
 from memory.testing import open_memory
 from memory.types import SessionState
 
@@ -64,7 +65,8 @@ def lines_of_turns(lines):
 async def test_a_kill_at_every_fault_point_loses_and_repeats_nothing(tmp_path):
     """The child dies at point 1, 2, 3 … of recording two turns; after a restart all is as if nothing had happened."""
     count, names = points_of(tmp_path)
-    assert {"before_commit", "after_commit", "checkpoint_temp_written", "checkpoint_renamed"} <= names
+    assert {"before_commit", "after_commit", "index_before_write", "checkpoint_renamed"} <= names
+    assert "checkpoint_temp_written" in names
     final_states = set()
     for point in range(1, count + 1):
         folder = tmp_path / str(point)
@@ -78,6 +80,17 @@ async def test_a_kill_at_every_fault_point_loses_and_repeats_nothing(tmp_path):
         await check(folder, [f"t_{n}" for n in range(1, TURNS + 1)])
 
     assert len(final_states) == 1
+
+
+async def test_a_death_between_a_turn_and_its_index_hides_it_from_no_search(tmp_path):
+    """The turn is stored, its index is not; the next process finds it."""
+    lines, code = run(tmp_path, CONTINUITY_FAULT="index_before_write:2")
+    assert (lines_of_turns(lines), code) == (["t_1", "t_2"], -signal.SIGKILL)
+
+    async with open_memory(tmp_path) as memory:
+        found = await memory.searcher.search(Query(CONVERSATION, "Please plan a day in Rome"))
+
+    assert {each.ref for each in found} == {"t_1", "t_2"}
 
 
 @pytest.mark.sweep

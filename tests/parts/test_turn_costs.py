@@ -26,7 +26,6 @@ BEFORE_THE_REPLY = [
         "ledger_unforgotten",
         "insert_turn",
         "insert_context_snapshot",
-        "index_document",
         "inbox_done",
         "turn_figures_keep",
         "prompt_texts_keep",
@@ -36,7 +35,7 @@ BEFORE_THE_REPLY = [
     ],
 ]
 """The commits on the way of a reply (P1, P3, P4); the second is stored while the packet is made."""
-BEHIND_THE_REPLY = [["outbox_sent"]]
+BEHIND_THE_REPLY = [["outbox_sent"], ["turn_as_said", "index_document"]]
 
 
 class Seen:
@@ -78,7 +77,7 @@ async def second_turn(one, screen, monkeypatch):
 
 
 async def test_a_turn_costs_two_visits_to_the_reader_and_three_commits(one, screen, monkeypatch):
-    """One visit reads what is known beforehand, one searches; behind the reply its send is noted."""
+    """One visit reads what is known beforehand, one searches; behind the reply its send is noted and it is indexed."""
     seen = await second_turn(one, screen, monkeypatch)
 
     known, searched = seen.visits

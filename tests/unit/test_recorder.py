@@ -11,7 +11,7 @@ from memory.errors import Conflict, StorageUnavailable, UnknownSession
 from memory.ledger.ledgers import Ledgers
 from memory.packets import ConversationContextPacket, TierReceipt
 from memory.ports import Statement
-from memory.sessions.hydrator import Hydrator
+from memory.sessions.hydrator import Beside, Hydrator
 from memory.sessions.measures import Measures
 from memory.sessions.recorder import Recorder
 from memory.storage.store import Store, point_conversation
@@ -441,10 +441,10 @@ async def test_a_restart_is_not_noticed(tmp_path):
 async def test_a_long_turn_is_indexed_beside_the_loop(memory, session_id):
     """What belongs to a pasted book is made in a thread; a usual turn is done on the spot."""
     threads = []
-    hydrator = memory.recorder._hydrator
-    hydrator.derive = lambda _: threads.append(get_ident()) or ()
+    memory.hydrator.beside = Beside(index=lambda _: threads.append(get_ident()) or ())
 
     await memory.recorder.record(exchange(session_id, 1, user_text="short"), None)
     await memory.recorder.record(exchange(session_id, 2, user_text="word " * 80_000), None)
+    await memory.settle()
 
     assert threads[0] == get_ident() != threads[1]

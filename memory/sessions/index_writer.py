@@ -1,0 +1,134 @@
+"""The search index behind the replies: a turn is indexed soon after its commit, and at the latest before a search."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import groupby
+from typing import Final
+
+from memory.errors import Conflict, StorageError, StorageUnavailable
+from memory.ports import Statement, unobserved
+from memory.process.faults import point, without
+from memory.sessions.evidence import state_of_row
+from memory.storage.ahead import apart
+from memory.storage.store import Store
+from memory.storage.turn_rows import LoggedTurn, checked
+from memory.types import ConversationTurn
+
+LOOKED_BACK: Final = 16
+"""Turns of a conversation that a death may have left without their index: more never wait in one conversation."""
+CAUGHT_UP: Final = 4_096
+"""Conversations that are known to be whole; one more is looked at again before its next search."""
+
+Indexed = Callable[[ConversationTurn], Awaitable[Sequence[Statement]]]
+
+log = logging.getLogger(__name__)
+
+
+class IndexWriter:
+    """Writes the index of turns in their order. A death in between costs nothing: `catch_up` finds what is missing."""
+
+    def __init__(
+        self,
+        store: Store,
+        indexed: Indexed,
+        *,
+        notice: Callable[[], None] = unobserved,
+        read_only: bool = False,
+    ) -> None:
+        """`indexed` returns the statements that make a turn findable; `notice` is told when some were written."""
+        self._store = store
+        self._indexed = indexed
+        self._notice = notice
+        self._read_only = read_only
+        self._due: dict[str, LoggedTurn] = {}
+        self._whole: OrderedDict[str, None] = OrderedDict()
+        self._writing = asyncio.Lock()
+
+    def later(self, logged: LoggedTurn) -> None:
+        """Have a turn that was stored indexed with the next `flush`."""
+        self._due[logged.turn.turn_id] = logged
+
+    async def flush(self) -> None:
+        """Index the turns that wait, those of many conversations at once. Raises `StorageError`: they wait on."""
+        async with self._writing:
+            due = sorted(self._due.values(), key=_place)
+            with apart():
+                done = [self._in_order(list(turns)) for _, turns in groupby(due, key=_conversation)]
+                failed = [each for each in await asyncio.gather(*done, return_exceptions=True) if each is not None]
+            if due:
+                self._notice()
+            if failed:
+                raise failed[0]
+
+    async def try_to_flush(self) -> None:
+        """Index what waits. Never raises: what could not be written is tried again with the next turn or search."""
+        try:
+            await self.flush()
+        except StorageError as exc:
+            log.warning("turns are not in the search index yet: %s", exc)
+        except Exception:
+            log.exception("turns could not be indexed")
+
+    async def catch_up(self, conversation_id: str) -> None:
+        """Have everything in the index that was said in a conversation; call it before a search there.
+
+        The first time the newest turns are compared with the index: one commit may separate a turn from it, and a
+        process that died between them has left it out. Raises `StorageUnavailable` when that cannot be read.
+        """
+        if self._read_only or without("index_catch_up"):
+            return
+        if conversation_id not in self._whole:
+            with apart():
+                for logged in await self._left_out(conversation_id):
+                    self.later(logged)
+            self._whole[conversation_id] = None
+            if len(self._whole) > CAUGHT_UP:
+                self._whole.popitem(last=False)
+        if self._due:
+            await self.try_to_flush()
+
+    def evict(self, belongs: Callable[[str], bool]) -> None:
+        """Look again at these conversations before their next search: another process may have gone on with them."""
+        for conversation_id in [each for each in self._whole if belongs(each)]:
+            del self._whole[conversation_id]
+
+    async def _left_out(self, conversation_id: str) -> list[LoggedTurn]:
+        """The newest turns that are not in the index, but for those whose message was edited and answered again."""
+        rows = await self._store.db.read("turns_unindexed", conversation_id=conversation_id, most=LOOKED_BACK)
+        found = [checked(row) for row in rows if row["turn_id"] not in self._due]
+        sessions = {each.turn.session_id: await self._store.session(each.turn.session_id) for each in found}
+        states = [state_of_row(row)[0] for row in sessions.values() if row]
+        undone = {turn_id for state in states if state for turn_id in state.undone}
+        return [each for each in found if each.turn.turn_id not in undone]
+
+    async def _in_order(self, turns: Sequence[LoggedTurn]) -> None:
+        for logged in turns:
+            try:
+                await self._index(logged)
+            except StorageUnavailable:
+                raise
+            except Conflict:  # it was forgotten or edited meanwhile, and indexed by whoever did that
+                self._whole.pop(logged.turn.conversation_id, None)
+            except StorageError:
+                log.exception("turn %s cannot be indexed; only its session shows it", logged.turn.turn_id)
+            self._due.pop(logged.turn.turn_id, None)
+
+    async def _index(self, logged: LoggedTurn) -> None:
+        statements = await self._indexed(logged.turn)
+        if statements:
+            there = {"turn_id": logged.turn.turn_id, "digest": logged.digest}
+            point("index_before_write")
+            await self._store.db.write(Statement("turn_as_said", there, expect=1), *statements)
+
+
+def _conversation(logged: LoggedTurn) -> str:
+    return logged.turn.conversation_id
+
+
+def _place(logged: LoggedTurn) -> tuple[str, int, int]:
+    turn = logged.turn
+    return turn.conversation_id, turn.created_at_ms, turn.seq
