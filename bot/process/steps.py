@@ -1,9 +1,10 @@
 """The names of the work under way, one place per thread, in a file that outlives any death of the process.
 
 When the event loop stands still for too long (`bot.process.watch`), nothing of Python runs any more that could say
-whose work hangs. So it is said before each step, by one write that is never synced: a microsecond. The signal that
-comes with the standstill adds where every thread stands (files, lines and names of functions) behind these places; a
-file that is longer than them tells the next start that the process died of it, and the places tell in whose work.
+whose work hangs. So it is said before each step, in pages of the file that stand in memory: a call to the system would
+let go of the interpreter's lock, and wait until the other threads give it back. The signal that comes with the
+standstill adds where every thread stands (files, lines and names of functions) behind these places; a file that is
+longer than them tells the next start that the process died of it, and the places tell in whose work.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import fcntl
+import mmap
 import os
 import signal
 import threading
@@ -35,6 +37,7 @@ class Steps:
         self._path = path
         self._file: int | None = None
         self._trace: int | None = None
+        self._pages: mmap.mmap | None = None
         self._places: dict[int, int] = {}
         self.hung: tuple[str, ...] = ()
         """The names of the work in whose midst the process before stood still until it died."""
@@ -43,8 +46,11 @@ class Steps:
         """Read the names that the process before left, which stay until `forget`. Never raises."""
         with contextlib.suppress(OSError):
             path = self._take()
-            if os.fstat(self._held).st_size > LENGTH:
-                left = os.pread(self._held, LENGTH, 0)
+            left = os.pread(self._held, LENGTH, 0)
+            is_longer = os.fstat(self._held).st_size > LENGTH
+            os.pwrite(self._held, left.ljust(LENGTH, b"\0"), 0)  # a page without room on the disk would kill us
+            self._pages = mmap.mmap(self._held, LENGTH)
+            if is_longer:
                 places = (left[at : at + WIDTH].rstrip(b"\0") for at in range(0, LENGTH, WIDTH))
                 self.hung = tuple(sorted({place.decode("utf-8", "replace") for place in places if place}))
             else:
@@ -76,6 +82,9 @@ class Steps:
         """Close the file."""
         if self._trace is not None:
             faulthandler.unregister(signal.SIGALRM)
+        if self._pages is not None:
+            self._pages.close()
+        self._pages = None
         files, self._file, self._trace = (self._file, self._trace), None, None
         for each in files:
             if each is not None:
@@ -97,9 +106,8 @@ class Steps:
         place = self._places.get(thread)
         if place is None:
             place = self._places.setdefault(thread, len(self._places))
-        if self._file is not None and place < PLACES:
-            with contextlib.suppress(OSError):
-                os.pwrite(self._file, text, place * WIDTH)
+        if self._pages is not None and place < PLACES:
+            self._pages[place * WIDTH : (place + 1) * WIDTH] = text
 
 
 class StepOf:
