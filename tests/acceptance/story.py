@@ -34,6 +34,7 @@ TURN_POINTS = [
     "outbox_marked_sending",
     "outbox_sent_unrecorded",
     "outbox_recorded",
+    "index_before_write",
     "checkpoint_temp_written",
     "checkpoint_renamed",
 ]

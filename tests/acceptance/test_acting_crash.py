@@ -17,7 +17,7 @@ from story import PERSON, TURN_POINTS, bot_lines, bot_texts, rows
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.timeout(600), pytest.mark.sweep]
 
 SERVER = Path(__file__).parents[1] / "loopback" / "mcp_server.py"
-MESSAGE = [point for point in TURN_POINTS if not point.startswith("checkpoint_")]
+MESSAGE = [point for point in TURN_POINTS if not point.startswith(("checkpoint_", "index_"))]
 """From a message to what is seen of its turn: plan and question, or, of what only reads, result and reply."""
 RUN = ["tool_running", "tool_ran", "tool_recorded"]
 TAP = ["tool_allowed", *RUN, "tool_shown", *MESSAGE]
