@@ -179,6 +179,7 @@ class Dispatch:
             with apart():
                 claimed = asyncio.create_task(self._claim(batch, turn_id), name=f"claim:{turn_id}")
             try:
+                await asyncio.sleep(0)  # it is on its way to the disk before the packet takes the loop
                 if not is_turn or not all(each.fresh for each in batch):
                     await claimed
                 work = partial(do, batch[0]) if do is not None else partial(self._do, batch, turn_id, claimed)
