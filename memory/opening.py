@@ -218,7 +218,7 @@ class ConversationMemory(Parts):
         return await self.recorder.shutdown(deadline_s)
 
     async def settle(self) -> None:
-        """Wait until the checkpoints that are due are written."""
+        """Wait until the search index and the checkpoints that are due are written."""
         await self.recorder.settle()
 
     async def close(self) -> None:

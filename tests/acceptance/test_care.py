@@ -19,6 +19,7 @@ async def test_distress_is_answered_with_care_and_not_filed(api, model, bot_here
     bot = await bot_here(**settings)
 
     assert (await reply(api, WORDS)).text == caring_answer("en")
+    await bot.app.services.memory.settle()
     assert model.requests == []
     assert rows(bot, "SELECT user_text, action_name FROM conversation_turns") == [(WORDS, "care")]
     assert rows(bot, "SELECT title FROM conversation_sessions") == [("",)]

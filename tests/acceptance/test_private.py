@@ -41,9 +41,11 @@ async def test_no_tool_and_no_keeper_writes_anything(api, model, bot_here):
     await noted(bot, "promise", NOTE)
     await reply(api, "/fresh private")
     await shows(api, OTHER)
+    await bot.app.services.memory.settle()
     before = rows(bot, "SELECT COUNT(*) FROM search_docs"), rows(bot, "SELECT COUNT(*) FROM people")
     model.reply = calling(*EVERY_TOOL)
     assert (await reply(api, SECRET)).text == "Understood."
+    await bot.app.services.memory.settle()
 
     told = [m["content"] for m in asked(model)[-1].body["messages"] if m["role"] == "tool"]
     assert len(told) == 3
