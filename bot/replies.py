@@ -123,11 +123,6 @@ def ago(elapsed_ms: int) -> str:
     return say("just_now")
 
 
-def ago_on(at_ms: int, now_ms: int, days: int) -> str:
-    """Return how long ago something was: by the calendar when it was on another day, `days` before today."""
-    return counted(days, "days_ago") if days > 0 else ago(now_ms - at_ms)
-
-
 def plural(count: int, word: str) -> str:
     """Return `1 turn`, `2 turns`, in English: for operators."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from bot import replies
-from bot.dates import day_text, days_from
+from bot.dates import day_text, days_from, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.lines import bare
@@ -110,7 +110,6 @@ class Sessions:
         text = replies.say(
             "continued",
             title=shorten(_name(row, now_ms, zone), NAME_CHARS),
-            turns=replies.counted(row.turn_count, "message"),
             ago=_ago(row, now_ms, zone),
         )
         if said := beginning(last, forgotten_turns(ledger), row.last_seq):
@@ -169,9 +168,9 @@ class Sessions:
 
 
 def _label(row: SessionRow, now_ms: int, zone: str, current_id: str | None, most: int = NAME_CHARS) -> str:
-    """One line about a session: its name, its size, when its last turn was."""
+    """One line about a session: its name, when its last turn was."""
     when = replies.say("current") if row.session_id == current_id else _ago(row, now_ms, zone)
-    return f"{shorten(_name(row, now_ms, zone), most)} · {replies.counted(row.turn_count, 'message')} · {when}"
+    return f"{shorten(_name(row, now_ms, zone), most)} · {when}"
 
 
 def _name(row: SessionRow, now_ms: int, zone: str) -> str:
@@ -180,4 +179,10 @@ def _name(row: SessionRow, now_ms: int, zone: str) -> str:
 
 
 def _ago(row: SessionRow, now_ms: int, zone: str) -> str:
-    return replies.ago_on(row.last_turn_at_ms, now_ms, -days_from(row.last_turn_at_ms, now_ms, zone))
+    """`5 hours ago`, `yesterday`, `Fri 27 Nov`."""
+    at_ms, language, days = row.last_turn_at_ms, replies.spoken(), -days_from(row.last_turn_at_ms, now_ms, zone)
+    if days == 0:
+        return replies.ago(now_ms - at_ms)
+    if days == 1:
+        return when_text(at_ms, now_ms, zone, language, exact=False)
+    return day_text(at_ms, now_ms, zone, language)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from bot import replies
@@ -11,6 +12,7 @@ from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
 from memory.ledger.types import Ledger, Note
+from memory.ledger.views import moment_of
 from memory.text import shorten
 
 LABEL_CHARS = 36
@@ -21,8 +23,18 @@ Rows = tuple[tuple[Button, ...], ...]
 
 
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
-    """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure."""
-    return [f"• {_preview_line(arc, ledger.find(arc.number), now_ms, zone)}" for arc in shown.arcs]
+    """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure.
+
+    By their days, as on other lists: those without one behind them, what lasts at the end.
+    """
+    found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
+    found.sort(key=lambda each: _by_time(each[1]))
+    return [f"• {_preview_line(arc, note, now_ms, zone)}" for arc, note in found]
+
+
+def _by_time(note: Note | None) -> tuple[bool, float]:
+    at_ms = moment_of(note) if note else None
+    return note is not None and note.lasts, inf if at_ms is None else at_ms
 
 
 def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
