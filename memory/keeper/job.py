@@ -221,10 +221,9 @@ class Keeper:
         return has_more
 
     async def _put_off_ms(self, waiting: WaitingReading, request: KeeperRequest, *, is_asked: bool) -> int:
-        """When these turns are read that are not read now: the model noted them, or it costs too much; 0 for now."""
-        if not (is_asked or untold(request.turns, request.seen)) and queue.may_wait(
-            waiting, request.turns, request.now_ms
-        ):
+        """When these turns are read that are not read now: they wait for more, or it costs too much; 0 for now."""
+        lacking = len(untold(request.turns, request.seen))
+        if not is_asked and queue.may_wait(waiting, request.turns, lacking, request.now_ms):
             return request.turns[-1].created_at_ms + queue.CALM_MS
         return 0 if await self._is_affordable(waiting, request, is_asked=is_asked) else request.now_ms + RETRY_AFTER_MS
 

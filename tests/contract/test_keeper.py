@@ -10,7 +10,7 @@ from memory.keeper import queue
 from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
-from memory.keeper.queue import CALM_MS, QUIET_MS, UNREAD_TURNS
+from memory.keeper.queue import CALM_MS, COMPANY_TURNS, QUIET_MS, UNREAD_TURNS
 from memory.keeper.request import EDITED, SAID_LATER, request_text
 from memory.keeper.session_lines import stored_lines
 from memory.keeper.surroundings import Surroundings
@@ -133,13 +133,13 @@ async def refused(memory):
 
 
 async def test_what_was_said_is_noted_when_the_session_falls_quiet(memory, model, say, answers):
-    """Two minutes after the last message, with title, day, words and the turn that it rests on; and it is paid for."""
+    """An hour after a lone message, with title, day, words and the turn that it rests on; and it is paid for."""
     answers.append(RIGHT)
     memory.keeper.purse = Purse()
     session_id = await say(SURGERY)
     await memory.keeper.read_due()
     assert model.requests == []
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
 
     (note,) = await memory.ledgers.read(HERE)
@@ -155,6 +155,28 @@ async def test_what_was_said_is_noted_when_the_session_falls_quiet(memory, model
     assert memory.keeper.purse.paid == [(7, 500)]
     assert await logged(memory, session_id) == [("", 1, {})]
     assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_a_lone_message_waits_for_company_and_three_are_read_after_two_minutes(memory, model, say):
+    """Each reading costs the notes and the turns before it: one new turn is no reason for one."""
+    for text in (SURGERY, "ja tomei, às 8 e meia", PLUMBER):
+        assert model.requests == []
+        await say(text)
+        memory.clock.advance(ms=QUIET_MS)
+        await memory.keeper.read_due()
+
+    assert [len(request.turns) for request in model.requests] == [COMPANY_TURNS]
+
+
+async def test_a_lone_message_is_read_at_once_when_a_list_is_asked_for(memory, model, say):
+    """Whoever looks at the notes sees what was said last."""
+    await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+    assert await memory.keeper.unread(HERE) == 1
+    await memory.keeper.read_now(HERE)
+
+    assert [len(request.turns) for request in model.requests] == [1]
 
 
 async def test_a_long_talk_is_read_without_waiting_for_quiet(memory, model, say):
@@ -182,7 +204,7 @@ async def test_small_talk_costs_nothing(memory, model, say):
     """Fewer than six words without a number or a tool call wait for what comes; how it began is not told."""
     session_id = await say("hey", "haha yes")
     assert await memory.keeper.unread(HERE) == 0
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
 
     assert model.requests == []
@@ -193,10 +215,10 @@ async def test_small_talk_costs_nothing(memory, model, say):
 async def test_small_talk_is_read_with_what_is_said_next(memory, model, say):
     """“no nudge, please” may say something about what the next messages are about: no turn is passed over."""
     await say("no nudge please")
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
     await say(SURGERY)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
 
     assert [turn.user_text for turn in model.requests[0].turns] == ["no nudge please", SURGERY]
@@ -238,7 +260,7 @@ async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost
     ]
     model.may_answer.clear()
     session_id = await say(SURGERY)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     reading = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
     await say(PLUMBER)
@@ -247,7 +269,7 @@ async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost
 
     assert await texts(memory) == ["Mother's knee surgery"]
     assert await memory.keeper.unread(HERE) == 1
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
     assert await texts(memory) == ["Mother's knee surgery", "Call the plumber"]
     assert [[turn.seq for turn in asked.turns] for asked in model.requests] == [[1], [2]]
@@ -271,7 +293,7 @@ async def test_what_the_person_changed_meanwhile_stands(memory, model, say, answ
     answers.append(KeeperAnswer())
     model.may_answer.clear()
     await say(f"{SURGERY} {PLUMBER}")
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     reading = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
     await memory.change(HERE, [Change(number=1, fields={"text": "Mum's operation"}), End(number=2)], by)
@@ -289,7 +311,7 @@ async def test_what_is_noted_counts_from_when_it_was_stored(memory, model, say, 
     answers.append(RIGHT)
     model.may_answer.clear()
     session_id = await say(SURGERY)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     reading = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
     memory.clock.advance(ms=30_000)
@@ -312,7 +334,7 @@ async def test_what_is_forgotten_while_it_reads_never_comes_back(memory, model, 
     memory.keeper.purse = Purse()
     model.may_answer.clear()
     session_id = await say(SURGERY, PLUMBER)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     reading = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
     await memory.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
@@ -375,7 +397,7 @@ async def test_what_is_edited_while_it_reads_is_thrown_away(memory, model, say, 
     answers.append(RIGHT)
     model.may_answer.clear()
     session_id = await say(SURGERY)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     reading = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
     await memory.edited("t_1", LATER)
@@ -519,7 +541,7 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
     assert await memory.keeper.unread(HERE) == 1
     assert session_id not in await stored_lines(memory.db, HERE)
     await say(PLUMBER)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
     assert [turn.user_text for turn in model.requests[-1].turns] == [SURGERY, PLUMBER]
 
@@ -531,7 +553,7 @@ async def test_a_model_that_keeps_to_no_contract_hands_over(memory, model, say, 
     memory.keeper.asking.on_handover = lambda: told.append(True)
     for _ in range(4):
         await say(SURGERY)
-        memory.clock.advance(ms=QUIET_MS)
+        memory.clock.advance(ms=CALM_MS)
         await memory.keeper.read_due()
 
     assert len(model.requests) == 3
@@ -544,7 +566,7 @@ async def test_an_answer_between_two_failures_keeps_the_keeper(memory, model, sa
     answers += [broken, broken, KeeperAnswer(), broken, broken]
     for _ in range(5):
         await say(SURGERY)
-        memory.clock.advance(ms=QUIET_MS)
+        memory.clock.advance(ms=CALM_MS)
         await memory.keeper.read_due()
 
     assert len(model.requests) == 5
@@ -555,12 +577,12 @@ async def test_reading_takes_a_quarter_of_the_talk_at_most(memory, model, say):
     """What is too dear is read once there was more talk."""
     model.price = 2000
     await say(SURGERY, tokens=7000)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
     assert model.requests == []
     assert await memory.keeper.unread(HERE) == 1
     await say(PLUMBER, tokens=1000)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
 
     assert len(model.requests) == 1
@@ -591,7 +613,7 @@ async def test_what_a_picture_shows_is_read_with_what_was_said_to_it(place, mode
             given = {"session_id": session.session_id, "conversation_id": HERE, "user_text": text}
             given |= {"created_at_ms": memory.clock.now_ms(), "input_tokens": 9000, "model": "scripted:1"}
             await memory.recorder.record(make_exchange(number, third_party=number == 1, **given), None)
-            memory.clock.advance(ms=QUIET_MS)
+            memory.clock.advance(ms=CALM_MS)
             await memory.keeper.read_due()
 
         assert await texts(memory) == ["Tile you take: grey, hexagonal"]
@@ -639,7 +661,7 @@ async def test_a_second_process_does_not_pay_for_the_same_turns(memory, model, s
     other = Keeper(memory.store, memory.ledgers, measures, model)
     model.may_answer.clear()
     await say(SURGERY)
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     first = asyncio.create_task(memory.keeper.read_due())
     await model.asked.wait()
     await other.read_due()
@@ -690,11 +712,11 @@ async def test_a_lease_that_nobody_gave_back_runs_out(memory, model, say):
     await say(SURGERY)
     now_ms = memory.clock.now_ms()
     (waiting,) = await memory.keeper.queue.here(HERE)
-    await memory.db.write(*queue.claim(waiting, "r_dead", now_ms, now_ms + QUIET_MS + 1))
-    memory.clock.advance(ms=QUIET_MS)
+    await memory.db.write(*queue.claim(waiting, "r_dead", now_ms, now_ms + CALM_MS + 1))
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
     assert model.requests == []
-    memory.clock.advance(ms=QUIET_MS)
+    memory.clock.advance(ms=CALM_MS)
     await memory.keeper.read_due()
 
     assert len(model.requests) == 1

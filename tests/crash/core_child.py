@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory.errors import StorageUnavailable
 from memory.keeper.contract import KeeperAnswer, Keeping
-from memory.keeper.queue import QUIET_MS
+from memory.keeper.queue import CALM_MS
 from memory.keeper.session_lines import stored_lines
 from memory.sessions.exchange import Exchange
 from memory.storage.turn_rows import insert_turn
@@ -112,7 +112,7 @@ async def keeper(folder):
                     user_id=7,
                     user_text=text,
                     assistant_text="I see.",
-                    created_at_ms=START_MS + number - 2 * QUIET_MS,
+                    created_at_ms=START_MS + number - 2 * CALM_MS,
                     input_tokens=10_000,
                 ),
                 None,
