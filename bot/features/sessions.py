@@ -9,7 +9,7 @@ from bot import replies
 from bot.dates import day_text, days_from, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
-from bot.lines import bare
+from bot.lines import bare, with_remarks
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.context.earlier import beginning, is_read, main_matter, tells_something
@@ -107,11 +107,8 @@ class Sessions:
         row = (await self._named([row], ledger))[0]
         last = await services.memory.store.last_turns(session_id, 1)
         now_ms, zone = await self._clock(envelope)
-        text = replies.say(
-            "continued",
-            title=shorten(_name(row, now_ms, zone), NAME_CHARS),
-            ago=_ago(row, now_ms, zone),
-        )
+        name, when = shorten(_name(row, now_ms, zone), NAME_CHARS), _ago(row, now_ms, zone)
+        text = replies.say("continued", title=with_remarks(name, [when] if row.title else []))
         if said := beginning(last, forgotten_turns(ledger), row.last_seq):
             text += "\n\n" + replies.say("continued_last", user=shorten(said.user_text, QUOTED_CHARS))
         await self._changing(

@@ -97,7 +97,7 @@ async def test_no_screen_names_a_session_by_what_was_forgotten(api, model, bot_h
     listed = await reply(api, "/continue")
     labels = [label for row in listed.buttons for label in row]
     told |= {"/continue": listed.text, "its buttons": str(labels)}
-    told["taken up"] = (await tap(api, labels[-1], "message")).text
+    told["taken up"] = (await tap(api, labels[-1], "back in")).text
 
     named = {name for name, text in told.items() if "quagga" in text}
     assert forgets or {"/summary", "/sessions", "/continue", "its buttons", "taken up"} <= named
