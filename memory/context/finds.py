@@ -162,20 +162,26 @@ def _lines(ledger: Ledger, known: tuple[Block, Since]) -> Mapping[int, str]:
 
 
 def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
-    """The open notes that the message speaks of and the prompt tells nowhere: the block had no room for them.
+    """The open notes that the message speaks of and the prompt tells nowhere, or cut: the block had no room for them.
 
     They are among those that share the rarest words with it; little words of any language are none.
     """
-    block, since = known
     words = " ".join(word for word in split_words(message) if word not in little_words())
     closest = found_by(words, within(ledger, scope))[:CLOSEST_NOTES]
-    told = {*block.lines, *since.numbers}
-    return [note for note in closest if note.number not in told]
+    return [note for note in closest if not _is_whole(note, known)]
+
+
+def _is_whole(note: Note, known: tuple[Block, Since]) -> bool:
+    """Whether the prompt tells all words of a note: whoever changes its text writes it anew."""
+    block, since = known
+    news = [line for line in (*since.changed, *since.events) if line.startswith(f"#{note.number} ")]
+    stands_in_messages = note.number in since.numbers and not news
+    return stands_in_messages or any(note.text in line for line in (block.lines.get(note.number, ""), *news))
 
 
 def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) -> Since:
     """The news of the message, with these notes behind it."""
-    lines = [model_line(note, now_ms, zone, brief=True) for note in notes]
+    lines = [model_line(note, now_ms, zone, brief=True, whole=True) for note in notes]
     numbers = since.numbers | {note.number for note in notes}
     return replace(since, changed=(*since.changed, *lines), numbers=numbers)
 

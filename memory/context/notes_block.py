@@ -313,7 +313,7 @@ def since_taken(
 def _short(block: Block, note: Note, ledger: Ledger, now_ms: int) -> str:
     """A note's line, with the beginning of a text that the block holds whole."""
     then = block.ledger.find(note.number) if note.number in block.lines and block.ledger else None
-    if then is not None and (then.text, then.kind) == (note.text, note.kind):
+    if then is not None and then.kind == note.kind and note.text in block.lines[note.number]:
         note = note.model_copy(update={"text": shorten(note.text, KNOWN_CHARS)})
     return _with_successor(note, ledger, now_ms, block.mark.time_zone if block.mark else "UTC")
 

@@ -32,18 +32,20 @@ NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
 
-def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False, text: bool = True) -> str:
+def model_line(
+    note: Note, now_ms: int, zone: str, *, brief: bool = False, text: bool = True, whole: bool = False
+) -> str:
     """One line: `#12 task: Call Ana (due Fri 2026-11-27 14:30; rings Fri 2026-11-27 09:00, FREQ=WEEKLY)`.
 
     Times are by the person's clock, `zone`; the person's own matters name no owner. A `brief` one says `Fri 27 Nov`
-    for a day that is near, `every week` for a rule, of work its title (`Bread history…`), and no date that was done
-    before today: the line is told again with every message. Without `text` whoever reads it has just written it:
-    `#12 task (due …)`.
+    for a day that is near, `every week` for a rule, of work its title (`Bread history…`), or all where it is to be
+    `whole`, and no date that was done before today: the line is told again with every message. Without `text` whoever
+    reads it has just written it: `#12 task (due …)`.
     """
     note = series.at_next_date(series.at_its_date(note, now_ms))
     when = partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(_remarks(note, now_ms, zone, when, brief=brief))
-    words = f": {_titled(note) if brief and is_work(note) else note.text}" if text else ""
+    words = f": {_titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
 
@@ -67,14 +69,16 @@ def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
 def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
     """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
-    The moment is when it is due, of a series, or where it rings later, when it rings. The rest is found by a search.
+    The moment is when it is due, of a series, or where it rings later, when it rings. One that rings before rings with
+    its day there: without a word of that a second reminder is set beside it. The rest is found by a search.
     """
     note = series.at_next_date(clipped(note, chars))
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
     update: dict[str, Any] = {"occurrences": kept}
     if note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
-        update |= {"due_at_ms": None, "ends_at_ms": None} if rings else {"rings_at_ms": None}
+        with_its_day = {"rings_at_ms": note.due_at_ms, "occurrences": ()}
+        update |= {"due_at_ms": None, "ends_at_ms": None} if rings else with_its_day
     return note.model_copy(update=update)
 
 
@@ -86,14 +90,13 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     if note.owner not in {"", USER}:
         found.append(f"owner {note.owner}")
     is_behind = is_past(note, now_ms)
+    rings_then = brief and note.rings_at_ms is not None and note.rings_at_ms == note.due_at_ms and not note.repeats
     if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
         word = "was" if is_behind else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
         last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
-        found.append(f"{word} {due}{last}{'' if note.rings else rule}")
-    if note.rings_at_ms is not None:
-        also = [] if note.repeats else series.singles(note)[1:]
-        rings = [note.rings_at_ms, *(series.at_ms_of(each, note.time_zone) for each in also)]
+        found.append(f"{word} {due}{last}{'' if note.rings else rule}{', rings' if rings_then else ''}")
+    if rings := _rings(note)[rings_then:]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{rule}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
@@ -107,6 +110,14 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
+
+
+def _rings(note: Note) -> list[int]:
+    """The moments when a note rings next, of one without a rule all."""
+    if note.rings_at_ms is None:
+        return []
+    also = [] if note.repeats else series.singles(note)[1:]
+    return [note.rings_at_ms, *(series.at_ms_of(each, note.time_zone) for each in also)]
 
 
 def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool) -> list[str]:

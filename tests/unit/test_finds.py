@@ -1,13 +1,18 @@
 """Finds beside notes: what a note tells is not quoted, and what holds no more says so."""
 
+import pytest
+
 from memory.context.finds import replace_by_notes, with_notes, without_stories
-from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE
+from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, End, Ledger
 from memory.ledger.views import EVERYTHING, Scope
 from memory.packets import RetrievedItem
 from memory.testing import START_MS
 
+TOURER = (
+    "Order for the Dutch lad's tourer: two rims, a Son 28 dynamo, spokes in black, and the rack that he saw in Ghent."
+)
 NOTHING = (NO_BLOCK, NOTHING_SINCE)
 
 
@@ -38,6 +43,29 @@ def test_a_note_stands_in_for_the_message_that_it_tells_whole():
     assert kept == []
     assert news.changed == ("#2 event: Mum's eye is operated on",)
     assert news.numbers == {2}
+
+
+@pytest.mark.parametrize(
+    ("block", "since", "told"),
+    [
+        (Block(lines={1: "#1 task: Order for the Dutch lad's tourer…"}), NOTHING_SINCE, True),
+        (Block(lines={1: f"#1 task: {TOURER}"}), NOTHING_SINCE, False),
+        (
+            NO_BLOCK,
+            Since(events=("#1 Order for the Dutch lad's tourer…: rang at 17:00",), numbers=frozenset({1})),
+            True,
+        ),
+        (NO_BLOCK, Since(numbers=frozenset({1})), False),  # a tool's result in the messages tells it
+    ],
+)
+def test_a_note_that_the_prompt_cuts_is_told_whole_where_the_message_is_about_it(block, since, told):
+    """Who changes its text writes it anew: "…" lost the rims of an order."""
+    ledger = ledger_of(("task", TOURER, {}))
+    _, news = replace_by_notes(
+        [], "the tourer's rims came", ledger, EVERYTHING, (block, since), now_ms=START_MS, zone="UTC"
+    )
+
+    assert news.changed == ((f"#1 task: {TOURER}",) if told else ())
 
 
 def test_a_story_is_more_than_its_notes():

@@ -214,14 +214,17 @@ def test_what_rings_on_two_days_tells_each_day_once():
 
 
 def test_a_line_in_brief_tells_the_moment_that_matters():
-    """Of a series, and of what rings behind its day, that it rings: else a second reminder is set beside it."""
+    """Of a series, and of what rings behind its day, when it rings; of what rings before, that it does.
+
+    Else a second reminder is set beside it.
+    """
     due_ms = START_MS + 2 * DAY_MS
     once = {"due_at_ms": due_ms, "due_exact": True, "time_zone": "UTC"}
     daily = a_note(**once, rings_from="2023-11-15T08:00", rings_at_ms=START_MS + DAY_MS // 2, repeats="FREQ=DAILY")
     before, behind = (a_note(**once, rings_from="x", rings_at_ms=due_ms + hours * HOUR_MS) for hours in (-3, 3))
 
     assert "FREQ=DAILY" in model_line(in_brief(daily), START_MS, "UTC")
-    assert "rings" not in model_line(in_brief(before), START_MS, "UTC")
+    assert model_line(in_brief(before), START_MS, "UTC", brief=True).endswith("(due Thu 16 Nov 22:13, rings)")
     assert "rings Fri 2023-11-17 01:13" in model_line(in_brief(behind), START_MS, "UTC")
 
 

@@ -79,7 +79,7 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
     """What rings this week is not hidden behind facts of low worth; the date that is left out is told in brief, too."""
     out = Occurrence(original_local="2023-11-17T08:00", state="left_out")
     cat = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY", "occurrences": (out,), "weight": 0.1}
-    rings = [("task", f"Matter {n}: {LONG[:22]}", RING) for n in range(10)]
+    rings = [("task", f"Matter {n}: {LONG[:10]}", RING) for n in range(10)]
     facts = [("fact", f"Somebody called Number {n} does the bins now", {"weight": 0.2}) for n in range(30)]
     ledger = ledger_of(*facts, *[("task", f"Thing {n}", {}) for n in range(9)], *rings, ("task", f"Cat: {LONG}", cat))
     block = block_of(ledger)
@@ -178,6 +178,16 @@ def test_of_a_long_text_that_the_block_holds_its_beginning_is_enough():
 
     [line] = told(block_of(ledger), ledger, [Change(number=1, fields={"due_at_ms": START_MS + DAY_MS})], "keeper")
     assert line == "#1 task: Tell Maeve one true, interesting thing about the history… (due Wed 15 Nov)"
+
+
+def test_of_a_long_text_that_the_block_cuts_a_change_tells_all():
+    """Its whole words stand nowhere else."""
+    ledger = ledger_of(*[("task", f"Matter {n}: {LONG}", {}) for n in range(20)])
+    block = block_of(ledger)
+    [line] = told(block, ledger, [Change(number=20, fields={"due_at_ms": START_MS + DAY_MS})], "keeper")
+
+    assert "…" in block.lines[20]
+    assert line == f"#20 task: Matter 19: {LONG} (due Wed 15 Nov)"
 
 
 def test_a_ring_that_a_keeper_moved_is_told():
