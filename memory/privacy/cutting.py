@@ -16,10 +16,12 @@ from memory.foreign import foreign, parts
 from memory.keeper.wording import numbers
 from memory.ledger.types import Note
 from memory.privacy.calls import forgotten
+from memory.privacy.erasure import spelled_out
 from memory.search.same_words import Forms, forms_of, held, telling_forms
 from memory.search.terms import calendar_words, hashed
-from memory.types import ConversationTurn
+from memory.types import ConversationTurn, ToolCall
 
+_NAMED: Final = re.compile(r"(?<!\w)#(\d+)")
 MARK: Final = "[…]"
 """Stands in a message in place of a cut part."""
 _CLAUSE: Final = re.compile(r"(?<=[,;])\s+|(?<=[\uff0c\uff1b\u3001])|(?<!\s)\s+(?=[\u2013\u2014-]\s)")
@@ -73,12 +75,18 @@ class Cutting:
             return None
         authored = None if turn.authored is None else self._without(turn.authored, beside)[0]
         left = {"user_text": said, "assistant_text": answer, "authored": authored}
-        calls = tuple(forgotten(call) for call in turn.tool_calls)
+        calls = tuple(call if self._stays(call) else forgotten(call) for call in turn.tool_calls)
         return Cut(turn.model_copy(update={**left, "tool_calls": calls}), said_gone, answer_gone)
 
     def meets(self, turn: ConversationTurn) -> bool:
         """Return whether a turn has any word of the notes that go, even a name; without one it may use others."""
         return not forms_of(f"{turn.user_text}\n{turn.assistant_text}").isdisjoint(self._matter.forms)
+
+    def _stays(self, call: ToolCall) -> bool:
+        """Return whether a call of a cut turn tells nothing of the forgotten matter, and names only notes that stay."""
+        named = {int(number) for number in _NAMED.findall(call.result)}
+        told = "\n".join((*spelled_out(call.arguments), call.result))
+        return named <= {note.number for note in self._staying} and not self._tells(told)
 
     def told(self, text: str) -> str:
         """The telling sentences of a text; the whole text when none tells by itself."""

@@ -165,7 +165,9 @@ class ForgetPlanner:
         kept = plan.left_of(before)
         plan.before[row.session_id] = [logged.turn for logged in before]
         plan.turns += len(whole)
-        plan.gone_texts += [*said, *answered, *(text for turn in doomed for text in erasure.called_by(turn))]
+        stays = {text for cut in plan.cuts.values() for text in erasure.called_by(cut.turn)}
+        called = (text for turn in doomed for text in erasure.called_by(turn) if text not in stays)
+        plan.gone_texts += [*said, *answered, *called]
         plan.quotable += [*said, *answered]
         plan.said += [each for each in said if each]
         plan.whole += [turn.user_text for turn in whole]

@@ -382,6 +382,26 @@ async def test_a_note_with_its_messages_leaves_what_else_was_said_in_them(memory
     assert (await memory.forgetter.prove(done)).found == 0
 
 
+async def test_of_a_message_that_is_cut_the_calls_for_its_other_matters_stay(memory, say):
+    """What was noted and changed beside the forgotten reads as it did: else it seemed forgotten, too."""
+    calls = (
+        ToolCall(call_id="1", name="note", arguments='{"text": "The PIN is zebrafish"}', result="Noted: #1 fact"),
+        ToolCall(call_id="2", name="note", arguments='{"text": "Mum likes tea"}', result="Noted: #2 preference"),
+        ToolCall(call_id="3", name="change", arguments='{"numbers": [1]}', result="Now: #1 fact"),
+        ToolCall(call_id="4", name="search", arguments='{"query": "zebrafish"}', result="Nothing was found."),
+    )
+    notes = add("n_1", "The PIN is zebrafish", "t_1"), add("n_2", "Mum likes tea", "t_1")
+    await say("The PIN is zebrafish. Mum likes tea.", *notes, tool_calls=calls)
+    done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    left = (await memory.store.turn("t_1")).tool_calls
+    assert [call.result for call in left] == [FORGOTTEN, "Noted: #2 preference", FORGOTTEN, FORGOTTEN]
+    assert left[1] == calls[1]
+    await memory.recorder.settle()
+    assert b"zebrafish" not in raw(memory)
+    assert (await memory.forgetter.prove(done)).found == 0
+
+
 async def test_a_message_takes_everything_that_was_noted_of_it(memory, say):
     """Who asks for the message means all of it (P13), whatever it told."""
     await say(
