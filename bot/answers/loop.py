@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -12,7 +13,7 @@ from typing import Final
 from bot.answers.cost import Usage
 from bot.answers.errors import ModelError, broken, garbage
 from bot.answers.outcome import Outcome, Prompted
-from bot.answers.responder import Show
+from bot.answers.responder import STOPPED, Show
 from bot.answers.tools.calls import WrongCall
 from bot.answers.tools.toolbox import Toolbox
 from bot.answers.wires.port import GrowingCall, GrowingReply, Round, Wire, WireRequest, last_said, own_words
@@ -111,8 +112,20 @@ class ModelLoop:
     async def run(
         self, prompted: Prompted, toolbox: Toolbox, progress: Progress, require: Require = nothing_required
     ) -> Outcome:
-        """Return the answer, once the model calls no tool any more. Raises `ModelError`, and errors of `require`."""
+        """Return the answer, once the model calls no tool any more; of one that the person stops the calls made.
+
+        Raises `ModelError`, and errors of `require`.
+        """
         run = Run(toolbox, progress)
+        try:
+            return await self._answered(prompted, run, require)
+        except asyncio.CancelledError as exc:
+            if STOPPED not in exc.args:
+                raise
+            return Outcome("", tuple(run.made), tuple(run.steps), stopped=True)
+
+    async def _answered(self, prompted: Prompted, run: Run, require: Require) -> Outcome:
+        toolbox = run.toolbox
         before = run.begin(toolbox.earlier)
         await toolbox.look_again()
         pictures = (*prompted.pictures, *toolbox.pictures)

@@ -83,7 +83,10 @@ class OneModel:
         raise AssertionError("stamina either returns or raises")
 
     async def _once(self, loop: ModelLoop, ask: Ask, progress: Progress, bill: Bill) -> Answer:
-        """Return the answer of one attempt; changes of its tools are in it, to be committed with the turn."""
+        """Return the answer of one attempt; changes of its tools are in it, to be committed with the turn.
+
+        Of one that the person stops these alone: what was noted for them stands, and a line below says so.
+        """
         toolbox = self._means.tools.begin(ask)
         prompted = Prompted(instructions(ask), prompt(ask.packet, ask.text), ask.pictures)
         timeout_s = self._means.timeout_s
@@ -99,6 +102,7 @@ class OneModel:
             await bill.add(self.named.model, loop, progress)
         uses = tuple(bill.uses)
         blind = (replies.say("footnote_blind", model=self.named.name),) if outcome.blind else ()
+        kept = toolbox.kept if outcome.stopped else ()
         return Answer(
             text=outcome.text,
             tool_calls=outcome.tool_calls,
@@ -114,7 +118,8 @@ class OneModel:
             cost_nanodollars=total_cost(uses),
             uses=uses,
             packet=ask.packet,
-            footnotes=(*toolbox.footnotes, *blind),
+            footnotes=(*kept, *toolbox.footnotes, *blind),
+            stopped=outcome.stopped,
         )
 
     async def _require(self, ask: Ask, loop: ModelLoop, progress: Progress, bill: Bill) -> None:

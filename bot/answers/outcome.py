@@ -23,7 +23,7 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A whole answer."""
+    """A whole answer, or the calls of one that was stopped."""
 
     text: str
     tool_calls: tuple[ToolCall, ...]
@@ -31,6 +31,8 @@ class Outcome:
     """The messages after the prompt: the model's calls of tools and their returns, in order."""
     blind: bool = False
     """There were pictures that the model cannot see."""
+    stopped: bool = False
+    """The person stopped it: there is no text, and the calls are those made until then."""
 
 
 def storable(outcome: Outcome) -> Outcome:

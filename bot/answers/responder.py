@@ -21,6 +21,9 @@ from memory.types import SessionState, ToolCall
 Again = Literal["asked", "edited", "joined"]
 """Why a message is answered again: the person asked, edited it, or brought back what was before."""
 
+STOPPED: Final = "stopped by the person"
+"""The message of the cancellation of an answer that the person stopped."""
+
 Show = Callable[[str], None]
 """Called with the whole answer so far, each time it grows; returns at once and never raises."""
 
@@ -154,6 +157,8 @@ class Answer:
     """Small lines under it on the screen; they are no part of the answer's text."""
     steps: tuple[PromptMessage, ...] = ()
     """The model's calls of tools after the prompt and their returns, in order."""
+    stopped: bool = False
+    """True where the person stopped it: it has no text, and all that its tools did until then."""
 
 
 QUOTED_MATTER: Final = "…"

@@ -456,6 +456,31 @@ async def test_a_bare_stop_ends_the_answer_that_is_being_written_and_otherwise_r
     assert await say(api, "stop") == "Stop what?"
 
 
+async def test_what_was_noted_before_a_stop_stands_and_person_and_model_are_told(api, model, bot_here):
+    """The stop is to the text: a small line names the notes, a tap takes them back, the next prompt has the calls."""
+    bot = await bot_here()
+    model.reply = calling(TASK)
+    await say(api, "the slides for Ben")
+    model.gate = Gate()
+    model.reply = calling(NOTE, ToolCall("end", {"numbers": [1], "how": "done"}, "call_e"), says="a very long story")
+    api.people.says(PERSON, "My dog is called Rex, the slides are out, tell me a story")
+    await model.until(lambda: len(returned(model)) == 3)
+    api.people.says(PERSON, "/stop")
+    said = await shows(api, "Stopped.")
+    await bot.settled()
+
+    assert said.text.split("\n\n")[-1] == "What I'd noted by then stays: Dana's dog is called Rex; Send Ben the slides"
+    assert said.buttons == (("Undo",),)
+    assert notes(bot) == [("Send Ben the slides", "done"), ("Dana's dog is called Rex", "open")]
+    model.gate = None
+    model.reply = lambda _: "Short, then."
+    await say(api, "a short one")
+    assert [text.partition(":")[0] for text in returned(model)] == ["Noted", "Noted", "Ended"]
+    await tap(api, "Undo", on=said)
+    await bot.settled()
+    assert notes(bot) == [("Send Ben the slides", "open"), ("Dana's dog is called Rex", "dropped")]
+
+
 async def test_the_care_text_comes_once_and_then_the_model_goes_on_with_it(api, model, bot_here):
     """The first words of despair are answered with where help is; what follows by the model, which was told."""
     await bot_here()

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from bot import replies
 from bot.answers.answer_buttons import Rows, join_buttons, undo_buttons
 from bot.answers.responder import Ask, Picture
 from bot.answers.tools import calls, ending, past, ringing
@@ -23,7 +24,7 @@ from bot.answers.tools.settings import SettingsTool
 from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy
 from bot.delivery.outbox import OutgoingMessage
-from bot.lines import reworded
+from bot.lines import name_of, reworded
 from bot.people.choices import PersonalChoices, plain_name
 from bot.tasks.task import QuietHours, goes_on
 from bot.tools.calls import Calls
@@ -37,7 +38,7 @@ from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Actor, Add, Change, Kind, Note, Operation
-from memory.ledger.views import is_work
+from memory.ledger.views import is_story, is_work
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -48,6 +49,8 @@ UNTIL_TOLD: Final = "told"
 """In place of a time: a series rests until the person says that it goes on."""
 KINDS: Final = get_args(Kind)
 NO_RING: Final = "It does not ring."
+MOST_KEPT: Final = 4
+"""So many notes are named under an answer that was stopped."""
 KEPT_PRIVATE: Final = (
     "Not done: this conversation is private, nothing of it is noted, set or kept. Where the person wants it kept, tell "
     "them to say it again after /fresh or /continue, which end it."
@@ -119,6 +122,14 @@ class Toolbox:
     def footnotes(self) -> tuple[str, ...]:
         """Lines for the person under the answer."""
         return self._scheduling.footnotes
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The line for a person who stops the answer: the real notes that were added, changed or ended for it."""
+        notes = (note for note in self._desk.notes.changed if not (is_story(note) or note.is_forgotten))
+        changed = [name_of(note) for note in notes]
+        more = [f"+{len(changed) - MOST_KEPT}"] if len(changed) > MOST_KEPT else []
+        return (replies.say("stopped_kept", what="; ".join([*changed[:MOST_KEPT], *more])),) if changed else ()
 
     @property
     def earlier(self) -> tuple[ToolCall, ...]:

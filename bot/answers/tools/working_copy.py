@@ -59,11 +59,16 @@ class WorkingCopy:
     @property
     def changes_the_world(self) -> bool:
         """Whether something was done to a note that is not made up."""
-        notes = (
+        return not all(map(is_story, self.changed))
+
+    @property
+    def changed(self) -> list[Note]:
+        """The notes to which something was done, as they are now, each once."""
+        found = (
             self.ledger.by_id(each.note_id) if isinstance(each, Add) else self.ledger.find(each.number)
             for each in self.operations
         )
-        return any(note is not None and not is_story(note) for note in notes)
+        return list({note.number: note for note in found if note is not None}.values())
 
     def _stored(self, operation: Operation) -> Operation | None:
         if not isinstance(operation, Add):

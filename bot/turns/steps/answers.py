@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from bot import replies
-from bot.answers.responder import Answer, Ask, NoAnswer, own_words
+from bot.answers.responder import STOPPED, Answer, Ask, NoAnswer, own_words
 from bot.care.care import care
 from bot.delivery.local import LocalAnswer
 from bot.delivery.streaming import LiveAnswer
@@ -30,8 +30,9 @@ class Answers:
         task = self._running.get(conversation_id)
         if task is None:
             return False
-        self._stopped.add(conversation_id)
-        task.cancel()
+        if conversation_id not in self._stopped:
+            self._stopped.add(conversation_id)
+            task.cancel(STOPPED)
         return True
 
     def is_answering(self, conversation_id: str) -> bool:
@@ -41,7 +42,8 @@ class Answers:
     async def respond(self, work: TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer:
         """Return the answer, or why there is none; of one that was stopped only that. Distress is answered first.
 
-        The question is stored all the same: "shorter, please" behind it is understood.
+        The question is stored all the same: "shorter, please" behind it is understood. So is all that tools did for it
+        until then: the stop is to the text.
 
         A model that was told of it goes on with it: the same words a second time would send the person away.
         """
@@ -60,13 +62,16 @@ class Answers:
         self._running[key] = task
         try:
             with self._services.waiting.on(ask.turn_id):
-                return await task
+                answer = await task
         except NoAnswer as reason:
             return reason
         except asyncio.CancelledError:
             if key not in self._stopped:
                 raise
             return own_words(replies.say("stopped"), "stopped")
+        else:
+            text = replies.say("stopped")
+            return replace(answer, text=text, action_name="stopped", authored=text) if answer.stopped else answer
         finally:
             self._running.pop(key, None)
             self._stopped.discard(key)
