@@ -18,6 +18,15 @@ LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq 
 WHERE NOT EXISTS (SELECT 1 FROM search_docs d WHERE d.ref = t.turn_id AND d.source = 'turn')
 ORDER BY t.created_at_ms, t.seq;
 
+-- name: search_said
+-- What was said in a stretch of time and may be found, the newest first.
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+JOIN search_docs d ON d.ref = t.turn_id AND d.source = 'turn'
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.conversation_id = :conversation_id AND t.created_at_ms >= :from_ms AND t.created_at_ms < :to_ms
+    AND (CAST(:session_id AS TEXT) IS NULL OR t.session_id = :session_id)
+ORDER BY t.created_at_ms DESC, t.seq DESC LIMIT :most;
+
 -- name: embeddings_of
 -- The vectors of a conversation behind a document, the newest ones of very many.
 SELECT e.doc_id, e.side, e.vector, d.session_id, d.ordinal, d.ref

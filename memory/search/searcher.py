@@ -31,6 +31,7 @@ from memory.search.terms import (
     time_words,
     unnamed,
 )
+from memory.storage.turn_rows import checked
 from memory.text import clip, has_question_mark
 from memory.types import ConversationTurn
 
@@ -148,6 +149,15 @@ class Searcher:
             for one in best
             if (ref := (one.message.source, one.message.ref)) in texts
         ]
+
+    async def said(
+        self, conversation_id: str, from_ms: int, to_ms: int, *, session_id: str | None, limit: int
+    ) -> list[ConversationTurn]:
+        """Return the turns from a moment to before another, the newest first. Raises `StorageUnavailable`."""
+        await self._catch_up(conversation_id)
+        between = {"from_ms": from_ms, "to_ms": to_ms, "session_id": session_id, "most": limit}
+        rows = await self._db.read("search_said", conversation_id=conversation_id, **between)
+        return [checked(row).turn for row in rows]
 
     async def order(self, query: Query) -> list[Scored]:
         """Return the turns that `search` would show, each by its best side, without reading the texts."""

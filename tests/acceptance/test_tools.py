@@ -272,6 +272,27 @@ async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, b
     assert said.startswith(NOTHING_HERE)
 
 
+async def test_a_search_of_a_day_tells_what_was_noted_ended_and_said(api, model, bot_here, clock):
+    """“No note is open there” was the answer for a day with five turns and two notes."""
+    clock.to_morning()
+    bot = await bot_here()
+    model.reply = calling(NOTE, ToolCall("note", {"text": "Send Ben the slides", "kind": "task"}, "call_c"))
+    await say(api, "my dog is called Rex, and Ben needs the slides")
+    model.reply = calling(ToolCall("end", {"numbers": [2], "how": "done"}, "call_e"))
+    await say(api, "sent them")
+    await bot.settled()
+    await bot.passes(hours=50)
+    model.reply = calling(ToolCall("search", {"since": "2027-03-01", "until": "2027-03-01"}, "call_s"))
+    await say(api, "what was that day?")
+
+    said = returned(model)[-1]
+    assert f"#1 fact: {NOTE.arguments['text']}" in said
+    assert "- noted, ended " in said
+    assert "#2 task: Send Ben the slides (done)" in said
+    assert said.index("User: sent them") < said.index("User: my dog is called Rex")
+    assert "what was that day" not in said
+
+
 async def test_somebody_elses_words_change_nothing(api, model, bot_here):
     """A forwarded text cannot make the tools note or remind."""
     bot = await bot_here()

@@ -12,7 +12,7 @@ from memory.search.languages import Languages
 from memory.search.lookups import texts_of
 from memory.search.query import Query
 from memory.search.relevance import FLOOR, relevant
-from memory.search.searcher import index_turn, merge_index
+from memory.search.searcher import index_turn, merge_index, unindex_turn
 from memory.storage.extension import Extension
 from memory.storage.turn_rows import insert_turn
 from memory.testing import make_turn, open_memory
@@ -312,3 +312,20 @@ async def test_what_a_person_keeps_saying_bears_on_nothing(say, searcher):
     assert await told("good morning all, what shall we cook?") != []
     assert await told("so, what shall we cook?") == []
     assert (await told("what was it on day xxx?"))[0] == f"User: {days[2]}"
+
+
+async def test_the_turns_of_a_stretch_of_time_are_told_the_newest_first(db, say, searcher):
+    """Those that a search may find: what was said in private is not in its index."""
+    first, second, third = talk("Rain on Monday", "Sun on Tuesday", "Snow on Wednesday")
+    await say(first, second, third)
+    where = {"session_id": None, "limit": 9}
+
+    async def told(from_ms, to_ms, **other):
+        return [turn.turn_id for turn in await searcher.said(HERE, from_ms, to_ms, **(where | other))]
+
+    assert await told(first.created_at_ms, third.created_at_ms) == ["t_2", "t_1"]
+    assert await told(0, third.created_at_ms + 1, limit=1) == ["t_3"]
+    assert await told(0, third.created_at_ms + 1, session_id="s_2") == []
+    assert await searcher.said("tg:1:2:0", 0, third.created_at_ms + 1, **where) == []
+    await db.write(unindex_turn("t_2"))
+    assert await told(0, third.created_at_ms + 1) == ["t_3", "t_1"]

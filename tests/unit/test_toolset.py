@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from bot.answers.instructions import GROUP, MAX_TOKENS, ONE, own_instructions, preface
 from bot.answers.responder import Ask
 from bot.answers.tools.calls import WrongCall, checked, schemas, specs
-from bot.answers.tools.past import Places
+from bot.answers.tools.past import NOTHING_THEN, Places
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
@@ -29,7 +30,8 @@ from memory.ledger.views import Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
 from memory.search.query import Query
-from memory.testing import ManualClock, make_state
+from memory.testing import ManualClock, make_state, make_turn
+from memory.types import ConversationTurn
 
 NOW_MS = int(datetime(2026, 11, 24, 7, 21, tzinfo=UTC).timestamp() * 1000)  # a Tuesday, 08:21 in Berlin
 SESSION = make_state().session_id
@@ -65,13 +67,17 @@ class Stores:
 class Found:
     """A searcher that finds what it was given, and keeps what it was asked."""
 
-    def __init__(self, *items: RetrievedItem) -> None:
+    def __init__(self, *items: RetrievedItem, turns: Sequence[ConversationTurn] = ()) -> None:
         self.items = list(items)
+        self.turns = list(turns)
         self.asked: Query | None = None
 
     async def search(self, query: Query) -> list[RetrievedItem]:
         self.asked = query
         return self.items
+
+    async def said(self, *_between: Any, **_where: Any) -> list[ConversationTurn]:
+        return self.turns
 
 
 def ledger_of(*notes: tuple[str, str] | tuple[str, str, dict[str, Any]]) -> Ledger:
@@ -785,6 +791,30 @@ async def test_a_search_without_words_lists_what_is_open():
     said = await box.search(since="2026-11-27", until="2026-11-28")
     assert "#2 task: Bins" in said
     assert "Call Ana" not in said
+    assert await box.search(since="2026-10-01", until="2026-10-02") == NOTHING_THEN
+
+
+async def test_a_search_of_days_tells_no_message_that_was_forgotten_or_answered_anew():
+    """Which turns it may tell of is the same as with a query."""
+    turns = [make_turn(seq=seq, user_text=f"message {seq}") for seq in (1, 2, 3)]
+    gone = ("fact", "The PIN is zebra", {"turn_ids": ("t_2",)})
+    ledger = ledger_of(gone)
+    for operation in (Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped")):
+        ledger = apply(ledger, operation, BEFORE).ledger
+    state = make_state().model_copy(update={"undone": ("t_3",)})
+
+    said = await make_box(ledger=ledger, state=state, searcher=Found(turns=turns)).search(since="2023-11-01")
+    assert "message 1" in said
+    assert not [word for word in ("zebra", "message 2", "message 3") if word in said]
+
+
+async def test_a_search_for_all_notes_counts_those_of_another_personas_stories():
+    """They stay with it, and were left out without a word."""
+    box = make_box(("fact", "Lives in Leipzig"), ("story", "The wolf sleeps", {"persona": "bard", "about": "the tale"}))
+
+    said = await box.search()
+    assert "#1 fact: Lives in Leipzig\n(not shown: 1 of stories told by another persona)" in said
+    assert "wolf" not in said
 
 
 async def test_found_words_are_data_and_capped():

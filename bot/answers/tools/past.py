@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import partial
 from typing import Final, Protocol
 
@@ -15,9 +16,12 @@ from memory.context.finds import SearchPort, near_enough, with_notes
 from memory.context.notes_block import NO_BLOCK, Since
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
-from memory.ledger.types import Note
+from memory.ledger.ledgers import REWORDED
+from memory.ledger.types import Note, NoteChange
 from memory.packets import RetrievedItem
 from memory.search.query import Query
+from memory.text import shorten
+from memory.types import ConversationTurn
 
 MAX_FOUND: Final = 8
 MAX_LISTED: Final = 40
@@ -25,6 +29,12 @@ LOOKED_THROUGH: Final = 40
 """Finds that are looked at when only those of some days count."""
 MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
+MAX_DEEDS: Final = 20
+"""Notes to which something was done that are told of a stretch of time."""
+SAID_CHARS, ANSWERED_CHARS = 200, 100
+"""Of what was said in a stretch of time the beginnings of message and answer are told: a query finds the rest."""
+DEEDS: Final = {"add": "noted", "change": "changed", "end": "ended", "ring": "rang", "reopen": "stood again"}
+NOTHING_THEN: Final = "Nothing is due there, and nothing was noted, changed, ended or said."
 NOTHING: Final = "Nothing was found beyond what you see."
 NOTHING_HERE: Final = "Nothing in this conversation."
 SHOWN_AFTER: Final = "What was before is there, and shown after /continue."
@@ -44,6 +54,13 @@ class Days:
         day = series.local_of(at_ms, zone)[:10]
         return self.since <= day and (not self.until or day <= self.until)
 
+    def span_ms(self, zone: str, now_ms: int) -> tuple[int, int]:
+        """Their beginning and their end, which is before the next day; until now where no last day is given."""
+        begins = series.at_ms_of(f"{self.since}T00:00", zone) if self.since else 0
+        if not self.until:
+            return begins, now_ms
+        return begins, series.at_ms_of(f"{date.fromisoformat(self.until) + timedelta(days=1)}T00:00", zone)
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -62,34 +79,54 @@ class FilesPort(Protocol):
         ...
 
 
+class TalkPort(SearchPort, Protocol):
+    """The side of `memory.search.searcher.Searcher` that a search needs."""
+
+    async def said(
+        self, conversation_id: str, from_ms: int, to_ms: int, *, session_id: str | None, limit: int
+    ) -> list[ConversationTurn]:
+        """Return the turns from a moment to before another, the newest first; of one session or all."""
+        ...
+
+
+class ChangesPort(Protocol):
+    """The side of `memory.ledger.ledgers.Ledgers` that a search needs."""
+
+    async def reworded(self, conversation_id: str, since_ms: int) -> Mapping[str, int]:
+        """Return when notes last got other words or another day since a moment, as ms by note id."""
+        ...
+
+    async def after(self, conversation_id: str, at_ms: int) -> list[NoteChange]:
+        """Return the changes after a moment, in order."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
     """Sources of a search besides the notes."""
 
-    talk: SearchPort | None = None
+    talk: TalkPort | None = None
     files: FilesPort | None = None
 
 
-Reworded = Callable[[str, int], Awaitable[Mapping[str, int]]]
-"""Last changes of words or day of a conversation's notes since a moment, as ms by note id."""
+async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, ledgers: ChangesPort) -> str:
+    """Notes, messages and files that bear on the query, at most so long; without one the open notes.
 
-
-async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, reworded: Reworded) -> str:
-    """Notes, messages and files that bear on the query, at most so long; without one the open notes, by their days.
-
+    Without a query, but with days, what falls on them, and what was noted, changed, ended and said then.
     A message of which something is otherwise by now is told with the notes that say so. Raises `StorageUnavailable`.
     """
     query, days = wanted.query, Days(_day(wanted.since, desk.zone), _day(wanted.until, desk.zone))
     room = max(0, max_chars - FENCE_CHARS)
     if not query.strip():
-        listed = _standing(desk, days)
-        more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
-        told = fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE)
-        return told or _nothing(desk, "No note is open there.", missed=bool(desk.elsewhere))
+        told_of = [_listed(desk, days)]
+        told_of += [] if days == Days() else await _done_and_said(desk, places.talk, days, ledgers)
+        told = fence(clip("\n\n".join(filter(None, told_of)), room), TITLE)
+        nothing = "No note is open." if days == Days() else NOTHING_THEN
+        return told or _nothing(desk, nothing, missed=bool(desk.elsewhere))
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
     found = await _said(desk, places.talk, query, days, _alone(desk))
-    found = await _with_notes(desk, found, notes[:MAX_FOUND], reworded)
+    found = await _with_notes(desk, found, notes[:MAX_FOUND], ledgers)
     files = await _of_files(desk, places.files, query, days, max_chars // 2)
     parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(_line(item, desk.zone) for item in found))
     told = fence(clip("\n\n".join(filter(None, parts)), room - len(files)), TITLE)
@@ -107,14 +144,67 @@ def _nothing(desk: Desk, usual: str, *, missed: bool) -> str:
     return f"{NOTHING_HERE} {f'{NOT_AT_HAND} {BRINGS_BACK}' if missed else SHOWN_AFTER}"
 
 
+def _listed(desk: Desk, days: Days) -> str:
+    """The open notes of these days, or all, and how many there are besides: more, and stories of other personas."""
+    listed = _standing(desk, days)
+    more = [f"… and {len(listed) - MAX_LISTED} more: ask for fewer days."] if len(listed) > MAX_LISTED else []
+    if days == Days() and not desk.is_alone:
+        others = sum(not views.belongs(note, desk.ask.scope) for note in views.standing(desk.notes.ledger))
+        more += [f"(not shown: {others} of stories told by another persona)"] if others else []
+    return "\n".join(filter(None, (desk.shown(listed[:MAX_LISTED]), *more)))
+
+
+async def _done_and_said(desk: Desk, talk: TalkPort | None, days: Days, ledgers: ChangesPort) -> list[str]:
+    """What was done to notes on these days, and what was said, the newest first."""
+    ask = desk.ask
+    begins, ends = days.span_ms(desk.zone, ask.now_ms)
+    changes = [change for change in await ledgers.after(ask.conversation_id, begins - 1) if change.at_ms < ends]
+    alone = ask.state.session_id if desk.is_alone else None
+    turns = await talk.said(ask.conversation_id, begins, ends, session_id=alone, limit=MAX_FOUND) if talk else []
+    silent = {*views.forgotten_turns(desk.notes.ledger), *ask.state.undone}
+    found = [_item(turn) for turn in turns if turn.turn_id not in silent]
+    return [
+        "\n".join(_deeds(desk, changes)),
+        "\n".join(_line(item, desk.zone) for item in await _with_notes(desk, found, [], ledgers)),
+    ]
+
+
+def _deeds(desk: Desk, changes: Sequence[NoteChange]) -> list[str]:
+    """A line for each note to which something was done, the latest first: `- noted, ended Mon …: #12 task: …`."""
+    of_note: dict[int, list[NoteChange]] = {}
+    for change in reversed(changes):
+        if change.verb != "change" or not REWORDED.isdisjoint(change.after):
+            of_note.setdefault(change.number, []).append(change)
+    told = [(done, note) for number, done in of_note.items() if (note := desk.notes.find(number))]
+    return [
+        f"- {', '.join(dict.fromkeys(DEEDS.get(each.verb, 'changed') for each in reversed(done)))} "
+        f"{lines.moment(done[0].at_ms, desk.zone)}: {desk.line(note)}"
+        for done, note in told[:MAX_DEEDS]
+    ]
+
+
+def _item(turn: ConversationTurn) -> RetrievedItem:
+    """A turn as a find: the beginnings of what was said and answered."""
+    said, answered = shorten(turn.typed, SAID_CHARS), shorten(turn.assistant_text, ANSWERED_CHARS)
+    return RetrievedItem(
+        source="turn",
+        ref=turn.turn_id,
+        text="\n".join(filter(None, (said and f"User: {said}", answered and f"Assistant: {answered}"))),
+        session_id=turn.session_id,
+        user_id=turn.user_id,
+        at_ms=turn.created_at_ms,
+        score=0,
+    )
+
+
 async def _with_notes(
-    desk: Desk, found: list[RetrievedItem], shown: Sequence[Note], reworded: Reworded
+    desk: Desk, found: list[RetrievedItem], shown: Sequence[Note], ledgers: ChangesPort
 ) -> list[RetrievedItem]:
     """The messages with the notes that rest on them: by number, and whole where a note is newer than its message."""
     if not found:
         return found
     ledger, ask = desk.notes.ledger, desk.ask
-    changed = await reworded(ask.conversation_id, min(item.at_ms for item in found))
+    changed = await ledgers.reworded(ask.conversation_id, min(item.at_ms for item in found))
     newer = {ledger.newest(note).number for note in ledger if note.status == "replaced"}
     newer |= {note.number for note in ledger if note.note_id in changed}
     told = Since(numbers=frozenset(ledger.notes).difference(newer).union(note.number for note in shown))

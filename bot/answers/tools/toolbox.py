@@ -227,7 +227,7 @@ class Toolbox:
                 self._tools.places,
                 Wanted(query, since, until),
                 self._max_chars,
-                self._tools.ledgers.reworded,
+                self._tools.ledgers,
             ),
             changes=False,
         )
