@@ -38,17 +38,17 @@ class ProposedChange(_Answered):
     number: int | None = Field(None, description="The note that is meant (#…); not for add.")
     into: int | None = Field(None, description="For merge: the note that stands for both.")
     kind: Kind | None = None
-    text: str = Field("", description="One matter on one line, as a friend writes it down.")
+    text: str = Field("", description="One matter on one line.")
     subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
     owner: str | None = Field(None, description="Who has to act, or whose limit it is: user, assistant or a name.")
     due: str = Field(
         "",
-        description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM by the person's clock; empty: none.",
+        description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM; empty: none.",
     )
-    repeats: str = Field("", description="RRULE: FREQ=WEEKLY;BYDAY=TU; due is the next date.")
+    repeats: str = Field("", description="RRULE: FREQ=WEEKLY;BYDAY=TU.")
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
     weight: float | None = Field(None, description="0 to 1.")
-    how: Literal["done", "dropped"] | None = Field(None, description="For end: done, or not wanted any more.")
+    how: Literal["done", "dropped"] | None = Field(None, description="For end.")
     turns: tuple[int, ...] = Field((), description="Numbers of the turns that it rests on.")
     said: str = Field("", description="12 words at most, copied from one of these turns.")
 
@@ -56,9 +56,9 @@ class ProposedChange(_Answered):
 class KeeperAnswer(_Answered):
     """Changes of the notes; an empty list is a good answer."""
 
-    title: str = Field("", description="3 to 6 words; empty for small talk.")
-    standing: str = Field("", description="2 to 4 sentences; empty for small talk.")
-    standing_turns: tuple[int, ...] = Field((), description="Numbers of the turns that both rest on.")
+    title: str = Field("", description="Empty: it stays.")
+    standing: str = Field("", description="Empty: it stays.")
+    standing_turns: tuple[int, ...] = Field((), description="Numbers of the turns here that both rest on.")
     worked_on: tuple[int, ...] = Field((), description="Turns with pasted, drafted, translated or played text.")
     changes: tuple[ProposedChange, ...] = ()
 

@@ -124,7 +124,10 @@ def _new(request: KeeperRequest) -> tuple[int, ...]:
 
 
 def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -> SessionLine:
-    """The session's line after this reading: fields that are not believed, or missing, stay as they were."""
+    """The session's line after this reading: fields that are not believed, or missing, stay as they were.
+
+    What was shown of the line until now lives on in the new one: so it rests on the same turns, too.
+    """
     check = ChangeCheck(request, answer.worked_on)
     cited = answer.standing_turns or _new(request)
     line = replace(before, read_through_seq=request.turns[-1].seq)
@@ -137,7 +140,7 @@ def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -
     if standing and not isinstance(of_standing, str):
         line = replace(line, standing=standing, written_at_ms=request.now_ms)
         turn_ids += of_standing
-    if line.title == before.title or line.standing == before.standing:
+    if request.standing or line.title == before.title or line.standing == before.standing:
         turn_ids = [*before.turn_ids, *turn_ids]
     line = replace(line, written_at_ms=line.written_at_ms or request.now_ms)
     worked_on = [turn.turn_id for n, turn in request.numbered.items() if n in answer.worked_on]

@@ -259,6 +259,39 @@ def test_a_title_that_names_somebody_unheard_of_is_dropped():
     assert "Gustav" in spoken_reasons(judged(answer, asked, BY), answer, asked)[0]
 
 
+def test_a_talk_goes_on_resting_on_the_turns_of_its_standing_until_now():
+    """What still holds of it lives on in the new words, and the turns before are not shown any more."""
+    from memory.keeper.judge import line_of
+    from memory.keeper.session_lines import SessionLine
+
+    before = SessionLine("s_1", "c", title="The leak", standing="It drips.", turn_ids=("t_0",))
+    new = KeeperAnswer(title="The plumber", standing="It drips; the plumber is called on Friday.", standing_turns=[1])
+
+    assert line_of(new, request(SAID, standing="The leak: It drips."), before).turn_ids == ("t_0", "t_1")
+    assert line_of(new, request(SAID), before).turn_ids == ("t_1",)
+
+
+def test_new_turns_that_add_nothing_leave_title_and_standing_as_they_are():
+    """All three fields empty: the line stays, and counts from when it was worded."""
+    from memory.keeper.judge import line_of
+    from memory.keeper.session_lines import SessionLine
+
+    before = SessionLine("s_1", "c", title="The leak", standing="It drips.", turn_ids=("t_0",), written_at_ms=7)
+    after = line_of(KeeperAnswer(), request(SAID, standing="The leak: It drips."), before)
+
+    assert after == replace(before, read_through_seq=1)
+
+
+@pytest.mark.parametrize("kind", ["story", "project"])
+def test_a_story_may_cite_a_turn_that_is_worked_on(kind):
+    """Played words are where it comes from."""
+    asked = request("I am professor Salseparrilha and promise three frogs")
+    change = add("Professor Salseparrilha promised three frogs", "promise three frogs", kind)
+    answer = KeeperAnswer(worked_on=[1], changes=[change])
+
+    assert judged(answer, asked, BY).refused == ()
+
+
 @pytest.mark.parametrize("day", ["am Samstag geht es weiter.", "the rest comes in late Sept or in Nov."])
 def test_where_a_talk_stands_may_name_a_day_of_the_week_that_nobody_said(day):
     """Who writes "am Samstag" for the fifth of December says nothing new; a note has its day in a field of its own."""
