@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from memory.context.budget import Budget
-from memory.context.compaction.plan import gaps, verbatim
+from memory.context.compaction.plan import gap, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, UNREAD, EarlierSessions, beginning, title_of
 from memory.context.finds import (
@@ -219,20 +219,18 @@ class Assembler:
     async def history(self, state: SessionState) -> list[ConversationTurn]:
         """Return the turns of the session that may be shown verbatim, oldest first.
 
-        One turn more than `max_history_messages` (so that a compaction sees that the limit is reached), and the older
-        ones that a compaction kept; a session in use is read only where it has grown. Raises `StorageUnavailable`.
+        One turn more than `max_history_messages`, so that a compaction sees that the limit is reached; a session in
+        use is read only where it has grown. Raises `StorageUnavailable`.
         """
         if not state.last_seq:
             return []
         known = self._turns.pop(state.session_id, {})
         first = max(1, state.last_seq - self._budget.max_history_turns)
         first = max(first, state.compaction.history_from_seq) if state.compaction else first
-        kept = state.compaction.kept_seqs if state.compaction else ()
         known |= {turn.seq: turn for turn in self._at_hand(state.session_id)}
-        held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq or seq in kept}
-        for start, end in gaps(held, first, state.last_seq, kept):
-            for turn in await self._store.turns_between(state.session_id, start, end):
-                held[turn.seq] = turn
+        held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq}
+        if missing := gap(held, first, state.last_seq):
+            held |= {turn.seq: turn for turn in await self._store.turns_between(state.session_id, *missing)}
         self._turns[state.session_id] = held
         while len(self._turns) > CACHED_SESSIONS:
             self._turns.popitem(last=False)

@@ -27,7 +27,7 @@ MIN_TURNS: Final = 3
 """Turns of any size that stay verbatim (002 section 4: the last 3 raw turns)."""
 
 FIRST_TURN_TOKENS: Final = 200
-"""The first exchange of a session stays; a longer one is shortened to this size, its beginning kept."""
+"""Where turns are left out without a summary the first exchange of a session stays (000 section 2), in this size."""
 
 FLOOR_TURNS: Final = 30
 """A compaction leaves this many turns verbatim when they fit the history's budget."""

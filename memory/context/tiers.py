@@ -80,15 +80,16 @@ class TierPart:
 def fill_history(
     part: TierPart, state: SessionState, turns: Sequence[ConversationTurn], budget: Budget, counter: TokenCounter
 ) -> None:
-    """Take turns while they fit: the last three, the first, those that a compaction kept, the others, newest first.
+    """Take turns while they fit, the newest first.
 
-    Of the last three the one at the edge is shortened rather than lost; behind it there is no room for others.
+    Where what is left out has no summary (`truncate`) the first follows on the last three, at a small size. Of the last
+    three the one at the edge is shortened rather than lost; behind it there is no room for others.
     """
-    waiting = _by_worth(state, turns)[::-1]
+    waiting = _by_worth(state, turns, budget)[::-1]
     messages = 0
     while waiting:
         turn = clip_tools(waiting[-1], budget.tool_output_max_chars)
-        if turn.seq == 1 and len(part.items) >= MIN_TURNS and turn_tokens(turn, counter) > FIRST_TURN_TOKENS:
+        if _is_head(turn, part, budget) and turn_tokens(turn, counter) > FIRST_TURN_TOKENS:
             turn = abridge(turn, FIRST_TURN_TOKENS, counter)
         messages += turn_messages(turn)
         cost = turn_tokens(turn, counter)
@@ -129,14 +130,14 @@ def shorten_into(part: TierPart, turn: ConversationTurn, room: int, counter: Tok
     part.cut_tokens += max(0, before - after)
 
 
-def _by_worth(state: SessionState, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+def _is_head(turn: ConversationTurn, part: TierPart, budget: Budget) -> bool:
+    return budget.strategy == "truncate" and turn.seq == 1 and len(part.items) >= MIN_TURNS
+
+
+def _by_worth(state: SessionState, turns: Sequence[ConversationTurn], budget: Budget) -> list[ConversationTurn]:
     """Return the turns that may be shown, the most precious first; a cut takes them from the end."""
     newest_first = verbatim(state, turns)[::-1]
-    kept = set(state.compaction.kept_seqs) if state.compaction else set()
+    if budget.strategy == "summarize":
+        return newest_first
     last, older = newest_first[:MIN_TURNS], newest_first[MIN_TURNS:]
-    return [
-        *last,
-        *(turn for turn in older if turn.seq == 1),
-        *(turn for turn in older if turn.seq in kept and turn.seq != 1),
-        *(turn for turn in older if turn.seq not in kept and turn.seq != 1),
-    ]
+    return [*last, *(turn for turn in older if turn.seq == 1), *(turn for turn in older if turn.seq != 1)]

@@ -212,11 +212,6 @@ def is_kept(said: Spoken) -> bool:
     return said.speaker == PERSON and not has_question_mark(said.text) and specifics(said.text) >= _SPECIFIC
 
 
-def important(turn: ConversationTurn, languages: Languages) -> bool:
-    """Whether the turn holds numbers or names, or did something: such turns outlive small talk (004)."""
-    return bool(turn.tool_calls) or any(is_kept(each) for each in spoken(turn, languages))
-
-
 def lasting_sentences(turns: Iterable[ConversationTurn], languages: Languages) -> list[str]:
     """The sentences of the turns that a summary has to keep, as they were said."""
     return [each.text for turn in turns for each in spoken(turn, languages) if is_kept(each)]

@@ -845,7 +845,7 @@ async def test_a_compaction_is_a_stored_record(store, desk):
     assert await desk.state("s_1") == after
     assert record.method == "deterministic"
     assert record.tokens_after < record.tokens_before
-    assert (record.from_seq, record.previous) == (2, None)
+    assert (record.from_seq, record.previous) == (1, None)
     assert "over its budget" in record.reason
 
 
@@ -919,12 +919,12 @@ async def test_a_good_summary_of_the_model_is_used(store, desk):
     state, turns = await long_session(desk, store)
 
     async def write(segment, previous):
-        return "They talked about the whole matter."
+        return "They talked about the whole matter. Their sister Ida lives in Lyon."
 
     after = await compactor(store, write).compact_if_due(state, same(turns), desk.edit)
 
     assert (await store.compactions("s_1"))[0].method == "model"
-    assert after.compaction.summary.endswith("They talked about the whole matter.")
+    assert after.compaction.summary.endswith("They talked about the whole matter. Their sister Ida lives in Lyon.")
 
 
 async def drops(segment, previous):

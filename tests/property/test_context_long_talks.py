@@ -52,7 +52,7 @@ def mixed(seq):
 
 def step(state, turns):
     """Compact as the bot does before a model call."""
-    made = plan(state, turns, BUDGET, COUNTER, LANGUAGES)
+    made = plan(state, turns, BUDGET, COUNTER)
     if made is None:
         return state
     text = summarize(made.segment, made.previous, LANGUAGES, COUNTER, made.summary_max_tokens)

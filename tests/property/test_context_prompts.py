@@ -141,14 +141,14 @@ def test_compactions_end_and_lose_no_turn(history, budget):
     summarized: set[int] = set()
     for count in range(1, len(turns) + 1):
         state = state.model_copy(update={"last_seq": count})
-        made = plan(state, turns[:count], budget, COUNTER, LANGUAGES)
+        made = plan(state, turns[:count], budget, COUNTER)
         if made is None:
             continue
         text = summarize(made.segment, made.previous, LANGUAGES, COUNTER, made.summary_max_tokens)
         mark = mark_of(made, "c_1", text, COUNTER) or truncation(made, "c_1", COUNTER)
         summarized |= {turn.seq for turn in made.segment}
         state = state.model_copy(update={"compaction": mark})
-        again = plan(state, turns[:count], budget, COUNTER, LANGUAGES)
+        again = plan(state, turns[:count], budget, COUNTER)
         assert again is None or again.verbatim_tokens < made.verbatim_tokens
         assert COUNTER.count(mark.summary) <= max(budget.summary_tokens, COUNTER.count(made.previous))
     shown = {turn.seq for turn in verbatim(state, turns)}

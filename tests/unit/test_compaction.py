@@ -22,7 +22,7 @@ def turns(n, user=SMALL_TALK, assistant="well it depends on many things"):
 
 
 def planned(history, **state):
-    return plan(make_state(last_seq=len(history), **state), history, BUDGET, COUNTER, LANGUAGES)
+    return plan(make_state(last_seq=len(history), **state), history, BUDGET, COUNTER)
 
 
 def marked(plan_, text="- Person: tea"):
@@ -40,17 +40,16 @@ def test_it_cuts_back_to_about_sixty_percent_in_one_step():
 
     assert made.verbatim_tokens <= BUDGET.compact_to_tokens
     assert made.history_from_seq == made.through_seq + 1
-    assert (made.from_seq, made.kept_seqs) == (2, (1,))
+    assert made.from_seq == 1
     assert made.tokens_before > BUDGET.history_tokens
 
 
 def test_many_small_turns_reach_the_message_limit():
-    """120 messages are a limit of their own; thirty turns stay where they fit, and the first of the session."""
-    made = plan(make_state(last_seq=61), turns(61, "hm", "mm"), Budget(), COUNTER, LANGUAGES)
+    """120 messages are a limit of their own; more than thirty turns stay where they fit."""
+    made = plan(make_state(last_seq=61), turns(61, "hm", "mm"), Budget(), COUNTER)
 
     assert "122 messages" in made.reason
-    assert 61 - made.history_from_seq + 1 == 30
-    assert made.kept_seqs[0] == 1
+    assert 61 - made.history_from_seq + 1 == 36  # 60 % of the limit
 
 
 def test_what_stands_beside_the_history_makes_a_compaction_due():
@@ -58,9 +57,9 @@ def test_what_stands_beside_the_history_makes_a_compaction_due():
     said = turns(20, "word " * 60, "word " * 60)
     free, crowded = Budget(), Budget().beside(4500)
 
-    assert plan(make_state(last_seq=20), said, free, COUNTER, LANGUAGES) is None
+    assert plan(make_state(last_seq=20), said, free, COUNTER) is None
     assert crowded.history_tokens == 6150 - 500 - 4500
-    assert plan(make_state(last_seq=20), said, crowded, COUNTER, LANGUAGES) is not None
+    assert plan(make_state(last_seq=20), said, crowded, COUNTER) is not None
 
 
 @pytest.mark.parametrize("size", [80, 200, 1000])
@@ -74,31 +73,29 @@ def test_at_least_three_turns_stay_whatever_their_size(size):
 def test_a_wide_recency_window_is_kept_while_it_is_small():
     """`recency_window` counts messages."""
     budget = Budget(history_tokens=600, cap_tokens=1200, recency_window=16)
-    made = plan(make_state(last_seq=25), turns(25), budget, COUNTER, LANGUAGES)
+    made = plan(make_state(last_seq=25), turns(25), budget, COUNTER)
 
     assert 25 - made.history_from_seq + 1 >= 8
 
 
-def test_old_turns_with_facts_stay_verbatim():
-    """Priority retention: they outlive small talk; kept ones are not part of the segment."""
+def test_what_is_cut_is_the_oldest_stretch_whole():
+    """A message with a number does not stay where the one that took it back goes: both go, into the summary."""
     history = turns(14)
-    history[1] = make_turn(seq=2, user_text=FACT, assistant_text="ok", language="en")
+    history[1] = make_turn(seq=2, user_text="Order 2 rims, 36 hole, from Flaherty.", assistant_text="ok", language="en")
+    history[2] = make_turn(seq=3, user_text="those messages were not mine, keep nothing", language="en")
     made = planned(history)
+    state = make_state(last_seq=14, compaction=marked(made))
 
-    assert made.kept_seqs == (1, 2)
-    assert 2 not in [turn.seq for turn in made.segment]
+    assert [turn.seq for turn in made.segment] == list(range(1, made.history_from_seq))
+    assert [turn.seq for turn in verbatim(state, history)] == list(range(made.history_from_seq, 15))
 
 
-def test_a_kept_turn_goes_into_the_summary_when_it_has_to_leave():
-    """Nothing falls between verbatim and summary."""
-    history = [
-        make_turn(seq=n, user_text=f"{FACT} Room {n}.", assistant_text="ok", language="en") for n in range(1, 60)
-    ]
-    mark = CompactionMark(compaction_id="c", history_from_seq=30, summary="", summary_tokens=0, kept_seqs=(3, 4, 5))
-    made = plan(make_state(last_seq=59, compaction=mark), history, BUDGET, COUNTER, LANGUAGES)
-    accounted = {turn.seq for turn in made.segment} | set(made.kept_seqs) | set(range(made.history_from_seq, 60))
+def test_turns_that_a_mark_from_before_kept_amid_a_cut_are_not_shown():
+    """A state that an earlier version stored is read, and shows what stands behind its cut."""
+    mark = CompactionMark(compaction_id="c", history_from_seq=10, summary="", summary_tokens=0, kept_seqs=(3, 4))
+    state = make_state(last_seq=14, compaction=mark)
 
-    assert accounted == {3, 4, 5, *range(30, 60)}
+    assert [turn.seq for turn in verbatim(state, turns(14))] == list(range(10, 15))
 
 
 def test_three_huge_turns_are_never_compacted():
@@ -122,7 +119,7 @@ def test_after_a_compaction_none_is_due():
 
     for mark in (marked(made), truncation(made, "c_1", COUNTER)):
         state = make_state(last_seq=14, compaction=mark)
-        assert plan(state, verbatim(state, history), BUDGET, COUNTER, LANGUAGES) is None
+        assert plan(state, verbatim(state, history), BUDGET, COUNTER) is None
 
 
 def test_the_deterministic_summary_always_shrinks_the_prompt():

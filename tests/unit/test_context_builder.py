@@ -96,7 +96,7 @@ def test_the_newest_turns_survive_and_the_rest_is_counted():
 
     assert packet.history[-1].seq == 100
     assert receipt(packet, "history").cut_items == 500 - len(packet.history)
-    assert f"[Earlier messages truncated: {100 - len(packet.history)} turns]\n\n[23:" in "".join(
+    assert f"[Earlier messages truncated: {100 - len(packet.history)} turns]\n\n[Tue" in "".join(
         each.text for each in prompt(packet, "and?")
     )
 
@@ -159,23 +159,19 @@ def test_a_question_waits_when_the_last_sentence_asks(said, asks):
 
 
 def test_a_compaction_decides_what_is_verbatim():
-    """History begins at its mark, kept turns stand before it, its summary is the summary tier."""
-    mark = CompactionMark(
-        compaction_id="c_1", history_from_seq=8, summary="- Decided: tea", summary_tokens=3, kept_seqs=(2,)
-    )
+    """History begins at its mark, its summary is the summary tier."""
+    mark = CompactionMark(compaction_id="c_1", history_from_seq=8, summary="- Decided: tea", summary_tokens=3)
     state = make_state(last_seq=10, compaction=mark, rolling_summary="- rolling")
     packet = build(inputs(state=state, history=turns(10)), Budget(), COUNTER)
 
-    assert [turn.seq for turn in packet.history] == [2, 8, 9, 10]
+    assert [turn.seq for turn in packet.history] == [8, 9, 10]
     assert packet.rolling_session_summary == "- Decided: tea"
 
 
 def test_what_was_left_out_is_marked_where_it_was():
     """Behind what was kept from before it, each gap with its number (000 section 2)."""
-    mark = CompactionMark(
-        compaction_id="c_1", history_from_seq=8, summary="- Decided: tea", summary_tokens=3, kept_seqs=(2,)
-    )
-    packet = build(inputs(state=make_state(last_seq=10, compaction=mark), history=turns(10)), Budget(), COUNTER)
+    history = [turn for turn in turns(10) if turn.seq in {2, 8, 9, 10}]
+    packet = build(inputs(state=make_state(last_seq=10), history=history), Budget(), COUNTER)
     said = [each.text for each in prompt(packet, "and?") if each.role == "user"]
 
     assert "[Earlier messages truncated: 1 turn]\n\n[Tue" in said[0]
@@ -424,12 +420,17 @@ def test_times_outside_the_calendar_do_no_harm(now_ms):
     assert packet.context_compiled_at_ms == now_ms
 
 
-def test_the_first_message_of_a_session_stays_and_of_a_long_one_its_beginning():
-    """What a session began with is what it is about; it costs at most two hundred tokens."""
+def test_without_a_summary_the_first_message_of_a_session_stays_and_of_a_long_one_its_beginning():
+    """What a session began with is what it is about (000 section 2); it costs at most two hundred tokens."""
     first = make_turn(seq=1, user_text=f"I plan a boat. {words(900)}", assistant_text=words(300))
     talk = [first, *(make_turn(seq=n, user_text=words(20), assistant_text=words(40)) for n in range(2, 40))]
-    packet = build(inputs(state=make_state(last_seq=39), history=talk), Budget(history_tokens=900), COUNTER)
+    told = inputs(state=make_state(last_seq=39), history=talk)
+    packet = build(told, Budget(history_tokens=900, strategy="truncate"), COUNTER)
+    summed_up = build(told, Budget(history_tokens=900), COUNTER)
 
     assert packet.history[0].user_text.startswith("I plan a boat.")
     assert turn_tokens(packet.history[0], COUNTER) <= FIRST_TURN_TOKENS + 20
     assert packet.history[-1].seq == 39
+    shown = [turn.seq for turn in summed_up.history]
+    assert shown == list(range(shown[0], 40))
+    assert shown[0] > 1

@@ -9,7 +9,7 @@ from memory.sessions.summarizer import (
     fold,
     fold_due,
     gist_of,
-    important,
+    lasting_sentences,
     read_lines,
     sentences_of,
     summarize,
@@ -56,7 +56,7 @@ def test_a_question_is_no_statement(said):
     long = summary(said, *[f"The weather in the old town was rather nice {n} times." for n in range(10, 40)])
 
     assert long.count("Ana Lopez") + long.count("1150") <= 1
-    assert not important(make_turn(user_text=said, language="en"), LANGUAGES)
+    assert lasting_sentences([make_turn(user_text=said, language="en")], LANGUAGES) == []
 
 
 def test_a_forwarded_text_is_nobodys_statement():
@@ -180,10 +180,12 @@ def test_folding_moves_the_summary_on():
     assert fold(state, turns, LANGUAGES, COUNTER) is state
 
 
-def test_turns_with_decisions_are_important_and_chat_is_not():
-    """Priority retention asks this (004 phase 4)."""
-    assert important(make_turn(user_text="We agreed on the 14th of May.", language="en"), LANGUAGES)
-    assert not important(make_turn(user_text="haha, nice", language="en"), LANGUAGES)
+def test_decisions_outlive_chat_in_a_summary():
+    """Priority retention (004 phase 4) is of sentences: whole turns go oldest first."""
+    said = ("We agreed on the 14th of May.", "haha, nice")
+    turns = [make_turn(seq=n, user_text=text, language="en") for n, text in enumerate(said, 1)]
+
+    assert lasting_sentences(turns, LANGUAGES) == ["We agreed on the 14th of May."]
 
 
 def test_notes_with_other_numbers_are_not_compared_with_each_other(monkeypatch):

@@ -100,7 +100,7 @@ class Compactor:
         try:
             turns = await history(state)
             budget = self._budget.beside(reserved_tokens)
-            due = plan(state, turns, budget, self._counter, self._languages)
+            due = plan(state, turns, budget, self._counter)
             if due is None or await self._is_held(state.session_id, turns):
                 return state
             task, loops = await self._about(state)

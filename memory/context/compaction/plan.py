@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
-from memory.context.budget import FIRST_TURN_TOKENS, FLOOR_TURNS, MIN_TURNS, Budget
+from memory.context.budget import FLOOR_TURNS, MIN_TURNS, Budget
 from memory.context.transcript import turn_messages, turn_tokens
 from memory.ports import TokenCounter
-from memory.search.languages import Languages
-from memory.sessions.summarizer import important
 from memory.types import CompactionMark, ConversationTurn, SessionState
 
 Method = Literal["deterministic", "model", "truncation"]
@@ -18,8 +16,6 @@ Method = Literal["deterministic", "model", "truncation"]
 HOLD_TURNS: Final = 10
 """After an undo nothing is compacted for this many turns, or the undo would be undone by the next message."""
 
-_KEPT_PERCENT: Final = 25
-"""Share of the history after a compaction, in tokens and in messages, that older turns with decisions may take."""
 _FLOOR_PERCENT: Final = 75
 """Thirty turns stay when they take at most this share of the history, so that the next turn is not compacted again."""
 _SHRINK_PERCENT: Final = 60
@@ -39,7 +35,6 @@ class CompactionPlan:
     """The summary that they are merged with."""
     summary_max_tokens: int
     history_from_seq: int
-    kept_seqs: tuple[int, ...]
     tokens_before: int
     """History and summary before."""
     verbatim_tokens: int
@@ -61,16 +56,6 @@ class _Priced:
     turn: ConversationTurn
     tokens: int
     messages: int
-    shortened: bool = False
-    """True for a long first turn: only its beginning is shown, so the summary tells the rest."""
-
-
-def _priced(turns: Sequence[ConversationTurn], counter: TokenCounter) -> list[_Priced]:
-    """Return the turns with their cost in tokens where they are shown."""
-    window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in turns]
-    if len(window) > MIN_TURNS and window[0].turn.seq == 1 and window[0].tokens > FIRST_TURN_TOKENS:
-        window[0] = replace(window[0], tokens=FIRST_TURN_TOKENS, shortened=True)
-    return window
 
 
 def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
@@ -80,9 +65,7 @@ def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[Con
     """
     mark = state.compaction
     unique = {turn.seq: turn for turn in turns if turn.turn_id not in state.undone}
-    return [
-        unique[seq] for seq in sorted(unique) if mark is None or seq >= mark.history_from_seq or seq in mark.kept_seqs
-    ]
+    return [unique[seq] for seq in sorted(unique) if mark is None or seq >= mark.history_from_seq]
 
 
 def plan(
@@ -90,23 +73,22 @@ def plan(
     turns: Sequence[ConversationTurn],
     budget: Budget,
     counter: TokenCounter,
-    languages: Languages,
 ) -> CompactionPlan | None:
     """Return the turns to compact before the next model call, or None while the history fits (004 trigger).
 
     It cuts back to about 60 % of the history budget in one step, so that the prompt's beginning stays the same for many
     turns. The last `recency_window` messages stay, more while they are small, fewer when they are large, never fewer
-    than three turns. Of the older turns the newest that hold decisions, facts or preferences stay too, if short.
+    than three turns. What goes are the oldest, all of them: a turn that stayed amid them would stand without what was
+    said to it later, and may have been taken back there.
     """
-    window = _priced(verbatim(state, turns), counter)
+    shown = verbatim(state, turns)
+    window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in shown]
     tokens = sum(each.tokens for each in window)
     messages = sum(each.messages for each in window)
     if tokens <= budget.history_tokens and messages <= budget.max_history_messages:
         return None
     recent = _recent(window, budget)
-    old = window[: len(window) - len(recent)]
-    kept = _kept(old, budget, languages, _room(budget) - _sum(recent))
-    segment = [each for each in old if each not in kept or (each.shortened and not state.compaction)]
+    segment = window[: len(window) - len(recent)]
     if not segment:
         return None
     previous = _previous(state, window[0].turn.seq)
@@ -118,9 +100,8 @@ def plan(
         previous=previous,
         summary_max_tokens=_summary_room(before, _sum(segment), budget),
         history_from_seq=recent[0].turn.seq,
-        kept_seqs=tuple(each.turn.seq for each in kept),
         tokens_before=tokens + before,
-        verbatim_tokens=_sum(recent) + _sum(kept),
+        verbatim_tokens=_sum(recent),
     )
 
 
@@ -134,7 +115,6 @@ def mark_of(plan: CompactionPlan, compaction_id: str, summary: str, counter: Tok
         history_from_seq=plan.history_from_seq,
         summary=summary,
         summary_tokens=tokens,
-        kept_seqs=plan.kept_seqs,
     )
 
 
@@ -145,7 +125,6 @@ def truncation(plan: CompactionPlan, compaction_id: str, counter: TokenCounter) 
         history_from_seq=plan.history_from_seq,
         summary=plan.previous,
         summary_tokens=counter.count(plan.previous),
-        kept_seqs=plan.kept_seqs,
     )
 
 
@@ -158,48 +137,23 @@ def _recent(window: Sequence[_Priced], budget: Budget) -> list[_Priced]:
     """Return the newest turns that stay: three at least, thirty when they fit, the recency window if not too large."""
     tokens = messages = 0
     taken: list[_Priced] = []
-    goal_tokens, goal_messages = _goal(budget, 100 - _KEPT_PERCENT)
+    most_messages = budget.max_history_messages * budget.compact_to_percent // 100
     newest = window[-FLOOR_TURNS:]
     fits = _sum(newest) <= _room(budget) and sum(each.messages for each in newest) <= budget.max_history_messages
     floor = fits and len(window) > FLOOR_TURNS
     for each in reversed(window):
         tokens += each.tokens
         messages += each.messages
-        room = budget.compact_to_tokens if len(taken) < budget.recent_turns else goal_tokens
-        is_over = tokens > room or messages > goal_messages
+        is_over = tokens > budget.compact_to_tokens or messages > most_messages
         if len(taken) >= MIN_TURNS and is_over and not (floor and len(taken) < FLOOR_TURNS):
             break
         taken.append(each)
     return taken[::-1]
 
 
-def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages, room: int) -> list[_Priced]:
-    """Return of the old turns the session's first, shown shortened, and the newest that hold something lasting."""
-    kept: list[_Priced] = []
-    tokens, messages = _goal(budget, _KEPT_PERCENT)
-    tokens = min(tokens, room)
-    largest = tokens // 3
-    first = [each for each in old[:1] if each.turn.seq == 1]
-    for each in (*first, *reversed(old[len(first) :])):
-        most = tokens if each in first else min(largest, tokens)
-        if each.tokens > most or each.messages > messages:
-            continue
-        if each in first or important(each.turn, languages):
-            kept.append(each)
-            tokens -= each.tokens
-            messages -= each.messages
-    return sorted(kept, key=lambda each: each.turn.seq)
-
-
 def _room(budget: Budget) -> int:
     """Return the most tokens of history that a compaction leaves."""
     return budget.history_tokens * _FLOOR_PERCENT // 100
-
-
-def _goal(budget: Budget, percent: int) -> tuple[int, int]:
-    """Return tokens and messages: a share of the history's size after a cut."""
-    messages = budget.max_history_messages * budget.compact_to_percent // 100
-    return budget.compact_to_tokens * percent // 100, messages * percent // 100
 
 
 def _previous(state: SessionState, first_seq: int) -> str:
@@ -224,8 +178,7 @@ def _reason(tokens: int, messages: int, budget: Budget) -> str:
     return f"history of {messages} messages is over the limit of {budget.max_history_messages}"
 
 
-def gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the stretches that have to be read: the window's missing part, and each kept turn that is missing."""
+def gap(held: Collection[int], first: int, last: int) -> tuple[int, int] | None:
+    """Return the stretch that has to be read, the window's missing part; None where all is held."""
     missing = [seq for seq in range(first, last + 1) if seq not in held]
-    window = [(missing[0], missing[-1])] if missing else []
-    return window + [(seq, seq) for seq in kept if seq not in held and seq < first]
+    return (missing[0], missing[-1]) if missing else None
