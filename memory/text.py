@@ -139,6 +139,23 @@ def whole_sentences(text: str) -> list[str]:
     return [piece for start, end in pairwise(ends) if (piece := text[start:end].strip())]
 
 
+def first_sentences(text: str, most: int) -> str:
+    """The first sentences of a text, whole, in so many characters; of one that is longer its beginning.
+
+    >>> first_sentences("Paid. The rest is due in May.", 20)
+    'Paid.'
+    """
+    kept = ""
+    for each in whole_sentences(text):
+        if kept and len(kept) + 1 + len(each) > most:
+            break
+        kept = f"{kept} {each}".lstrip()
+    if len(kept) <= most:
+        return kept
+    head = kept[: max(0, most - len(" …"))]
+    return f"{head[: head.rfind(' ') if ' ' in head else None]} …"[: max(0, most)]
+
+
 def last_sentences(text: str, most: int) -> str:
     """The last sentences of a text, in so many characters; of one that is longer its end."""
     kept = ""

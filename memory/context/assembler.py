@@ -139,7 +139,7 @@ class Assembler:
         titles = await self._tier(
             "last_conversation", errors, lambda: session_lines(self._store.db, remembered.ledger), NO_TITLES
         )
-        told = partial(self._earlier.told, alone=alone, silent=silent, notes=remembered.block.lines.values())
+        told = partial(self._earlier.told, scope=scope, silent=silent, notes=remembered.block.lines.values())
         days = await self._tier(
             "today", errors, lambda: told(state, titles, remembered.then, now_ms, zone), NO_SESSIONS
         )
@@ -147,7 +147,7 @@ class Assembler:
             "summary",
             errors,
             lambda: self._earlier.reading(
-                state, titles.get(state.session_id), remembered.block.mark, remembered.then, silent
+                state, titles.get(state.session_id), remembered.block.mark, remembered.then, scope=scope, silent=silent
             ),
             UNREAD,
         )

@@ -31,7 +31,7 @@ from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, to_do
 from memory.packets import ConversationContextPacket, JobProgress, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.sessions.summarizer import HEADER, without_lines
-from memory.text import last_sentences
+from memory.text import first_sentences, last_sentences
 from memory.types import ConversationTurn, OpenLoop, PendingClarification, SessionState
 
 __all__ = [
@@ -199,7 +199,8 @@ def _summary(
     summary = compaction.summary if compaction else inputs.state.rolling_summary
     words, reading = NoteWords.of(notes), inputs.reading
     task = compaction.current_task if compaction and not notes and not reading.standing else ""
-    part.offer_lines([reading.standing, f"At work on: {task}" if task else ""], counter)
+    standing = clip_to_tokens(reading.standing, part.budget - 1, counter, first_sentences)
+    part.offer_lines([standing, f"At work on: {task}" if task else ""], counter)
     if summary.startswith(HEADER):
         said = " ".join(" ".join(f"{turn.user_text} {turn.assistant_text}" for turn in shown).split())
         summary = without_lines(

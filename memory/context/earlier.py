@@ -10,16 +10,16 @@ from typing import Final
 
 from memory.context.repeats import NoteWords, speaks_of, word_keys
 from memory.context.transcript import clip, local_moment
-from memory.keeper.session_lines import SessionLine
+from memory.keeper.session_lines import SessionLine, is_elsewhere, played_elsewhere
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment, model_line
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.undo import as_of
-from memory.ledger.views import forgotten_words, is_story, to_do
+from memory.ledger.views import Scope, forgotten_words, is_story, to_do
 from memory.search.terms import calendar_words, split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
-from memory.text import asks_at_the_end, last_sentences, whole_sentences
+from memory.text import asks_at_the_end, first_sentences, last_sentences, whole_sentences
 from memory.types import BY_CLOCK, ConversationTurn, NotesMark, SessionState
 from memory.zones import zone_of
 
@@ -95,24 +95,25 @@ class EarlierSessions:
         now_ms: int,
         time_zone: str,
         *,
-        alone: bool,
+        scope: Scope,
         silent: Collection[str] = (),
         notes: Collection[str] = (),
     ) -> tuple[list[str], list[str]]:
         """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
-        Nothing for a session `alone`. What of them the `ledger` contradicts is left out, and each sentence that the
-        `notes` of the prompt tell; a title alone helps nobody. Of the latest, one that nobody read is told by its main
-        matter, else by how it began, unless a `silent` turn or mere talk did; without a keeper and notes all are. Where
-        the latest of all ended with a question, that is told word for word: the next message may answer it.
+        Nothing in the `scope` of one session. What of them the `ledger` contradicts is left out, another persona's
+        story, and each sentence that the `notes` of the prompt tell; a title alone helps nobody. Of the latest, one
+        that nobody read is told by its main matter, else by how it began, unless a `silent` turn or mere talk did;
+        without a keeper and notes all are. Where the latest of all ended with a question, that is told word for word:
+        the next message may answer it.
         """
-        if alone:
+        if scope.session_id is not None:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
         latest = others[:1]
-        told = [lines[row.session_id] for row in others if row.session_id in lines]
-        standings = await self._standing([line for line in told if line.standing], ledger)
+        told = [line for row in others if (line := lines.get(row.session_id)) and line.standing]
+        standings = await self._standing(told, ledger, scope)
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
@@ -126,7 +127,8 @@ class EarlierSessions:
                 stands, *then = line.partition(SINCE_THEN)
                 new = " ".join(words.unsaid(whole_sentences(stands)))
                 texts[row] = _told(lines.get(row.session_id), {row.session_id: "".join((new, *then)) if new else ""})
-        asked = [await self._asked(row, ledger, silent) for row in latest]
+        hidden = {each for row in latest for each in played_elsewhere(lines.get(row.session_id), ledger, scope)}
+        asked = [await self._asked(row, ledger, hidden.union(silent)) for row in latest]
         dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]
         said = [
             (row.last_turn_at_ms, f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}")
@@ -136,11 +138,13 @@ class EarlierSessions:
         midnight_ms = midnight_of(now_ms, time_zone)
         return [line for at, line in said if at >= midnight_ms], [line for at, line in said if at < midnight_ms]
 
-    async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger) -> Mapping[str, str]:
-        """Where sessions stand by the ledger, reckoned once as long as neither changes."""
+    async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger, scope: Scope) -> Mapping[str, str]:
+        """Where sessions stand by the ledger, reckoned once as long as neither changes; none that is told elsewhere."""
+        lines = [line for line in lines if not is_elsewhere(line, ledger, scope)]
         if not lines:
             return {}
         forgotten = forgotten_words(await self._ledgers.read(ledger.conversation_id))
+        forgotten += [note.text for note in ledger if is_story(note) and note.persona != scope.persona]
         key = (ledger.conversation_id, ledger.version, ledger.epoch, *forgotten, *lines)
         if key not in self._standings:
             changes = await self._ledgers.after(ledger.conversation_id, min(line.written_at_ms for line in lines))
@@ -155,6 +159,8 @@ class EarlierSessions:
         line: SessionLine | None,
         mark: NotesMark | None,
         ledger: Ledger,
+        *,
+        scope: Scope,
         silent: Collection[str],
     ) -> SessionReading:
         """Where this session stands, in place of the turns that are folded; the same as long as its block is.
@@ -165,13 +171,13 @@ class EarlierSessions:
         if line is None or not line.standing:
             return UNREAD
         folded_seq = state.compaction.history_from_seq - 1 if state.compaction else state.summarized_through_seq
-        key = (line.session_id, mark, folded_seq, ledger.epoch, *sorted(silent))
+        key = (line.session_id, mark, folded_seq, ledger.epoch, scope, *sorted(silent))
         if key not in self._readings:
             first = line.read_through_seq + 1
             turns = await self._store.turns_between(line.session_id, first, folded_seq) if first <= folded_seq else []
-            noted = {turn_id for note in ledger for turn_id in note.turn_ids}
+            noted = {turn_id for note in ledger for turn_id in note.turn_ids} | played_elsewhere(line, ledger, scope)
             left = (f"{each.user_text} {each.assistant_text}" for each in turns if each.turn_id not in noted)
-            standing = (await self._standing([line], ledger))[line.session_id]
+            standing = (await self._standing([line], ledger, scope)).get(line.session_id, "")
             self._readings[key] = SessionReading(one_line(standing), one_line(" ".join(left)))
             while len(self._readings) > CACHED_SESSIONS:
                 self._readings.popitem(last=False)
@@ -219,7 +225,7 @@ def is_read(line: SessionLine | None) -> bool:
 def _told(line: SessionLine | None, standings: Mapping[str, str]) -> str:
     """Where a session stands, behind the keeper's title; "" for nothing, a title alone too."""
     standing = standings.get(line.session_id, "") if line else ""
-    return f"{_named(line.title)}: {one_line(clip(standing, STANDING_CHARS))}" if line and standing else ""
+    return f"{_named(line.title)}: {first_sentences(one_line(standing), STANDING_CHARS)}" if line and standing else ""
 
 
 def _named(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from memory.ledger.types import Ledger
-from memory.ledger.views import forgotten_turns
+from memory.ledger.views import Scope, forgotten_turns, is_story
 from memory.ports import Database, Row, Statement
 
 
@@ -35,6 +35,26 @@ class SessionLine:
 def without(line: SessionLine, turn_ids: Collection[str]) -> SessionLine:
     """The line, or one that says nothing where it rests on one of these turns."""
     return line if set(turn_ids).isdisjoint(line.turn_ids) else replace(line, title="", standing="")
+
+
+def played_elsewhere(line: SessionLine | None, ledger: Ledger, scope: Scope) -> frozenset[str]:
+    """The turns of a session that tell the story of another persona than that of the scope, and nothing real.
+
+    Such are those on which its notes rest alone, and text that was played in a session that has some.
+    """
+    if line is None:
+        return frozenset()
+    stories = [note for note in ledger if is_story(note) and note.session_id == line.session_id]
+    if not any(note.persona != scope.persona for note in stories):
+        return frozenset()
+    here = (note for note in ledger if not is_story(note) or note.persona == scope.persona)
+    told = {turn_id for note in here for turn_id in note.turn_ids}
+    return frozenset([*line.worked_on, *(turn_id for note in stories for turn_id in note.turn_ids)]) - told
+
+
+def is_elsewhere(line: SessionLine, ledger: Ledger, scope: Scope) -> bool:
+    """Whether title and standing rest on nothing but another persona's story: they are told there."""
+    return bool(line.turn_ids) and played_elsewhere(line, ledger, scope).issuperset(line.turn_ids)
 
 
 def put_session_line(line: SessionLine) -> Statement:

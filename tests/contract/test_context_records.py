@@ -899,6 +899,43 @@ async def test_what_a_keeper_read_is_summed_up_in_its_words(store, desk):
     assert stable_text(await gatherer.packet(state, "hi", now_ms=NOW_MS)) == stable_text(read)
 
 
+@pytest.mark.parametrize("is_folded", [True, False])
+@pytest.mark.parametrize(("persona", "is_told"), [("storyteller", True), ("assistant", False)])
+async def test_where_a_story_stands_is_told_to_its_own_persona_alone(store, desk, persona, is_told, is_folded):
+    """“At the school of witches I am professor Salseparrilha” was the plain assistant's summary in a trial.
+
+    Neither in place of the messages that are cut, nor of an earlier session; the question of its last turn, too.
+    """
+    mark = CompactionMark(compaction_id="c_1", history_from_seq=3, summary="", summary_tokens=0)
+    played = ["good evening professor, my cauldron ran away", "I promise three frogs", "I pay the goblin"]
+    kept = {"compaction": mark if is_folded else None}
+    state = await desk.session("s_1", played, ended_at_ms=NOW_MS - HOUR_MS, answer="Where is your broom?", **kept)
+    story = {"persona": "storyteller", "session_id": "s_1", "turn_ids": ("s_1_2",), "about": "School of witches"}
+    await note(store, Add(kind="story", text="You owe Corva three frogs", note_id="n_1", fields=story))
+    standing, turn_ids = "I am professor Salseparrilha.", ("s_1_1", "s_1_2", "s_1_3")
+    line = SessionLine("s_1", "tg:1:1:0", "Witches", standing, turn_ids, 3, written_at_ms=NOW_MS, worked_on=turn_ids)
+    await store.db.write(put_session_line(line))
+    state = state if is_folded else await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    occasion = Occasion(scope=Scope(persona=persona))
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS, occasion=occasion)
+
+    assert (standing in stable_text(packet)) is is_told
+    assert ("broom" in stable_text(packet)) is (is_told and not is_folded)
+
+
+async def test_of_where_a_mixed_talk_stands_only_the_sentence_on_a_story_is_left_out(store, desk):
+    """Real turns bear the rest out."""
+    await desk.session("s_1", ["the tiler comes", "I promise three frogs"], ended_at_ms=NOW_MS - HOUR_MS)
+    story = {"persona": "storyteller", "session_id": "s_1", "turn_ids": ("s_1_2",), "about": "School of witches"}
+    await note(store, Add(kind="story", text="You owe Corva three frogs", note_id="n_1", fields=story))
+    standing = "The tiler comes in March. You owe three frogs to Corva."
+    line = SessionLine("s_1", "tg:1:1:0", "Both", standing, ("s_1_1", "s_1_2"), 2, written_at_ms=NOW_MS)
+    await store.db.write(put_session_line(line))
+    packet = await assembler(store).packet(await desk.session("s_9", [], ended_at_ms=NOW_MS), "hi", now_ms=NOW_MS)
+
+    assert packet.today.endswith("Both: The tiler comes in March.")
+
+
 async def test_an_undo_brings_the_turns_back_and_holds(store, desk):
     """The previous mark is restored, the record says so, and the next message does not compact again."""
     state, turns = await long_session(desk, store)
