@@ -68,7 +68,7 @@ async def test_one_note_rings_a_day_before_and_an_hour_before(api, model, bot_he
     assert "Today\n1. The operation (⏰ 13:00 and tomorrow at 07:00, for 08:00)" in listed
 
     await bot.passes(hours=3)
-    await tap(api, "Done", "Done: The operation", on=await shows(api, "⏰ The operation (tomorrow at 08:00)"))
+    await tap(api, "Done", "Okay: The operation", on=await shows(api, "⏰ The operation (tomorrow at 08:00)"))
     assert "The operation (at 08:00, ⏰ 07:00)" in (await reply(api, "/reminders")).text
     await bot.passes(hours=18)
     await shows(api, "⏰ The operation (today at 08:00)")
