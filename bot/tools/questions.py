@@ -20,9 +20,9 @@ LOG_IN, LOG_OUT = "tool_log_in", "tool_log_out"
 
 
 def named(call: CallRow) -> str:
-    """Return how a call's tool is called in a sentence: its server, then itself."""
+    """Return how a call's tool is called in a sentence: its server, then itself: `board: move card`."""
     title = shorten(visible(call.title), 60)
-    return f"{call.server} → {title}" if call.server else title
+    return f"{call.server}: {title.replace('_', ' ')}" if call.server else title
 
 
 def details(call: CallRow) -> str:
@@ -54,12 +54,14 @@ def consent(
 ) -> OutgoingMessage:
     """Return the question whether a tool may be used; `before` is its allowed form from before it changed.
 
-    `spared` says that an [Always] would have spared it.
+    `spared` says that an [Always] would have spared it; where none would, somebody else's words may be behind it.
     """
     payload = {"call_id": call.call_id, "runs": 0, "spared": spared and not again}
     lines = [replies.say("tool_ask", tool=named(call)), details(call)]
     if again:
         lines = [replies.say("tool_ask_again", tool=named(call)), details(call)]
+    elif not spared:
+        lines += ["", replies.say("tool_ask_behind")]
     if before:
         lines += ["", replies.say("tool_changed"), *difference(before, now)]
     once = Button(replies.say("tool_once"), ONCE, payload)

@@ -174,7 +174,7 @@ async def test_a_call_whose_server_was_being_started_is_made_once(live, effects,
         point = "" if label else "tool_planned"
         await life.act(point, lambda number=number: life.api.people.says(PERSON, f"please write {number}"))
         if label:
-            question = await life.shows("May I use files → write?")
+            question = await life.shows("May I use files: write?")
             await life.act("tool_planned", lambda question=question: life.presses(label, question))  # noqa: B023
         await life.api.until(lambda number=number: life.said("All done.") == number + 1)
         assert effects.count("/write") == number

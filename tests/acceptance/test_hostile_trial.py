@@ -67,8 +67,9 @@ async def test_words_of_a_page_and_of_a_server_do_nothing_without_a_tap(api, mod
 
         await reply(api, f"please read {url}/recipe")
         leak = await shows(api, "/take?notes=Lena+lives+in+Aarhus")
-        await shows(api, "May I use hostile → write?")
-        look = await shows(api, "May I use hostile → look?")
+        await shows(api, "May I use hostile: write?")
+        look = await shows(api, "May I use hostile: look?")
+        assert "A page's or another tool's words came before this" in look.text
         await tap(api, "Once", on=look)
         await api.until(lambda: effects.count("/look") == 1)
         await bot.settled()

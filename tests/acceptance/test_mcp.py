@@ -104,11 +104,12 @@ async def test_without_trust_a_claim_to_read_only_is_asked_about(api, model, bot
     await known(api)
     model.reply = calling(LOOK)
     await reply(api, "please look")
-    question = await shows(api, "May I use files → look?")
+    question = await shows(api, "May I use files: look?")
+    assert "came before this" not in question.text
 
     assert effects.count("/look") == 0
     await tap(api, "Once", on=question)
-    await shows(api, "✓ Done: files → look")
+    await shows(api, "✓ Done: files: look")
     assert effects.count("/look") == 1
 
 
@@ -129,12 +130,12 @@ async def test_a_hostile_server_gets_nothing_without_a_tap(  # noqa: PLR0917 - a
     write = ToolCall("hostile__write", {"path": "x"}, "c3")
     model.reply = calling(write)
     await reply(api, "please write")
-    await tap(api, "Always", on=await shows(api, "May I use hostile → write?"))
-    await shows(api, "✓ Done: hostile → write")
+    await tap(api, "Always", on=await shows(api, "May I use hostile: write?"))
+    await shows(api, "✓ Done: hostile: write")
 
     model.reply = calling(look)
     await reply(api, "please look")
-    question = await shows(api, "May I use hostile → look?")
+    question = await shows(api, "May I use hostile: look?")
     obeyed = []
 
     def obeys(messages):
@@ -178,8 +179,8 @@ async def test_a_server_that_hangs_or_dies_costs_one_result(  # noqa: PLR0917 - 
     model.reply = calling(ToolCall(f"files__{how}", {}, "c1"))
     await reply(api, f"please {how}")
 
-    await tap(api, "Once", on=await shows(api, f"May I use files → {how}?"))
-    await shows(api, f"I was about to use files → {how}")
+    await tap(api, "Once", on=await shows(api, f"May I use files: {how}?"))
+    await shows(api, f"I was about to use files: {how}")
     assert effects.count(f"/{how}") == 1
 
     await asyncio.sleep(2.1)
@@ -195,8 +196,8 @@ async def test_a_server_that_died_meanwhile_is_started_again_and_nobody_is_asked
     await known(api)
     model.reply = calling(WRITE)
     await reply(api, "please write")
-    await tap(api, "Always", on=await shows(api, "May I use files → write?"))
-    await shows(api, "✓ Done: files → write")
+    await tap(api, "Always", on=await shows(api, "May I use files: write?"))
+    await shows(api, "✓ Done: files: write")
     guards = {int(each.name) for each in (bot.folder / "continuity.db.servers").iterdir()}
     for pid in (pid for pid, (parent, _) in processes().items() if parent in guards):
         os.kill(pid, signal.SIGKILL)
@@ -277,7 +278,7 @@ async def test_what_the_operator_switched_off_is_nobodys(api, model, bot_here, c
     await known(api)
     model.reply = calling(WRITE)
     await reply(api, "please write")
-    question = await shows(api, "May I use files → write?")
+    question = await shows(api, "May I use files: write?")
 
     services = bot.app.services
     off = [services.shelf.choices.choose(EVERYBODY, "off", name=name) for name in ("server:files", "add")]
