@@ -210,11 +210,11 @@ def _summary(
 
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
-    """Take the lines of the block, which always stay the same, then events and changes of the notes."""
+    """Take the lines of the block, which always stay the same, then events, the latest first, and changes of notes."""
     block = inputs.block
     lasting = block.lasting if block.open or not block.more_line else (*block.lasting, block.more_line)
     sections: tuple[tuple[_Section, Sequence[str]], ...] = (
-        ("lasting", lasting), ("events", inputs.since.events), ("changed", inputs.since.changed),
+        ("lasting", lasting), ("events", inputs.since.events[::-1]), ("changed", inputs.since.changed),
     )  # fmt: skip
     for section, lines in sections:
         for line in lines:
@@ -299,7 +299,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
         "threads": "\n".join(parts["threads"].values),
         "notes_mark": inputs.block.mark,
         "notes_changed": "\n".join(of_notes["changed"]),
-        "notes_events": "\n".join(of_notes["events"]),
+        "notes_events": "\n".join(reversed(of_notes["events"])),
         "today": "\n".join(reversed(parts["today"].values)),
         "last_conversation": "\n".join(reversed(parts["last_conversation"].values)),
         "retrieved": tuple(parts["retrieved"].values),

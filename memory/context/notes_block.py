@@ -276,7 +276,8 @@ def since(
         if was_news and not note.is_open:
             changed.append(f"#{number} ({note.status}){_goes_on(note, ledger)}")
             continue
-        says_all = number in came and (not note.is_open or {each.verb for each in done} == {"ring"})
+        is_rung_alone = {each.verb for each in done} == {"ring"}
+        says_all = number in came and (not note.is_open or is_rung_alone or line in came[number])
         changed += [] if says_all else [_short(block, note, ledger, now_ms) + _moved_ring(note, done, now_ms, zone)]
     return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
 
@@ -303,10 +304,11 @@ def _stood(block: Block, number: int) -> str:
 def since_taken(
     block: Block, ledger: Ledger, changes: Sequence[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int
 ) -> Since:
-    """The events of a block that is taken now: those of notes that its lines do not tell."""
+    """The events of a block that is taken now: rings, which the next message may answer, and what no line tells."""
     zone = block.mark.time_zone if block.mark else "UTC"
     came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
-    untold = {number: line for number, line in came.items() if number not in block.lines}
+    rang = {change.number for change in changes if change.verb == "ring"}
+    untold = {number: line for number, line in came.items() if number not in block.lines or number in rang}
     return Since(events=tuple(untold.values()), numbers=frozenset(untold))
 
 

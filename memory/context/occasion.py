@@ -10,7 +10,7 @@ from memory.context.transcript import NOBODY
 from memory.ledger.types import NoteChange
 from memory.ledger.views import EVERYTHING, Scope
 from memory.packets import RetrievedItem
-from memory.types import ConversationTurn, SessionState
+from memory.types import BY_CLOCK, ConversationTurn, SessionState
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +90,13 @@ async def speakers(said: Iterable[ConversationTurn | RetrievedItem], occasion: O
     except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
         log.warning("the names of a group are left out of the packet: %s", error)
         return NOBODY
+
+
+def heard_ms(turns: Iterable[ConversationTurn], answered_ms: int) -> int:
+    """When the person was answered last, by these turns: a task's run behind that told them nothing of other rings."""
+    said = sorted((turn.created_at_ms, turn.action_name == BY_CLOCK) for turn in turns)
+    own = [at_ms for at_ms, is_run in said if not is_run]
+    return own[-1] if own and said[-1][1] else answered_ms
 
 
 def without_ring(changes: Iterable[NoteChange], rung: int) -> list[NoteChange]:

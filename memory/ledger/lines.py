@@ -26,6 +26,8 @@ CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
 EVENT_DEEDS: Final = 2
 KNOWN_CHARS: Final = 60
 """Characters of a note's text in the line of an event, or where a prompt tells it: its number tells the rest."""
+RANG_CHARS: Final = 160
+"""The same of what rang: the next message may answer it, and where it rang stands in no message."""
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
 NEAR_DAYS: Final = 300
@@ -181,10 +183,20 @@ def events(
     found: dict[int, str] = {}
     for number, done in by_note(change for change in changes if change.at_ms > answered_ms).items():
         note = ledger.find(number)
-        deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
-        if note is not None and belongs(note, scope) and deeds:
-            found[number] = f"#{number} {shorten(note.text, KNOWN_CHARS)}: {', '.join(deeds[-EVENT_DEEDS:])}"
+        if note is not None and belongs(note, scope) and (line := _event(note, done, now_ms, zone)):
+            found[number] = line
     return dict(list(found.items())[-MOST_EVENTS:])
+
+
+def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
+    """The line of a note's deeds, and how it stands where a change was taken back: the messages tell that change."""
+    deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
+    rang = any(change.verb == "ring" for change in done)
+    most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
+    line = f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds[-EVENT_DEEDS:])}"
+    is_undone = any(change.verb == "undo" and change.hand == "person" for change in done)
+    now = f"; now {model_line(note, now_ms, zone, brief=True)}" if is_undone else ""
+    return line + now if deeds else ""
 
 
 def _deed(change: NoteChange, now_ms: int, zone: str) -> str:

@@ -35,7 +35,7 @@ from memory.testing import (
     make_turn,
     open_memory,
 )
-from memory.types import CARE, CompactionMark, SessionState, ToolCall
+from memory.types import BY_CLOCK, CARE, CompactionMark, SessionState, ToolCall
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()
@@ -346,6 +346,50 @@ async def test_what_a_tool_did_is_not_told_twice(store, desk):
     assert (packet.notes_changed, packet.notes_events) == ("", "")
 
 
+async def test_what_rang_stands_before_the_first_message_of_a_new_session_with_its_words(store, desk):
+    """“How did the operation go?” rang at 21:00 and was answered at 21:08 with “beautifully!” (a trial)."""
+    asks = "So, how did it go with your mother's operation on both of her eyes at the hospital?"
+    ring = {"rings_from": "2026-03-04T15:30", "time_zone": "UTC", "owner": "assistant"}
+    await note(store, Add(kind="promise", text=asks, note_id="n_1", fields=ring))
+    await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    await note(store, RING, hand="operator", at_ms=NOW_MS + HOUR_MS // 2)
+    state = await desk.session("s_2", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "beautifully!", now_ms=NOW_MS + HOUR_MS)
+
+    assert packet.notes_events == f"#1 {asks}: rang at 15:30"
+    assert asks in packet.threads
+
+
+async def test_what_rang_before_a_tasks_run_stands_before_the_next_message_still(store, desk):
+    """The run was told of it, and had nothing to say to it: the person answers the ring."""
+    await note(store, BINS)
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    state = marked(state, (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).notes_mark)
+    await note(store, RING, hand="operator", at_ms=NOW_MS + HOUR_MS // 2)
+    ran = NOW_MS + HOUR_MS
+    run = make_turn(turn_id="s_1_2", session_id="s_1", seq=2, action_name=BY_CLOCK, created_at_ms=ran)
+    await store.db.write(insert_turn(run, "d"))
+    state = state.model_copy(update={"last_seq": 2, "turn_count": 2, "last_turn_at_ms": ran})
+    packet = await assembler(store).packet(state, "done", now_ms=NOW_MS + 2 * HOUR_MS)
+
+    assert packet.notes_events == "#1 Bins: rang at 15:30"
+
+
+async def test_what_was_taken_back_says_how_the_note_stands_now(store, desk):
+    """The messages tell the change still, and the block the note before it: which holds, nobody knew (a trial)."""
+    await note(store, BINS)
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    state = marked(state, (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).notes_mark)
+    await note(store, Change(number=1, fields={"text": "Both bins"}), hand="model", cause="s_1_1", at_ms=NOW_MS + 1)
+    ledgers = Ledgers(store.db)
+    undone = Actor("person", NOW_MS + 60_000, "b_1")
+    await ledgers.undo("tg:1:1:0", (await ledgers.since("tg:1:1:0", 1)), undone)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
+
+    assert packet.notes_events.startswith("#1 Bins: taken back at 15:01; now #1 task: Bins")
+    assert packet.notes_changed == ""
+
+
 async def test_what_rang_and_was_tapped_is_told_once_with_its_time_then_as_it_stands(store, desk):
     """An event of the moment between two answers; behind the next one only the note's line says how it is."""
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
@@ -373,7 +417,7 @@ async def test_what_rang_and_was_tapped_is_told_once_with_its_time_then_as_it_st
 
 
 async def test_a_session_begins_with_the_events_that_its_notes_do_not_tell(store, desk):
-    """What was ticked off since stands in no block; that a reminder rang its line says. /fresh hears of neither."""
+    """What was ticked off since stands in no block; what rang the message may answer. /fresh hears of neither."""
     await desk.session("s_0", ["hello"], ended_at_ms=NOW_MS)
     await note(store, BINS)
     await note(store, Add(kind="task", text="Call Ana", note_id="n_2"))
@@ -384,7 +428,9 @@ async def test_a_session_begins_with_the_events_that_its_notes_do_not_tell(store
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + 24 * HOUR_MS)
     apart = state.model_copy(update={"isolated": True})
 
-    assert packet.notes_events == "#2 Call Ana: ticked off on Wed 4 Mar 16:00"
+    assert packet.notes_events.splitlines() == [
+        "#1 Bins: rang on Wed 4 Mar 15:30", "#2 Call Ana: ticked off on Wed 4 Mar 16:00",
+    ]  # fmt: skip
     assert "rang Wed 4 Mar 15:30" in packet.threads
     assert (await assembler(store).packet(apart, "hi", now_ms=NOW_MS + 24 * HOUR_MS)).notes_events == ""
 
