@@ -49,7 +49,7 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
     found = ringing(ledger, now_ms)
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
-    waiting = [note for note in found if note.rings_at_ms is None]
+    waiting = [note for note in found if note.rings_at_ms is None and not note.is_paused]
     days = by_day(found[len(waiting) :], now_ms, RINGS)
     return Listing(
         head=say_in(ledger.conversation_id, "reminders_head"),

@@ -22,7 +22,6 @@ from memory.ledger.types import (
     Note,
     NoteChange,
     Occurrence,
-    OccurrenceState,
     Operation,
     Outcome,
     Refusal,
@@ -293,14 +292,16 @@ def _date_taken_back(note: Note, local: str) -> Occurrence | None:
 
 
 def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
-    if not _is_date(note, operation.occurrence):
-        return Refusal("date", note.number, operation.occurrence)
-    if operation.to_ms is not None and operation.to_ms <= by.at_ms:
+    local, to_ms = operation.occurrence, operation.to_ms
+    if not _is_date(note, local):
+        return Refusal("date", note.number, local)
+    if to_ms is not None and to_ms <= by.at_ms:
         return Refusal("past", note.number)
-    date = series.left_out(note, operation.occurrence)
-    if operation.to_ms is not None:
-        state: OccurrenceState = "snoozed" if date.state == "passed" else "moved"
-        date = Occurrence(original_local=operation.occurrence, moved_to_ms=operation.to_ms, state=state)
+    date = series.left_out(note, local)
+    if note.repeats and date.state == "left_out" and to_ms == series.at_ms_of(local, note.time_zone):  # as it would be
+        return written(ledger, note, {"occurrences": note.without(local)}, "change", by)
+    if to_ms is not None:
+        date = date.model_copy(update={"moved_to_ms": to_ms, "state": "snoozed" if date.state == "passed" else "moved"})
     return written(ledger, note, _dated(note, date), "change", by)
 
 
@@ -324,7 +325,7 @@ _WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {
 
 
 def _is_date(note: Note, local: str) -> bool:
-    return any(each.original_local == local for each in note.occurrences) or series.has_date(note, local)
+    return series.has_date(note, local) or any(each.original_local == local for each in note.occurrences)
 
 
 def _dated(note: Note, occurrence: Occurrence) -> dict[str, Any]:

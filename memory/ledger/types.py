@@ -130,6 +130,10 @@ class Note(Contract):
         """Whether its words were erased."""
         return self.text == NO_WORDS
 
+    def without(self, local: str) -> tuple[Occurrence, ...]:
+        """The dates but the one that the rule has at this local time."""
+        return tuple(each for each in self.occurrences if each.original_local != local)
+
     @property
     def is_paused(self) -> bool:
         """Whether the person put it off without a day: a series rests until they say that it goes on."""

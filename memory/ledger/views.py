@@ -235,14 +235,14 @@ def to_ring(notes: Iterable[Note]) -> list[Note]:
 
 
 def ringing(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """The list of /reminders: notes that rang and are not done, then those that ring still, the earliest first."""
-    stand = standing(notes)
-    return [*rang_last(stand, now_ms), *to_ring(stand)]
+    """The list of /reminders: notes that rang and are not done, those to ring, the earliest first, then the paused."""
+    stand = [note for note in standing(notes) if is_reminder(note, now_ms)]
+    return [*rang_last(stand, now_ms), *to_ring(stand), *(note for note in stand if note.is_paused)]
 
 
 def rang_last(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes that rang, ring no more and are not done; an event, until it has been."""
-    return [note for note in standing(notes) if note.rings_at_ms is None and is_reminder(note, now_ms)]
+    return [n for n in standing(notes) if n.rings_at_ms is None and not n.is_paused and is_reminder(n, now_ms)]
 
 
 def waits_for_word(note: Note) -> bool:

@@ -22,7 +22,7 @@ from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.headings import by_heading
 from memory.ledger.lines import model_line
-from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
+from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
 from memory.ledger.views import agenda, breakdown, ringing, to_do
 from memory.testing import START_MS
 
@@ -372,6 +372,33 @@ def test_a_question_to_the_person_is_no_matter_of_theirs():
     assert "1. How did the operation go? (I reminded you" in said
 
 
+def test_a_date_that_is_back_at_its_own_hour_is_no_exception_any_more():
+    """Left out, then wanted after all: the rule has it again, and no line tells of it."""
+    bins = {"rings_from": "2023-11-16T17:00", "repeats": "FREQ=WEEKLY;BYDAY=TH", "time_zone": "UTC"}
+    at_ms = series.at_ms_of("2023-11-23T17:00", "UTC")
+    off, back = (
+        Move(number=1, occurrence="2023-11-23T17:00", to_ms=None),
+        Move(number=1, occurrence="2023-11-23T17:00", to_ms=at_ms),
+    )
+    ledger, _ = apply_all(ledger_of(task("Stocktake", **bins)), [off, back], BY)
+
+    assert ledger.notes[1].occurrences == ()
+    assert note_line(ledger.notes[1], START_MS, "UTC") == "Stocktake (⏰ every Thursday at 17:00)"
+
+
+def test_a_paused_series_waits_for_no_word():
+    """It rang yesterday and rests until told: it stands behind what rings, not under what rang."""
+    feed = task("Feed the sourdough", rings_from="2023-11-13T21:00", repeats="FREQ=DAILY", time_zone="UTC")
+    rang = Ring(number=1, occurrence="2023-11-13T21:00", rings_at_ms=series.at_ms_of("2023-11-13T21:00", "UTC"))
+    rest = Change(number=1, fields={"snoozed_until_ms": UNTIL_TOLD_MS})
+    ledger, _ = apply_all(ledger_of(feed, task("Flour", rings_from="2023-11-15T08:00")), [rang, rest], BY)
+
+    said = page(reminder_list(ledger, START_MS, "UTC")).text
+    assert "Already rang" not in said
+    assert said.index("1. Flour") < said.index("2. Feed the sourdough (paused)")
+    assert "already reminded" not in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+
+
 def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     """Right after a night the one message of a session has no title yet."""
     said = status_text(ChatStatus("", 1, ledger_of()), START_MS, "UTC")
@@ -428,10 +455,10 @@ def test_loops_say_where_dates_are_that_are_further_ahead():
     )
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
-    assert "Dates further" not in page(listed).text
-    assert "Dates further ahead are in /memory.\n\nTap a number" in page(listed, 6).text
+    assert "More dates" not in page(listed).text
+    assert "More dates to come are in /memory.\n\nTap a number" in page(listed, 6).text
     assert (
-        loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\nDates further ahead are in /memory."
+        loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\nMore dates to come are in /memory."
     )
 
 

@@ -347,7 +347,7 @@ No date
 Story: The captain
 19. The ship lies off Tortuga
 
-Dates further ahead are in /memory.
+More dates to come are in /memory.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -477,7 +477,7 @@ Ohne Termin
 Geschichte: The captain
 19. Das Schiff liegt vor Tortuga
 
-Spätere Termine stehen in /memory.
+Weitere Termine stehen in /memory.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -607,7 +607,7 @@ Sin fecha
 Historia: The captain
 19. El barco está frente a Tortuga
 
-Las fechas más lejanas están en /memory.
+Hay más fechas en /memory.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -737,7 +737,7 @@ Sans date
 Histoire : The captain
 19. Le navire est au large de Tortuga
 
-Les dates plus lointaines sont dans /memory.
+D'autres dates sont dans /memory.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
