@@ -112,7 +112,7 @@ class EarlierSessions:
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
         latest = others[:1]
-        told = [line for row in others if (line := lines.get(row.session_id)) and line.standing]
+        told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
         standings = await self._standing(told, ledger, scope)
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]

@@ -5,6 +5,7 @@ A turn and its tool calls are one piece: in every cut a call and its return go o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,6 +39,10 @@ FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted
 FILE_TITLE: Final = "Sent by the person as a file; its name may be somebody else's."
 MEMBER_TITLE: Final = "Said in this group."
 RESULT_TITLE: Final = "Your own tool's answer."
+NOTING: Final = frozenset({"note", "remind", "schedule"})
+"""Tools of ours whose answers may repeat nobody: whoever called them has just written the note."""
+_NOTED: Final = re.compile(r"(?:(?:Noted|Set): #\d+ [a-z]+(?=$|\.| \()[^#\u201c]*)")
+"""A line that names a note without its text: `Noted: #1 event (owner everyone; due Fri 2026-12-11)`."""
 SOMEBODY: Final = "somebody"
 _CUT_BEHIND: Final = " …"
 _CUT_BEFORE: Final = "… "
@@ -139,10 +144,18 @@ class Company:
         return fence(f"{' '.join(name.split()) or SOMEBODY}: {turn.user_text or NO_TEXT}", MEMBER_TITLE)
 
     def returned(self, turn: ConversationTurn) -> tuple[ToolCall, ...]:
-        """Return a turn's calls; their results repeat somebody's words, and are fenced once."""
+        """Return a turn's calls; their results are fenced once where they may repeat somebody's words."""
         return tuple(
-            call.model_copy(update={"result": fence_once(call.result, RESULT_TITLE)}) for call in turn.tool_calls
+            call
+            if call.name in NOTING and repeats_nobody(call.result)
+            else call.model_copy(update={"result": fence_once(call.result, RESULT_TITLE)})
+            for call in turn.tool_calls
         )
+
+
+def repeats_nobody(result: str) -> bool:
+    """Whether the answer of a tool of ours names only notes that the call made, without their text."""
+    return all(map(_NOTED.fullmatch, result.splitlines()))
 
 
 def spoken(name: str, text: str) -> str:

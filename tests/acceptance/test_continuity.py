@@ -112,7 +112,9 @@ async def test_after_carry_on_the_notes_are_in_the_prompts(api, model, bot_here)
     assert first.said == "good morning"
     for request in (first, asked(model)[-1]):
         assert NOTE in request.text
-        assert f"{GUARDRAIL} That is meant of reciting unasked: name what bears on their message" in request.text
+        assert (
+            GUARDRAIL in request.text.partition("asked what you remember or where you left off, tell them plainly")[2]
+        )
     assert "Carrying this forward" in (await shows(api, "Carrying")).text
     assert heard(bot)[1:] == ["good morning", "and now something else"]
 

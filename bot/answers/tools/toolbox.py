@@ -34,7 +34,7 @@ from bot.tools.tool import CallContext, Tool
 from bot.tools.turn_calls import CallingTurn, TurnCalls
 from bot.tools.web.searching import WebResult, elsewhere
 from memory.context.fence import FENCE_CHARS, fence_once
-from memory.context.transcript import RESULT_TITLE, clip_tool_output
+from memory.context.transcript import RESULT_TITLE, clip_tool_output, repeats_nobody
 from memory.errors import ContinuityError
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Actor, Add, Change, Kind, Note, Operation
@@ -243,9 +243,9 @@ class Toolbox:
     # --- how --------------------------------------------------------------------------------------------------------
 
     async def _once(self, work: Callable[[], Awaitable[str]], *, changes: bool = True) -> str:
-        """Do one call; its result is capped, and fenced in a group, where it repeats anybody's words."""
+        """Do one call; its result is capped, and fenced in a group where it may repeat somebody's words."""
         said = await self._done(work, changes=changes)
-        if self._desk.ask.private:
+        if self._desk.ask.private or repeats_nobody(said):
             return clip_tool_output(said, self._max_chars)
         return fence_once(clip_tool_output(said, self._max_chars - FENCE_CHARS), RESULT_TITLE)
 
