@@ -146,8 +146,12 @@ class Note(Contract):
 
 
 def is_question(note: Note) -> bool:
-    """Whether a note is put to the person as a question when it rings, or was: `How did the operation go?`."""
-    return (note.rings or bool(note.occurrences)) and asks_at_the_end(note.text)
+    """Whether a note is put to the person as a question when it rings once, or was: `How did the operation go?`.
+
+    A matter with a day of its own, and an open question, is none, nor is one to ask another (`Ask Ana: can she come?`).
+    """
+    rings_once = note.rings and not note.repeats and note.due_at_ms is None
+    return rings_once and note.kind in {"task", "promise"} and ": " not in note.text and asks_at_the_end(note.text)
 
 
 def is_anothers(note: Note) -> bool:

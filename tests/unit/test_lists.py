@@ -372,6 +372,23 @@ def test_a_question_to_the_person_is_no_matter_of_theirs():
     assert "1. How did the operation go? (I reminded you" in said
 
 
+def test_a_matter_that_ends_in_a_question_mark_stays_on_loops():
+    """One with a day, an open question, one to ask another, and one that is done every week is no question to them."""
+    rings = {"rings_from": "2023-11-15T21:00", "time_zone": "UTC"}
+    weekly = {"due_at_ms": START_MS, "repeats": "FREQ=WEEKLY"}
+    ledger = ledger_of(
+        ("event", "Dinner with Tom?", rings | {"due_at_ms": START_MS + DAY_MS, "due_exact": True}),
+        task("Ask Ana: can she bring the cake?", **rings),
+        ("question", "Which phone for Aoife?", rings),
+        task("Is the fridge clean?", **weekly),
+        ("promise", "How did the exam go?", rings | {"owner": "assistant"}),
+    )
+    ledger, _ = apply_all(ledger, [End(number=4, occurrence=series.local_of(START_MS, "UTC"))], BY)
+
+    assert ledger.notes[4].occurrences
+    assert {note.number for note in agenda(ledger, START_MS)} == {1, 2, 3, 4}
+
+
 def test_a_date_that_is_back_at_its_own_hour_is_no_exception_any_more():
     """Left out, then wanted after all: the rule has it again, and no line tells of it."""
     bins = {"rings_from": "2023-11-16T17:00", "repeats": "FREQ=WEEKLY;BYDAY=TH", "time_zone": "UTC"}
