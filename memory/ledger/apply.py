@@ -28,7 +28,7 @@ from memory.ledger.types import (
     Reopen,
     Ring,
 )
-from memory.ledger.undo import without_missed, written
+from memory.ledger.undo import dates_after, written
 
 CHANGEABLE: Final = frozenset({
     "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
@@ -161,20 +161,16 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
         fields |= _ring_of(note, fields, by)
     if _RINGS & {name for name in fields if getattr(note, name) != fields[name]}:
         fields = _set_again(note, fields)
-    if (
-        "snoozed_until_ms" in fields
-        and "occurrences" not in fields
-        and note.repeats
-        and (note.snoozed_until_ms or 0) > by.at_ms
-    ):
-        fields["occurrences"] = without_missed(note.model_copy(update=fields), by.at_ms)
+    if "snoozed_until_ms" in fields and "occurrences" not in fields:
+        fields["occurrences"] = dates_after(note, note.model_copy(update=fields), by.at_ms)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     return (_faulty(note.model_copy(update=new)) if new else None) or new
 
 
 def _set_again(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with the dates that a new ring leaves; a series that is set again rests no more."""
-    fields = {**({"snoozed_until_ms": None} if note.repeats else {}), **fields}
+    """The fields with the dates that a new ring leaves; a series rests no more, unless its clock alone is another."""
+    is_new = note.repeats and not fields.keys().isdisjoint(("rings_from", "repeats"))
+    fields = {**({"snoozed_until_ms": None} if is_new else {}), **fields}
     return {"occurrences": series.carried(note, note.model_copy(update=fields)), **fields}
 
 
@@ -221,7 +217,7 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
         date = series.in_state(note, operation.occurrence, "done")
         date = date if operation.how == "done" else series.left_out(note, operation.occurrence)
         ended = turn_ids | _dated(note, date)
-        goes_on = series.goes_on(note.model_copy(update=ended), by.at_ms)
+        goes_on = note.is_paused or series.goes_on(note.model_copy(update=ended), by.at_ms)
         ended |= {} if goes_on or date.state not in series.OVER else {"status": operation.how}
         return written(ledger, note, ended, "end", by, said=operation.said)
     return written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)

@@ -26,7 +26,13 @@ from memory.ledger.types import (
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
 
 
-def without_missed(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
+def dates_after(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
+    """The dates of a note that becomes `new`: a series that goes on after a rest rings for none that it missed."""
+    rested = new.repeats and (note.snoozed_until_ms or 0) > now_ms
+    return _without_missed(new, now_ms) if rested else new.occurrences
+
+
+def _without_missed(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
     """The dates of a series that goes on now, the latest of those that it missed as one of which nothing came."""
     coming = series.next_ring(note)
     if coming is None or coming[1] > now_ms:
@@ -135,7 +141,10 @@ def _undone(ledger: Ledger, change: NoteChange, by: Actor) -> Outcome:
     if not back:
         return Refusal("changed", note.number)
     old = Note.model_validate(now | back, strict=False)
-    return written(ledger, note, {name: getattr(old, name) for name in back}, "undo", by)
+    update = {name: getattr(old, name) for name in back}
+    if "snoozed_until_ms" in back:
+        update["occurrences"] = dates_after(note, old, by.at_ms)
+    return written(ledger, note, update, "undo", by)
 
 
 def rebased(operations: Sequence[Operation], since: Sequence[NoteChange]) -> tuple[list[Operation], list[Refusal]]:
