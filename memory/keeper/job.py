@@ -196,7 +196,7 @@ class Keeper:
         before = without(line, silent)
         request = replace(request, standing=": ".join(filter(None, (before.title, before.standing))))
         if (put_off_ms := await self._put_off_ms(waiting, request, is_asked=is_asked)) or self.asking is None:
-            await self._store.db.write(queue.postpone(waiting.session_id, put_off_ms))
+            await self._store.db.write(queue.postpone(waiting, put_off_ms))
             return False
         if not await self._claimed(waiting, request, self.asking.limit_s):
             return False
@@ -270,7 +270,7 @@ class Keeper:
         name, outcome = self._model_name, asked.outcome()
         await self._store.db.write(
             *await self._paid(waiting, asked),
-            queue.postpone(waiting.session_id, self._clock.now_ms() + RETRY_AFTER_MS),
+            queue.postpone(waiting, self._clock.now_ms() + RETRY_AFTER_MS),
             queue.log_reading(request, name, outcome),
             queue.give_back(waiting.conversation_id, request.reading_id, held=False),
         )

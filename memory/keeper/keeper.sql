@@ -60,8 +60,8 @@ SELECT COUNT(*) AS n FROM readings WHERE due_at_ms <= :now_ms AND attempts < :ma
 UPDATE readings SET attempts = attempts + 1 WHERE session_id = :session_id AND attempts < :max_attempts;
 
 -- name: postpone_reading
--- The model failed, or is too dear just now: later again.
-UPDATE readings SET due_at_ms = :due_at_ms WHERE session_id = :session_id;
+-- The model failed, or is too dear just now: later again, unless a turn or the session's end came meanwhile.
+UPDATE readings SET due_at_ms = :due_at_ms WHERE session_id = :session_id AND due_at_ms = :was_ms;
 
 -- name: end_reading
 -- Everything that was to be read was read; a turn that came meanwhile waits on.

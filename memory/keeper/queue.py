@@ -109,9 +109,10 @@ def revoke(conversation_id: str) -> Statement:
     return Statement("keeper_lease_revoke", {"conversation_id": conversation_id})
 
 
-def postpone(session_id: str, due_at_ms: int) -> Statement:
-    """The statement that lets a session be read later."""
-    return Statement("postpone_reading", {"session_id": session_id, "due_at_ms": due_at_ms})
+def postpone(waiting: WaitingReading, due_at_ms: int) -> Statement:
+    """The statement that lets a session be read later, if it still waits until the same moment."""
+    was = {"session_id": waiting.session_id, "was_ms": waiting.due_at_ms}
+    return Statement("postpone_reading", was | {"due_at_ms": due_at_ms})
 
 
 def renew(session_id: str) -> Statement:

@@ -58,8 +58,9 @@ WHERE session_id = :session_id AND version = :version;
 UPDATE conversation_sessions SET status = :status, version = version + 1 WHERE session_id = :session_id;
 
 -- name: hasten_reading
--- The session is paused: what was said in it is read now.
-UPDATE readings SET due_at_ms = :at_ms WHERE session_id = :session_id AND due_at_ms > :at_ms;
+-- The session is paused: what was said in it is read now; one due already waits for no more turns, since it is moved.
+UPDATE readings SET due_at_ms = CASE WHEN due_at_ms > :at_ms THEN :at_ms ELSE due_at_ms - 1 END
+WHERE session_id = :session_id;
 
 -- name: mark_resuming
 -- At start: what was at work when the process died, in one statement, so that it costs the same for any number.

@@ -10,7 +10,7 @@ from memory.keeper import queue
 from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
-from memory.keeper.queue import CALM_MS, COMPANY_TURNS, QUIET_MS, UNREAD_TURNS
+from memory.keeper.queue import CALM_MS, COMPANY_TURNS, QUIET_MS, UNREAD_TURNS, postpone
 from memory.keeper.request import EDITED, SAID_LATER, request_text
 from memory.keeper.session_lines import stored_lines
 from memory.keeper.surroundings import Surroundings
@@ -198,6 +198,30 @@ async def test_the_end_of_a_session_is_read_at_once(memory, model, say):
     await memory.keeper.read_due()
 
     assert [turn.user_text for turn in model.requests[0].turns] == [SURGERY]
+
+
+async def test_the_end_of_a_session_that_was_quiet_is_read_at_once(memory, model, say):
+    """It ends between its two minutes and the keeper's look: its lone message waits for no company."""
+    await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS + 1)
+    await memory.fresh(HERE, user_id=7)
+    await memory.keeper.read_due()
+
+    assert [len(request.turns) for request in model.requests] == [1]
+
+
+async def test_what_came_while_a_reading_was_put_off_is_not_put_off_with_it(memory, say):
+    """The session ends, or goes on, between the keeper's look and its word that this waits."""
+    await say(SURGERY)
+    (looked,) = await memory.keeper.queue.here(HERE)
+    await memory.fresh(HERE, user_id=7)
+    (ended,) = await memory.keeper.queue.here(HERE)
+    await memory.db.write(postpone(looked, looked.due_at_ms + CALM_MS))
+    assert await memory.keeper.queue.here(HERE) == [ended]
+
+    await memory.db.write(postpone(ended, ended.due_at_ms + CALM_MS))
+    (waits,) = await memory.keeper.queue.here(HERE)
+    assert waits.due_at_ms == ended.due_at_ms + CALM_MS
 
 
 async def test_small_talk_costs_nothing(memory, model, say):
