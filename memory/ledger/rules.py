@@ -76,20 +76,23 @@ def in_words(repeats: str) -> str:
 
 def _rhythm(parts: dict[str, str]) -> str:
     """The words of a plain rhythm; "" for another. The next date, which is told with it, has the day of a year."""
-    unit, every = UNITS.get(parts.pop("FREQ", "")), parts.pop("INTERVAL", "1")
+    unit, every = UNITS.get(parts.get("FREQ", "")), parts.get("INTERVAL", "1")
     if unit is None:
         return ""
     often = unit if every == "1" else f"{every} {unit}s"
-    days, day = parts.pop("BYDAY", ""), parts.pop("BYMONTHDAY", "")
-    if unit == "week" and days and not day and set(days.split(",")) <= set(WEEK):
+    names, days, day = parts.keys() - {"FREQ", "INTERVAL"}, parts.get("BYDAY", ""), parts.get("BYMONTHDAY", "")
+    if unit == "week" and names == {"BYDAY"} and set(days.split(",")) <= set(WEEK):
         often = f"{often} on {_days(days)}" if every != "1" else _days(days)
-    elif unit == "year" and parts.pop("BYMONTH", "0").isdecimal() and not days and (not day or day.isdecimal()):
-        pass
-    elif unit == "month" and day.isdecimal() and not days:
+    elif unit == "month" and names == {"BYMONTHDAY"} and day.isdecimal():
         often += f" on day {day}"
-    elif days or day:
+    elif names and not (unit == "year" and _is_one_day(names, parts.get("BYMONTH", ""), day)):
         return ""
-    return "" if parts else f"every {often}"
+    return f"every {often}"
+
+
+def _is_one_day(names: set[str], month: str, day: str) -> bool:
+    """Whether these parts of a yearly rule name one day; a month alone leaves the day to the first date."""
+    return month.isdecimal() and (names == {"BYMONTH"} or (names == {"BYMONTH", "BYMONTHDAY"} and day.isdecimal()))
 
 
 def _days(days: str) -> str:
