@@ -147,7 +147,13 @@ class Assembler:
             "summary",
             errors,
             lambda: self._earlier.reading(
-                state, titles.get(state.session_id), remembered.block.mark, remembered.then, scope=scope, silent=silent
+                state,
+                titles.get(state.session_id),
+                remembered.block.mark,
+                remembered.then,
+                (now_ms, zone),
+                scope=scope,
+                silent=silent,
             ),
             UNREAD,
         )

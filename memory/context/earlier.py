@@ -44,6 +44,7 @@ LEAST_WORDS: Final = 4
 LEAST_TELLING: Final = 2
 """Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
 CACHED_SESSIONS: Final = 256
+Now = tuple[int, str]  # the moment, and the clock by which times are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class EarlierSessions:
         self._store = store
         self._ledgers = ledgers
         self._turns: OrderedDict[tuple[str, int, str], ConversationTurn | None] = OrderedDict()
-        self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
+        self._standings: OrderedDict[Hashable, dict[str, str]] = OrderedDict()
         self._readings: OrderedDict[Hashable, SessionReading] = OrderedDict()
 
     def clear_cache(self) -> None:
@@ -113,7 +114,7 @@ class EarlierSessions:
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
         latest = others[:1]
         told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
-        standings = await self._standing(told, ledger, scope)
+        standings = await self._standing(told, ledger, scope, (now_ms, time_zone))
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
@@ -138,17 +139,17 @@ class EarlierSessions:
         midnight_ms = midnight_of(now_ms, time_zone)
         return [line for at, line in said if at >= midnight_ms], [line for at, line in said if at < midnight_ms]
 
-    async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger, scope: Scope) -> Mapping[str, str]:
+    async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger, scope: Scope, now: Now) -> dict[str, str]:
         """Where sessions stand by the ledger, reckoned once as long as neither changes; none that is told elsewhere."""
         lines = [line for line in lines if not is_elsewhere(line, ledger, scope)]
         if not lines:
             return {}
         forgotten = forgotten_words(await self._ledgers.read(ledger.conversation_id))
         forgotten += [note.text for note in ledger if is_story(note) and note.persona != scope.persona]
-        key = (ledger.conversation_id, ledger.version, ledger.epoch, *forgotten, *lines)
+        key = (ledger.conversation_id, ledger.version, ledger.epoch, now[1], *forgotten, *lines)
         if key not in self._standings:
             changes = await self._ledgers.after(ledger.conversation_id, min(line.written_at_ms for line in lines))
-            self._standings[key] = {line.session_id: _stands(line, ledger, changes, forgotten) for line in lines}
+            self._standings[key] = {line.session_id: _stands(line, ledger, changes, forgotten, now) for line in lines}
             while len(self._standings) > CACHED_SESSIONS:
                 self._standings.popitem(last=False)
         return self._standings[key]
@@ -159,6 +160,7 @@ class EarlierSessions:
         line: SessionLine | None,
         mark: NotesMark | None,
         ledger: Ledger,
+        now: Now,
         *,
         scope: Scope,
         silent: Collection[str],
@@ -171,13 +173,13 @@ class EarlierSessions:
         if line is None or not line.standing:
             return UNREAD
         folded_seq = state.compaction.history_from_seq - 1 if state.compaction else state.summarized_through_seq
-        key = (line.session_id, mark, folded_seq, ledger.epoch, scope, *sorted(silent))
+        key = (line.session_id, mark, now[1], folded_seq, ledger.epoch, scope, *sorted(silent))
         if key not in self._readings:
             first = line.read_through_seq + 1
             turns = await self._store.turns_between(line.session_id, first, folded_seq) if first <= folded_seq else []
             noted = {turn_id for note in ledger for turn_id in note.turn_ids} | played_elsewhere(line, ledger, scope)
             left = (f"{each.user_text} {each.assistant_text}" for each in turns if each.turn_id not in noted)
-            standing = (await self._standing([line], ledger, scope)).get(line.session_id, "")
+            standing = (await self._standing([line], ledger, scope, now)).get(line.session_id, "")
             self._readings[key] = SessionReading(one_line(standing), one_line(" ".join(left)))
             while len(self._readings) > CACHED_SESSIONS:
                 self._readings.popitem(last=False)
@@ -304,29 +306,28 @@ def standing_now(
     return " ".join(kept)
 
 
-def _stands(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange], forgotten: Iterable[str]) -> str:
+def _stands(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange], gone: Iterable[str], now: Now) -> str:
     """What holds still of a session's standing, and behind it the notes of the session that it names otherwise."""
-    stands = standing_now(line, ledger, changes, forgotten)
-    notes = since_then(line, stands, ledger, changes)
+    stands = standing_now(line, ledger, changes, gone)
+    notes = [model_line(note, *now, brief=True) for note in since_then(line, stands, ledger, changes)]
     return f"{stands}{SINCE_THEN}{'; '.join(notes)}." if notes else stands
 
 
-def since_then(line: SessionLine, stands: str, ledger: Ledger, changes: Sequence[NoteChange]) -> list[str]:
+def since_then(line: SessionLine, stands: str, ledger: Ledger, changes: Sequence[NoteChange]) -> list[Note]:
     """Notes of a session that read otherwise since its standing was written, and share a word with it: as they are now.
 
     A sentence in words of its own ("Callum is still open") does not say which note it means.
     """
     words, on = _telling(stands), {*line.turn_ids}
     changed_ms = {each.number: each.at_ms for each in sorted(changes, key=lambda each: each.version)}
-    found: dict[int, tuple[int, str]] = {}
+    found: dict[int, int] = {}
     for then in _outdated(line, ledger, changes):
         is_of_session = then.session_id == line.session_id or not on.isdisjoint(then.turn_ids)
         now = ledger.newest(ledger.notes[then.number]) if then.number in ledger.notes else None
-        is_told = now is not None and not (now.is_forgotten or is_story(now))
-        if now and is_told and is_of_session and not words.isdisjoint(_telling(then.text)):
-            at_ms = changed_ms[then.number]
-            found[now.number] = (at_ms, model_line(now, at_ms, now.time_zone, brief=True))
-    return [text for _, text in sorted(found.values())[-MOST_SINCE:]]
+        is_told = is_of_session and not words.isdisjoint(_telling(then.text))
+        if is_told and now and not (now.is_forgotten or is_story(now)):
+            found[now.number] = changed_ms[then.number]
+    return [ledger.notes[number] for number in sorted(found, key=lambda each: (found[each], each))[-MOST_SINCE:]]
 
 
 def _telling(text: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import SessionLine, put_session_line
 from memory.ledger.ledgers import Ledgers
+from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Change, End, Move, Ring
 from memory.ledger.views import Scope
 from memory.packets import RetrievedItem
@@ -731,6 +732,25 @@ async def test_an_earlier_session_says_how_a_matter_stands_that_ended_in_a_later
 
     assert before.today.endswith(f"Offer: {standing}")
     assert after.today.endswith(f"Offer: {standing} Since then: #1 task: Ask Callum for his figures (done).")
+
+
+async def test_an_earlier_session_tells_times_by_the_clock_of_the_person_and_as_of_now(store, desk):
+    """Noted in Berlin and read in New York three weeks later: as the other notes of the prompt say it."""
+    await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - HOUR_MS)
+    on = {"turn_ids": ("s_0_1",), "session_id": "s_0", "due_exact": True, "time_zone": "Europe/Berlin"}
+    on |= {"due_at_ms": NOW_MS + HOUR_MS}
+    await note(store, Add(kind="task", text="Ask Callum for his figures", note_id="n_1", fields=on))
+    line = SessionLine("s_0", "tg:1:1:0", "Offer", "Only Callum is open.", turn_ids=("s_0_1",), written_at_ms=NOW_MS)
+    await store.db.write(put_session_line(line))
+    await note(store, Change(number=1, fields={"due_at_ms": NOW_MS + 2 * HOUR_MS}), at_ms=NOW_MS + 1)
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    (due,) = await Ledgers(store.db).read("tg:1:1:0")
+    reads, later_ms = assembler(store), NOW_MS + 21 * 24 * HOUR_MS
+
+    for zone in ("Europe/Berlin", "America/New_York"):
+        packet = await reads.packet(state, "hi", now_ms=later_ms, occasion=Occasion(time_zone=zone))
+        told = f"{packet.today or ''}{packet.last_conversation or ''}"
+        assert told.endswith(f"Since then: {model_line(due, later_ms, zone, brief=True)}.")
 
 
 async def test_an_earlier_session_tells_nothing_that_the_notes_tell(store, desk):

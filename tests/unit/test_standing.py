@@ -82,7 +82,7 @@ def test_a_note_that_ended_later_says_so_behind_a_standing_in_words_of_its_own()
     changes = [change for outcome in outcomes for change in outcome.changes]
 
     assert standing_now(line, after, changes) == line.standing
-    assert since_then(line, line.standing, after, changes) == ["#1 task: Ask Callum for his figures by Thursday (done)"]
+    assert since_then(line, line.standing, after, changes) == [after.notes[1]]
     assert since_then(line, line.standing, ledger, ()) == []
 
     forgotten = [Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped")]
