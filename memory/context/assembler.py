@@ -165,7 +165,7 @@ class Assembler:
         )
         worked_on = {turn_id for line in titles.values() for turn_id in line.worked_on}
         found, news = replace_by_notes(
-            without_stories(found, asked, remembered.ledger, scope, state.session_id, worked_on=worked_on),
+            without_stories(found, asked, remembered.ledger, scope, state.session_id),
             asked,
             remembered.ledger,
             scope,

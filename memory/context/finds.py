@@ -79,18 +79,12 @@ def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[s
 
 
 def without_stories(
-    found: Sequence[RetrievedItem],
-    message: str,
-    ledger: Ledger,
-    scope: Scope,
-    session_id: str,
-    *,
-    worked_on: Collection[str] = (),
+    found: Sequence[RetrievedItem], message: str, ledger: Ledger, scope: Scope, session_id: str
 ) -> list[RetrievedItem]:
     """The finds without turns of a story that is not told here: real talk shares words with them, and no matter.
 
-    Of a story is a turn on which its notes rest alone, and text that was played in their session. It is told to its own
-    persona: where the story goes on in this session, is named, or is asked about.
+    Of a story is a turn on which its notes rest alone. It is told to its own persona: where the story goes on in this
+    session, is named, or is asked about.
     """
     told = [note for note in ledger if is_story(note) and not note.is_forgotten] if found else []
     if not told:
@@ -100,8 +94,7 @@ def without_stories(
 
     def is_told(item: RetrievedItem) -> bool:
         of_turn = [note for note in told if item.ref in note.turn_ids]
-        played = [note for note in told if note.session_id == item.session_id] if item.ref in worked_on else []
-        if item.ref in real or not (of_turn or played):
+        if item.ref in real or not of_turn:
             return True
         return any(
             note.persona == scope.persona
@@ -110,7 +103,7 @@ def without_stories(
                 or bool(wanted & keys(f"{note.text} {story_of(note)}"))
                 or (asks and item.share >= SURE)
             )
-            for note in of_turn or played
+            for note in of_turn
         )
 
     return [item for item in found if is_told(item)]
