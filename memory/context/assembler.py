@@ -38,7 +38,7 @@ from memory.context.notes_block import (
     since_taken,
     take,
 )
-from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved, heard_ms, speakers, without_ring
+from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved, speakers, without_ring
 from memory.context.tiers import shown_whole
 from memory.context.transcript import local_time, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
@@ -282,8 +282,7 @@ class Assembler:
     ) -> Remembered:
         """Return the session's block of notes, taken anew after many changes of the ledger, and the changes since."""
         here = state.conversation_id
-        ledger, answered_ms = await self._ledgers.read(here), await self._earlier.answered_ms(state)
-        answered_ms = heard_ms(shown, answered_ms)
+        ledger, answered_ms = await self._ledgers.read(here), await self._earlier.answered_ms(state, shown)
         forgotten = frozenset(note.number for note in ledger if note.is_forgotten)
         mark = mark_for(state, scope, zone)
         if mark is None or mark.version > ledger.version:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from memory.context.occasion import began_by_itself, heard_ms
 from memory.context.repeats import NoteWords, speaks_of, word_keys
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine, is_elsewhere, played_elsewhere
@@ -81,12 +82,12 @@ class EarlierSessions:
         self._standings.clear()
         self._readings.clear()
 
-    async def answered_ms(self, state: SessionState) -> int:
-        """When the last message of a conversation was said that was answered; 0 for none."""
-        if state.turn_count:
-            return state.last_turn_at_ms
-        rows = await self._store.sessions(state.conversation_id, limit=1)
-        return rows[0].last_turn_at_ms if rows else 0
+    async def answered_ms(self, state: SessionState, turns: Sequence[ConversationTurn]) -> int:
+        """When the last message of a conversation was said that was answered, by these turns of a session; 0: none."""
+        if state.turn_count and not began_by_itself(turns):
+            return heard_ms(turns, state.last_turn_at_ms)
+        rows = await self._store.sessions(state.conversation_id, limit=2)
+        return next((row.last_turn_at_ms for row in rows if row.session_id != state.session_id), 0)
 
     async def told(
         self,
@@ -324,8 +325,7 @@ def since_then(line: SessionLine, stands: str, ledger: Ledger, changes: Sequence
     for then in _outdated(line, ledger, changes):
         is_of_session = then.session_id == line.session_id or not on.isdisjoint(then.turn_ids)
         now = ledger.newest(ledger.notes[then.number]) if then.number in ledger.notes else None
-        is_told = is_of_session and not words.isdisjoint(_telling(then.text))
-        if is_told and now and not (now.is_forgotten or is_story(now)):
+        if now and is_of_session and not (now.is_forgotten or is_story(now) or words.isdisjoint(_telling(then.text))):
             found[now.number] = changed_ms[then.number]
     return [ledger.notes[number] for number in sorted(found, key=lambda each: (found[each], each))[-MOST_SINCE:]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.context.transcript import NOBODY
@@ -97,6 +97,11 @@ def heard_ms(turns: Iterable[ConversationTurn], answered_ms: int) -> int:
     said = sorted((turn.created_at_ms, turn.action_name == BY_CLOCK) for turn in turns)
     own = [at_ms for at_ms, is_run in said if not is_run]
     return own[-1] if own and said[-1][1] else answered_ms
+
+
+def began_by_itself(turns: Sequence[ConversationTurn]) -> bool:
+    """Whether a session, whose first turns these are, holds runs of tasks alone: nobody was answered in it."""
+    return bool(turns) and turns[0].seq == 1 and all(turn.action_name == BY_CLOCK for turn in turns)
 
 
 def without_ring(changes: Iterable[NoteChange], rung: int) -> list[NoteChange]:

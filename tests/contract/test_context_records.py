@@ -376,6 +376,25 @@ async def test_what_rang_before_a_tasks_run_stands_before_the_next_message_still
     assert packet.notes_events == "#1 Bins: rang at 15:30"
 
 
+@pytest.mark.parametrize("is_marked", [True, False])
+async def test_what_rang_before_a_run_in_a_new_session_stands_before_the_next_message(store, desk, is_marked):
+    """Nobody was answered in a session that a task's run began: the last answer is that of the session before."""
+    await note(store, BINS)
+    await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    state = await desk.session("s_2", [], ended_at_ms=NOW_MS)
+    mark = (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).notes_mark
+    state = marked(state, mark) if is_marked else state
+    await note(store, RING, hand="operator", at_ms=NOW_MS + HOUR_MS // 2)
+    ran = NOW_MS + HOUR_MS
+    await store.db.write(
+        insert_turn(make_turn(turn_id="s_2_1", session_id="s_2", action_name=BY_CLOCK, created_at_ms=ran), "d")
+    )
+    state = state.model_copy(update={"last_seq": 1, "turn_count": 1, "last_turn_at_ms": ran})
+    packet = await assembler(store).packet(state, "done", now_ms=NOW_MS + 2 * HOUR_MS)
+
+    assert packet.notes_events == "#1 Bins: rang at 15:30"
+
+
 async def test_what_was_taken_back_says_how_the_note_stands_now(store, desk):
     """The messages tell the change still, and the block the note before it: which holds, nobody knew (a trial)."""
     await note(store, BINS)
