@@ -91,23 +91,24 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
         found.append(f"in {note.about}")
     if note.owner not in {"", USER}:
         found.append(f"owner {note.owner}")
-    is_behind = is_past(note, now_ms)
+    is_behind, is_paused = is_past(note, now_ms), note.is_open and note.is_paused
+    goes_on = "" if is_paused else rule
     rings_then = brief and note.rings_at_ms is not None and note.rings_at_ms == note.due_at_ms and not note.repeats
     if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
         word = "was" if is_behind else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
         last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
-        found.append(f"{word} {due}{last}{'' if note.rings else rule}{', rings' if rings_then else ''}")
+        found.append(f"{word} {due}{last}{'' if note.rings else goes_on}{', rings' if rings_then else ''}")
     if rings := _rings(note)[rings_then:]:
-        found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{rule}")
+        found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
     exceptions = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
     found += (_exception(note, at_ms, date, zone, when) for at_ms, date in exceptions)
     found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
-    if note.is_paused:
+    if is_paused:
         found.append(f"paused until they say so{rule}")
-    elif is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
+    elif note.is_open and is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")

@@ -650,6 +650,22 @@ def test_a_series_that_rests_until_they_say_so_is_paused():
     assert day_of(note, START_MS) is None
 
 
+def test_the_model_reads_the_rule_of_a_paused_series_once_and_of_one_that_ended_no_pause():
+    """A date of it that was put off for an hour rings still; the series rests."""
+    put_off = Occurrence(original_local="2023-11-14T22:00", moved_to_ms=NEXT_MS, state="snoozed")
+    paused = TUESDAYS | {"rings_at_ms": None, "snoozed_until_ms": UNTIL_TOLD_MS}
+    one_rings = a_note("Choir", **paused | {"occurrences": (put_off,), "rings_at_ms": NEXT_MS})
+    due = a_note("Club", snoozed_until_ms=UNTIL_TOLD_MS, due_at_ms=NEXT_MS, repeats="FREQ=WEEKLY")
+
+    for note in (a_note("Choir", **paused), one_rings, due):
+        told = model_line(note, START_MS, "UTC")
+        assert told.endswith(f"paused until they say so, {note.repeats})")
+        assert told.count(note.repeats) == 1
+    assert (
+        model_line(a_note("Choir", status="done", **paused), START_MS, "UTC") == "#1 task: Choir (done; rings no more)"
+    )
+
+
 def test_a_series_that_rings_all_the_same_is_not_called_paused():
     """The line tells what will happen."""
     rings = {"rings_at_ms": NEXT_MS, "snoozed_until_ms": NEXT_MS + 30 * DAY_MS}
