@@ -415,7 +415,7 @@ class ConversationMemory(Parts):
         since = await self.ledgers.since(here, min(each.version for each in changes) - 1) if changes else []
         await self.ledgers.undo(here, undoable(changes, since), by, revoke(here))
         await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id, changes), by)
-        await self.recorder.index.flush()
+        await self.recorder.index.flush(here)
         with suppress(UnknownSession):
             await self.recorder.edit(
                 turn.session_id, lambda state: withdrawn_from(state, turn_id), unindex_turn(turn_id)

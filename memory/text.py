@@ -142,8 +142,8 @@ def whole_sentences(text: str) -> list[str]:
 def first_sentences(text: str, most: int) -> str:
     """The first sentences of a text, whole, in so many characters; of one that is longer its beginning.
 
-    >>> first_sentences("Paid. The rest is due in May.", 20)
-    'Paid.'
+    >>> first_sentences("We paid it. The rest is due in May.", 20)
+    'We paid it.'
     """
     kept = ""
     for each in whole_sentences(text):

@@ -83,10 +83,10 @@ class Cutting:
         return not forms_of(f"{turn.user_text}\n{turn.assistant_text}").isdisjoint(self._matter.forms)
 
     def _stays(self, call: ToolCall) -> bool:
-        """Return whether a call of a cut turn tells nothing of the forgotten matter, and names only notes that stay."""
+        """Return whether a call of a cut turn names notes that all stay, and tells nothing of the forgotten matter."""
         named = {int(number) for number in _NAMED.findall(call.result)}
         told = "\n".join((*spelled_out(call.arguments), call.result))
-        return named <= {note.number for note in self._staying} and not self._tells(told)
+        return bool(named) and named <= {note.number for note in self._staying} and not self._tells(told)
 
     def told(self, text: str) -> str:
         """The telling sentences of a text; the whole text when none tells by itself."""

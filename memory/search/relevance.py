@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol, TypeVar
 
 from memory.search.terms import little_words, split_words
-from memory.text import has_question_mark, sentences, whole_sentences
+from memory.text import asks_at_the_end, has_question_mark, sentences, whole_sentences
 
 MAX_FINDS: Final = 12
 FLOOR: Final = 0.15
@@ -22,8 +22,10 @@ LENT_SHARE: Final = 0.13
 """The least share, of the closest's, in a find without a word of the message: its neighbours lend it theirs."""
 LEAST_WORDS: Final = 3
 """Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
+ANSWER: Final = 8
+"""So many words that do not ask, behind a question, answer it."""
 SHORT: Final = 12
-"""So many words in one sentence may ask without a mark; no more that do not ask, behind a question, answer it."""
+"""So many words in one sentence may ask without a mark."""
 SURE: Final = 0.3
 """Where the closest holds less, a message of several sentences is told that alone if it asks, else nothing, and a short
 one nothing that is lent."""
@@ -68,14 +70,17 @@ def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
     A question for something shares many of its words with the place where it was said; a message that tells something
-    shares few with anything. `answers`: the message follows a question, and leans on that.
+    shares few with anything. Who ends with a question mark is told also what the person keeps saying. `answers`: the
+    message follows a question, and leans on that.
     """
     asks, words = has_question_mark(message), split_words(message)
-    if not asks and len(words) < (SHORT + 1 if answers else LEAST_WORDS):
+    if not asks and len(words) < (ANSWER + 1 if answers else LEAST_WORDS):
         return []
-    found = [item for item in found if not item.repeats]
+    if not asks_at_the_end(message):
+        found = [item for item in found if not item.repeats]
+        found = [] if all(item.common for item in found) else found
     closest = max((item.share for item in found), default=0.0)
-    if closest < FLOOR or all(item.common for item in found) or little_words().issuperset(words):
+    if closest < FLOOR or little_words().issuperset(words):
         return []
     is_sure = closest >= SURE
     if len(message.split()) > SHORT or len(whole_sentences(message)) > 1:

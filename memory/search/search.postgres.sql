@@ -19,6 +19,10 @@ SELECT :conversation_id, :source, :ref, :session_id, :seq,
        :at_ms
 ON CONFLICT (ref, source) DO NOTHING;
 
+-- name: turn_as_said
+-- As in search.sql; whoever forgets or edits the turn waits until its old words are in the index, and takes them out.
+SELECT 1 AS said FROM conversation_turns WHERE turn_id = :turn_id AND digest = :digest FOR SHARE;
+
 -- name: merge_index
 -- After a deletion: what waits beside the index (hashes, never words) is worked into it; the vacuum takes out the rest.
 SELECT gin_clean_pending_list('search_index');

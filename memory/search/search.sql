@@ -6,6 +6,7 @@ DELETE FROM search_docs WHERE ref = :ref AND source = :source;
 
 -- name: turn_as_said
 -- A turn is indexed behind its commit: one that was forgotten or edited in between keeps its old words out of the index.
+-- PostgreSQL has its own, which locks the row: several processes write there.
 SELECT 1 AS said FROM conversation_turns WHERE turn_id = :turn_id AND digest = :digest;
 
 -- name: turns_unindexed

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import groupby
 from typing import Final
 
-from memory.errors import Conflict, StorageError, StorageUnavailable
-from memory.ports import Statement, unobserved
+from memory.errors import Conflict, StorageUnavailable
+from memory.ports import Row, Statement, unobserved
 from memory.process.faults import point, without
 from memory.sessions.evidence import state_of_row
 from memory.storage.ahead import apart
@@ -18,8 +18,8 @@ from memory.storage.store import Store
 from memory.storage.turn_rows import LoggedTurn, checked
 from memory.types import ConversationTurn
 
-LOOKED_BACK: Final = 16
-"""Turns of a conversation that a death may have left without their index: more never wait in one conversation."""
+LOOKED_BACK, LOOKED_BACK_MOST = 16, 1_024
+"""The newest turns of a conversation that are compared with its index; more, while half of them are missing there."""
 CAUGHT_UP: Final = 4_096
 """Conversations that are known to be whole; one more is looked at again before its next search."""
 
@@ -52,15 +52,20 @@ class IndexWriter:
         """Have a turn that was stored indexed with the next `flush`."""
         self._due[logged.turn.turn_id] = logged
 
-    async def flush(self) -> None:
-        """Index the turns that wait, those of many conversations at once. Raises `StorageError`: they wait on."""
+    async def flush(self, conversation_id: str | None = None) -> None:
+        """Index the turns that wait, those of many conversations at once, or of one alone.
+
+        Raises `StorageUnavailable`: they wait on.
+        """
         async with self._writing:
-            due = sorted(self._due.values(), key=_place)
+            waiting = (each for each in self._due.values() if conversation_id in {None, _conversation(each)})
+            due = sorted(waiting, key=_place)
+            if not due:
+                return
             with apart():
                 done = [self._in_order(list(turns)) for _, turns in groupby(due, key=_conversation)]
                 failed = [each for each in await asyncio.gather(*done, return_exceptions=True) if each is not None]
-            if due:
-                self._notice()
+            self._notice()
             if failed:
                 raise failed[0]
 
@@ -68,7 +73,7 @@ class IndexWriter:
         """Index what waits. Never raises: what could not be written is tried again with the next turn or search."""
         try:
             await self.flush()
-        except StorageError as exc:
+        except StorageUnavailable as exc:
             log.warning("turns are not in the search index yet: %s", exc)
         except Exception:
             log.exception("turns could not be indexed")
@@ -92,28 +97,40 @@ class IndexWriter:
             await self.try_to_flush()
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
-        """Look again at these conversations before their next search: another process may have gone on with them."""
+        """Look again at these conversations before their next search: another process may have gone on with them.
+
+        What waits of them is dropped: the other one may have withdrawn it.
+        """
+        self._due = {turn_id: each for turn_id, each in self._due.items() if not belongs(_conversation(each))}
         for conversation_id in [each for each in self._whole if belongs(each)]:
             del self._whole[conversation_id]
 
     async def _left_out(self, conversation_id: str) -> list[LoggedTurn]:
         """The newest turns that are not in the index, but for those whose message was edited and answered again."""
-        rows = await self._store.db.read("turns_unindexed", conversation_id=conversation_id, most=LOOKED_BACK)
+        most, rows = LOOKED_BACK, await self._unindexed(conversation_id, LOOKED_BACK)
+        while 2 * len(rows) > most and most < LOOKED_BACK_MOST:
+            most *= 2
+            rows = await self._unindexed(conversation_id, most)
         found = [checked(row) for row in rows if row["turn_id"] not in self._due]
         sessions = {each.turn.session_id: await self._store.session(each.turn.session_id) for each in found}
         states = [state_of_row(row)[0] for row in sessions.values() if row]
         undone = {turn_id for state in states if state for turn_id in state.undone}
         return [each for each in found if each.turn.turn_id not in undone]
 
+    async def _unindexed(self, conversation_id: str, most: int) -> list[Row]:
+        return await self._store.db.read("turns_unindexed", conversation_id=conversation_id, most=most)
+
     async def _in_order(self, turns: Sequence[LoggedTurn]) -> None:
         for logged in turns:
+            if logged.turn.turn_id not in self._due:  # its conversation was evicted meanwhile
+                continue
             try:
                 await self._index(logged)
             except StorageUnavailable:
                 raise
             except Conflict:  # it was forgotten or edited meanwhile, and indexed by whoever did that
                 self._whole.pop(logged.turn.conversation_id, None)
-            except StorageError:
+            except Exception:
                 log.exception("turn %s cannot be indexed; only its session shows it", logged.turn.turn_id)
             self._due.pop(logged.turn.turn_id, None)
 

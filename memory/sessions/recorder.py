@@ -237,11 +237,11 @@ class Recorder:
         update = update_session(state, version=live.version, title=title, at_ms=self._measures.clock.now_ms())
         try:
             await self._store.db.write(*statements, update)
-        except StorageUnavailable:
-            raise  # nothing was stored, the live state still holds
-        except BaseException:  # another writer was first, or we were cancelled and do not know: load it again
-            self._live.drop(state.session_id)
-            self._ledgers.evict(lambda each: each == state.conversation_id)
+        except BaseException as exc:
+            self.index.evict(lambda each: each == state.conversation_id)  # a turn may be stored after all
+            if not isinstance(exc, StorageUnavailable):  # another writer was first, or we were cancelled: load it again
+                self._live.drop(state.session_id)
+                self._ledgers.evict(lambda each: each == state.conversation_id)
             raise
         live.state = state
         live.version += 1
@@ -277,7 +277,8 @@ class Recorder:
                 await taken.enter_async_context(self._taking.of(session_id))
             for session_id in session_ids:
                 await self.release(session_id)
-            await self.index.flush()  # of words that are rewritten or go, nothing may come into the index later
+            # of words that are rewritten or go, nothing may come into the index later
+            await self.index.flush(conversation_id)
             yield
 
     # --- checkpoints behind the reply -------------------------------------------------------------------------------

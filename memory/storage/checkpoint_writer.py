@@ -21,7 +21,7 @@ class CheckpointWriter:
     """Writes checkpoints behind the reply: one at a time, and of one session only the newest that waits."""
 
     def __init__(self, files: CheckpointFiles, first: Callable[[], Awaitable[None]]) -> None:
-        """`first` is done before each run of checkpoints; it never raises."""
+        """`first` is done before the checkpoints and behind each; it never raises."""
         self._files = files
         self._first = first
         self._due: OrderedDict[str, MakeSnapshot] = OrderedDict()
@@ -69,3 +69,4 @@ class CheckpointWriter:
         await self._first()
         while self._due:
             await self.now(*self._due.popitem(last=False))
+            await self._first()

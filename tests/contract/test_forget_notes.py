@@ -402,6 +402,26 @@ async def test_of_a_message_that_is_cut_the_calls_for_its_other_matters_stay(mem
     assert (await memory.forgetter.prove(done)).found == 0
 
 
+async def test_a_call_that_names_no_note_goes_with_the_message_that_is_cut(memory, say):
+    """It may tell the forgotten matter in words that no note has, and nothing would find it there."""
+    paraphrase = ToolCall(
+        call_id="1",
+        name="web_search",
+        arguments='{"q": "where seropositive people are looked after"}',
+        result="Bring your insurance card.",
+    )
+    notes = add("n_1", "Has an HIV test at the Charité", "t_1"), add("n_2", "Buy oat milk", "t_1")
+    said = "I have an HIV test at the Charité on Friday. Also I must buy oat milk."
+    await say(said, *notes, tool_calls=(paraphrase,))
+    done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    left = await memory.store.turn("t_1")
+    assert (left.user_text, left.tool_calls[0].result) == ("[…] Also I must buy oat milk.", FORGOTTEN)
+    await memory.recorder.settle()
+    assert not [word for word in (b"seropositive", b"insurance") if word in raw(memory)]
+    assert (await memory.forgetter.prove(done)).found == 0
+
+
 async def test_a_message_takes_everything_that_was_noted_of_it(memory, say):
     """Who asks for the message means all of it (P13), whatever it told."""
     await say(

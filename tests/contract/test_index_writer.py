@@ -1,15 +1,19 @@
 """The search index behind the replies: what was said is found at once, and after any death, on every database."""
 
+import asyncio
+
+import psycopg
 import pytest
 
 from memory.errors import StorageUnavailable
+from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
 from memory.sessions.index_writer import IndexWriter
 from memory.storage.store import Store
 from memory.storage.turn_rows import LoggedTurn, insert_turn, turn_digest
 from memory.testing import make_exchange, make_turn, open_memory
 
-HERE = "tg:1:1:0"
+HERE, ELSEWHERE = "tg:1:1:0", "tg:1:2:0"
 OLD, NEW = "The dentist is at three on Tuesday.", "The orthodontist is at five on Friday."
 
 
@@ -33,11 +37,27 @@ def say(memory, session_id):
     return record
 
 
+@pytest.fixture
+async def say_elsewhere(memory):
+    session = await memory.recorder.open_session(ELSEWHERE, 8, "first")
+
+    async def record(number, text):
+        given = {"session_id": session.session_id, "conversation_id": ELSEWHERE, "user_text": text}
+        return await memory.recorder.record(make_exchange(number, **given), None)
+
+    return record
+
+
 async def left_by_a_death(memory, session_id, text=OLD):
     """Store a turn that nothing has indexed: the process died behind its commit."""
     turn = make_turn(turn_id="t_left", session_id=session_id, conversation_id=HERE, user_text=text)
     await memory.db.write(insert_turn(turn, turn_digest("", turn)))
     return turn
+
+
+async def unindexed(memory, conversation_id=HERE):
+    rows = await memory.db.read("turns_unindexed", conversation_id=conversation_id, most=99)
+    return [row["turn_id"] for row in rows]
 
 
 async def found(memory, text):
@@ -124,6 +144,24 @@ async def test_an_index_that_comes_too_late_is_dropped(memory, session_id):
     assert await found(memory, "orthodontist") == [turn.turn_id]
 
 
+async def test_an_index_waits_for_whoever_is_rewriting_the_turn(memory, session_id):
+    """On a server: the old words were taken out by the other process, and its commit is under way."""
+    if not memory.db.shared:
+        return
+    turn = await left_by_a_death(memory, session_id)
+    memory.recorder.index.later(LoggedTurn(turn, turn_digest("", turn)))
+    blocked = "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+    async with await psycopg.AsyncConnection.connect(memory.db.address) as other:
+        await other.execute("UPDATE conversation_turns SET digest = 'new'")
+        flush = asyncio.create_task(memory.recorder.index.flush())
+        while not (flush.done() or await (await other.execute(blocked)).fetchone()):  # noqa: ASYNC110 - asks the server
+            await asyncio.sleep(0)
+        await other.commit()
+    await flush
+
+    assert await unindexed(memory) == [turn.turn_id]
+
+
 async def test_a_disk_that_refuses_the_index_keeps_nobody_from_searching(memory, session_id):
     """The turn waits, the search finds the others; as soon as there is room it is found too."""
     db = Refusing(memory.db)
@@ -139,3 +177,122 @@ async def test_a_disk_that_refuses_the_index_keeps_nobody_from_searching(memory,
     await writer.catch_up(HERE)
 
     assert await memory.db.read("turns_unindexed", conversation_id=HERE, most=9) == []
+
+
+async def test_a_turn_stored_while_a_checkpoint_is_written_is_indexed_too(memory, say, say_elsewhere, monkeypatch):
+    """Its session may be written to already: all the same nothing waits once the work behind the replies is done."""
+    save, waits = memory.recorder._behind.now, [1]
+
+    async def now(session_id, make):
+        if waits:
+            waits.clear()
+            await say_elsewhere(2, OLD)
+            memory.recorder._behind.take_back((await memory.store.turn("t_2")).session_id)
+        return await save(session_id, make)
+
+    monkeypatch.setattr(memory.recorder._behind, "now", now)
+    await say(1, "The cat is asleep.")
+    await memory.recorder.settle()
+
+    assert await unindexed(memory, ELSEWHERE) == []
+
+
+async def test_a_death_with_many_turns_waiting_leaves_none_out(memory, session_id):
+    """A burst waits behind one slow checkpoint: all of it is found by the first search."""
+    digest = ""
+    for seq in range(1, 41):
+        given = {"turn_id": f"t_{seq}", "seq": seq, "created_at_ms": seq, "user_text": f"The zebra has number {seq}."}
+        turn = make_turn(session_id=session_id, conversation_id=HERE, **given)
+        before, digest = digest, turn_digest(digest, turn)
+        await memory.db.write(insert_turn(turn, turn_digest(before, turn)))
+
+    await found(memory, "zebra")
+
+    assert await unindexed(memory) == []
+
+
+@pytest.mark.parametrize("failure", [asyncio.CancelledError(), StorageUnavailable("the answer was lost")])
+async def test_a_turn_whose_commit_is_unsure_is_looked_for_again(memory, say, monkeypatch, failure):
+    """It was stored, and whoever stored it was told otherwise: the next search finds it."""
+    await say(1, "The cat is asleep.")
+    await found(memory, "cat")
+    write = memory.db.write
+
+    async def unsure(*statements):
+        await write(*statements)
+        raise failure
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memory.db, "write", unsure)
+        with pytest.raises(type(failure)):
+            await say(2, OLD)
+
+    assert (await found(memory, "When is the dentist?"))[0] == "t_2"
+
+
+@pytest.fixture
+def unindexable(memory):
+    """Return the failures with which a turn is kept out of the index, by the turn."""
+    make, failures = memory.hydrator.indexed, {}
+
+    async def indexed(turn):
+        if turn.turn_id in failures:
+            raise failures[turn.turn_id]
+        return await make(turn)
+
+    memory.recorder.index._indexed = indexed
+    return failures
+
+
+async def test_a_turn_that_cannot_be_indexed_holds_nothing_up(memory, say, unindexable):
+    """It is left out with a line in the log: what was said behind it is found, and can be forgotten."""
+    unindexable["t_1"] = ValueError("no stem")
+    await say(1, "The cat is asleep.")
+    await say(2, OLD)
+    await memory.recorder.index.flush()
+
+    assert await found(memory, "When is the dentist?") == ["t_2"]
+    assert (await memory.forgetter.forget(ForgetRequest(HERE, everything=True))).counts.turns == 2
+
+
+async def test_who_forgets_or_withdraws_waits_for_the_index_of_that_conversation_alone(
+    memory, say, say_elsewhere, unindexable
+):
+    """Turns of another one may wait for as long as they must."""
+    unindexable["t_1"] = StorageUnavailable("not now")
+    await say(1, OLD)
+    await say_elsewhere(2, OLD)
+    await memory.withdraw("t_2")
+
+    assert (await memory.forgetter.forget(ForgetRequest(ELSEWHERE, everything=True))).counts.turns == 1
+    assert await unindexed(memory) == ["t_1"]
+
+
+async def test_what_waits_of_a_conversation_that_moved_on_is_dropped(memory, say):
+    """The other process indexed the turn and withdrew it: this one does not bring it back."""
+    turn = await say(1, OLD)
+    await memory.withdraw("t_1")
+    memory.recorder.index.later(LoggedTurn(turn, turn_digest("", turn)))
+    memory.recorder.evict(lambda each: each == HERE)
+    await memory.recorder.index.flush()
+
+    assert await found(memory, "When is the dentist?") == []
+
+
+async def test_a_conversation_that_moves_on_during_a_flush_is_let_go_at_once(memory, say):
+    """The flush indexes none of its other turns that waited."""
+    first, second = await say(1, "The cat is asleep."), await say(2, OLD)
+    await memory.settle()
+    index, seen = memory.recorder.index, []
+    for turn in (first, second):
+        index.later(LoggedTurn(turn, turn_digest("", turn)))
+
+    async def indexed(turn):
+        seen.append(turn.turn_id)
+        memory.recorder.evict(lambda each: each == HERE)
+        return ()
+
+    index._indexed = indexed
+    await index.flush()
+
+    assert seen == ["t_1"]

@@ -35,12 +35,12 @@ def test_who_asks_is_told_more_than_who_tells(message, shares, told):
 
 def test_an_answer_leans_on_its_question():
     """Behind a question a short message answers it: its words bring what they meant elsewhere."""
-    answer = "yes thursday at ten, callum does the prices then"
+    answer = "yes thursday at ten, callum does prices"
 
     assert relevant(finds(CLOSE), answer)
     assert not relevant(finds(CLOSE), answer, answers=True)
     assert relevant(finds(CLOSE), f"{answer}?", answers=True)
-    assert relevant(finds(CLOSE), f"{answer} and I have told the whole team about that", answers=True)
+    assert relevant(finds(CLOSE), f"{answer} and tells Ann", answers=True)
 
 
 def test_what_shares_but_common_words_is_told_beside_rarer_ones_alone():
@@ -50,6 +50,16 @@ def test_what_shares_but_common_words_is_told_beside_rarer_ones_alone():
     assert relevant([*common, *common], "when does the tiler come") == []
     assert relevant([*common, *rare, *habit], "when does the tiler come") == [*common, *rare]
     assert of_part([*finds(1, common=True), *finds(1, repeats=True)]) == []
+
+
+def test_a_question_is_told_what_is_said_all_the_time():
+    """Somebody who is named every day is asked about as others are, and a list asked for often has its answer."""
+    common, habit = finds(CLOSE, common=True), finds(CLOSE, repeats=True)
+
+    assert relevant([*common, *common], "What do you know about Clara?") == [*common, *common]
+    assert relevant(habit, "Packing list for Norway?") == habit
+    assert relevant([*common, *common], "right? Clara is here with her bike") == []
+    assert relevant(habit, "packing list for Norway") == []
 
 
 def test_what_neighbours_lend_is_told_beside_a_close_find_alone():

@@ -1,7 +1,10 @@
 """Where sentences end: dates, titles and shortened words of seven languages do not part one."""
 
+import doctest
+
 import pytest
 
+import memory.text
 from memory.context.transcript import clip
 from memory.text import _STOP, sentence_ends, sentences, whole_sentences
 
@@ -48,3 +51,7 @@ def test_a_run_of_stops_is_read_once(run, times):
     assert [found.span() for found in _STOP.finditer(text)] == [(0, len(text))]
     assert list(sentence_ends(text)) == []
     assert list(sentence_ends(f"{text} Yes")) == [len(text)]
+
+
+def test_the_examples_of_the_docstrings_are_true():
+    assert doctest.testmod(memory.text).failed == 0
