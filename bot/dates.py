@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, time
+from datetime import date, datetime, time
 from functools import cache
 from typing import Final
 
@@ -84,9 +84,11 @@ def clock_text(at: datetime | time, language: str) -> str:
 
 def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
     """`Sat 12 Dec`, with the year when it is another."""
-    at = local(at_ms, zone)
-    day = _date(at, local(now_ms, zone), language)
-    return _say(language, "dates.weekday_day", weekday=_weekday(at, language), day=day)
+    return _day(local(at_ms, zone), local(now_ms, zone), language)
+
+
+def _day(day: date, today: date, language: str) -> str:
+    return _say(language, "dates.weekday_day", weekday=_weekday(day, language), day=_date(day, today, language))
 
 
 def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:
@@ -133,17 +135,17 @@ def _pattern(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
-def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
+def heading(day: date | None, today: date, language: str) -> str:
     """The heading over the lines of one day: `Overdue`, `Today`, `Tomorrow`, `Fri 27 Nov`, `Some day` for none."""
-    if at_ms is None:
+    if day is None:
         return _say(language, "dates.head_none")
-    days = days_from(at_ms, now_ms, zone)
+    days = (day - today).days
     named = {0: "dates.head_today", 1: "dates.head_tomorrow"}
     if days < 0:
         return _say(language, "dates.head_overdue")
     if days in named:
         return _say(language, named[days])
-    text = day_text(at_ms, now_ms, zone, language)
+    text = _day(day, today, language)
     return text[0].upper() + text[1:]
 
 
@@ -331,11 +333,11 @@ def _short(day: str, language: str) -> str:
     return _say(language, "dates.weekdays").split()[_DAYS.index(day)]
 
 
-def _weekday(at: datetime, language: str) -> str:
+def _weekday(at: date, language: str) -> str:
     return _say(language, "dates.weekdays").split()[at.weekday()]
 
 
-def _date(at: datetime, now: datetime | None, language: str) -> str:
+def _date(at: date, now: date | None, language: str) -> str:
     month = _say(language, "dates.months").split()[at.month - 1]
     key = "dates.day" if now is not None and at.year == now.year else "dates.day_year"
     return _say(language, key, day=at.day, month=month, year=at.year)

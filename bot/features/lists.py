@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from datetime import date
 from typing import Any, Final
 
 from bot import replies
-from bot.dates import days_from, heading
+from bot.dates import days_from, heading, local
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import day_it_is_for, is_snoozed, story_of, while_on
+from memory.ledger.views import day_it_is_for, is_past, is_snoozed, story_of, while_on
 
 PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
@@ -58,16 +58,29 @@ class Listing:
         return [note for group in self.groups for note in group.notes]
 
 
-def by_day(notes: Sequence[Note], now_ms: int, when: When | None = None) -> list[Group]:
-    """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day."""
-    language, when = replies.spoken(), when or partial(day_of, now_ms=now_ms)
-    found: dict[int | None, list[Note]] = {}
+def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = None) -> list[Group]:
+    """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day.
+
+    A note's day is by its own clock, and `Today` is by the reader's, `zone`.
+    """
+    found: dict[date | None, list[Note]] = {}
     for note in notes:
-        at_ms = when(note)
-        day = None if at_ms is None else max(-1, days_from(at_ms, now_ms, note.time_zone))
-        found.setdefault(day, []).append(note)
-    ordered = sorted(found.items(), key=lambda item: (item[0] is None, item[0] or 0))
-    return [Group(heading(when(each[0]), now_ms, each[0].time_zone, language), each) for _, each in ordered]
+        at_ms = when(note) if when else day_of(note, now_ms)
+        found.setdefault(None if at_ms is None else _day_over(note, at_ms, now_ms, zone), []).append(note)
+    today, language = local(now_ms, zone).date(), replies.spoken()
+    return [Group(heading(day, today, language), found[day]) for day in sorted(found, key=lambda day: day or date.max)]
+
+
+def _day_over(note: Note, at_ms: int, now_ms: int, zone: str) -> date:
+    """The day over a line: `date.min` for one that is over by the note's clock, and none before the reader's today.
+
+    An hour that has passed is of their today, too.
+    """
+    if days_from(at_ms, now_ms, note.time_zone) < 0:
+        return date.min
+    today = local(now_ms, zone).date()
+    is_behind = at_ms <= now_ms and is_past(note, now_ms)
+    return today if is_behind else max(local(at_ms, note.time_zone).date(), today)
 
 
 def by_story(notes: Sequence[Note]) -> list[Group]:
@@ -96,10 +109,12 @@ def day_of(note: Note, now_ms: int) -> int | None:
     return series.moment_of(note, rang) if rang else at_ms
 
 
-def told_day(note: Note, now_ms: int, when: When | None = None) -> int | None:
+def told_day(note: Note, now_ms: int, zone: str, when: When | None = None) -> int | None:
     """The moment whose day stands over a line of `by_day`; None where that is no day of its own."""
     at_ms = when(note) if when else day_of(note, now_ms)
-    return None if at_ms is None or days_from(at_ms, now_ms, note.time_zone) < 0 else at_ms
+    if at_ms is None or _day_over(note, at_ms, now_ms, zone) != local(at_ms, note.time_zone).date():
+        return None
+    return at_ms
 
 
 def page(listing: Listing, offset: int = 0) -> OutgoingMessage:

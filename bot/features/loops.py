@@ -35,11 +35,11 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
     return Listing(
         head=replies.say("loops_head"),
         groups=[
-            *by_day([note for note in open_now if not is_story(note)], now_ms),
+            *by_day([note for note in open_now if not is_story(note)], now_ms, zone),
             *by_story([note for note in open_now if is_story(note)]),
         ],
         line=lambda note: note_line(
-            note, now_ms, zone, under_ms=told_day(note, now_ms), in_story=is_story(note), brief=True
+            note, now_ms, zone, under_ms=told_day(note, now_ms, zone), in_story=is_story(note), brief=True
         ),
         button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),
         turns_page="loops_page",

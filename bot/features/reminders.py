@@ -50,11 +50,11 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
     waiting = [note for note in found if note.rings_at_ms is None and not note.is_paused]
-    days = by_day(found[len(waiting) :], now_ms, RINGS)
+    days = by_day(found[len(waiting) :], now_ms, zone, RINGS)
     return Listing(
         head=say_in(ledger.conversation_id, "reminders_head"),
         groups=[Group(replies.say("reminders_rang"), waiting), *days],
-        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, RINGS), brief=True),
+        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone, RINGS), brief=True),
         button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
         turns_page="reminders_page",
         foot=replies.say("reminders_foot"),

@@ -12,14 +12,14 @@ from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list, loop_row
 from bot.features.memories import memory_list
-from bot.features.overview import ChatStatus, Summed, status_text, summary_text
+from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, told, whom
 from memory.ledger import series
-from memory.ledger.apply import apply_all
+from memory.ledger.apply import apply, apply_all
 from memory.ledger.headings import by_heading
 from memory.ledger.lines import model_line
 from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
@@ -73,6 +73,65 @@ def test_loops_stand_under_their_days():
     assert heads[:-1] == ["Still open:", "Overdue", "Today", "Fri 17 Nov", "No date"]
     assert [line[:2] for line in lines if line and line[0].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
     assert "3. Now (at 23:13)" in lines
+
+
+def test_notes_of_two_clocks_stand_each_under_its_own_day():
+    """Breakfast in Tokyo at nine tomorrow is still tonight in Berlin: it's under Tomorrow, with the rent of there."""
+    zones = {"berlin": "Europe/Berlin", "tokyo": "Asia/Tokyo"}
+    now_ms = series.at_ms_of("2026-11-26T17:00", zones["berlin"])
+
+    def on(day: str, clock: str, *, exact: bool = True) -> dict:
+        zone = zones[clock]
+        return {"due_at_ms": series.at_ms_of(day, zone), "due_exact": exact, "time_zone": zone}
+
+    ledger = ledger_of(
+        task("Dentist form", **on("2026-11-28T10:00", "berlin")),
+        task("Call Kyoto", **on("2026-11-29T10:00", "tokyo")),
+        task("Breakfast", **on("2026-11-27T08:00", "tokyo")),
+        task("Milk", **on("2026-11-26T20:00", "berlin")),
+        task("Rent", **on("2026-11-27T00:00", "berlin", exact=False)),
+    )
+
+    assert page(loop_list(ledger, now_ms, zones["berlin"])).text.splitlines()[2:-2] == [
+        "Today",
+        "1. Milk (at 20:00)",
+        "",
+        "Tomorrow",
+        "2. Breakfast (at 08:00, Tokyo time)",
+        "3. Rent",
+        "",
+        "Sat 28 Nov",
+        "4. Dentist form (at 10:00)",
+        "",
+        "Sun 29 Nov",
+        "5. Call Kyoto (at 10:00, Tokyo time)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reader", "zone", "due", "said"),
+    [
+        ("America/Los_Angeles", "UTC", "2026-11-27T14:30", ["Tomorrow", "1. Call (at 14:30, UTC)"]),
+        (
+            "Asia/Tokyo",
+            "America/Los_Angeles",
+            "2026-11-26T20:00",
+            ["Today", "1. Call (today at 20:00, Los Angeles time)"],
+        ),
+        (
+            "America/Los_Angeles",
+            "Europe/Berlin",
+            "2026-11-27T01:00",
+            ["Today", "1. Call (was due today at 01:00, Berlin time)"],
+        ),
+    ],
+)
+def test_a_heading_is_by_the_readers_day(reader, zone, due, said):
+    """Nothing to come is overdue there, nor is what has passed tomorrow's; the line tells its day where it must."""
+    now_ms = series.at_ms_of("2026-11-27T02:00", "UTC")
+    ledger = ledger_of(task("Call", due_at_ms=series.at_ms_of(due, zone), due_exact=True, time_zone=zone))
+
+    assert page(loop_list(ledger, now_ms, reader)).text.splitlines()[2:4] == said
 
 
 def test_a_series_stands_under_its_next_date():
@@ -355,6 +414,22 @@ def test_a_summary_with_the_keepers_words_lists_what_changed_since():
     assert "• Book the bus" in told
     assert "27 tests" not in told
     assert "• Mark the 27 tests of 8A" in summary_text(replace(week, is_whole=False), ledger, START_MS, "UTC")
+
+
+def test_a_session_that_is_taken_up_again_tells_no_changes_of_others():
+    """What was noted elsewhere meanwhile isn't of this conversation; nor is a change that nobody reads."""
+    ledger = ledger_of(task("Tile the kitchen", session_id="s_1"), task("Roses", session_id="s_2"), task("Shed key"))
+    red, silent = Change(number=2, fields={"text": "Red roses"}), Change(number=1, fields={"weight": 0.9})
+
+    def made(operation, cause, hand="model"):
+        return list(apply(ledger, operation, Actor(hand, START_MS, cause)).changes)
+
+    assert changed_in("s_1", {"t_1"}, made(red, "t_2"), ledger) == frozenset()
+    assert changed_in("s_1", {"t_1"}, made(red, "t_1"), ledger) == {2}
+    assert changed_in("s_1", {"t_1"}, made(silent, "t_1"), ledger) == frozenset()
+    assert changed_in("s_1", {"t_1"}, made(End(number=1), "tap", "person"), ledger) == {1}
+    read = made(End(number=3, turn_ids=("t_1",)), "reading", "keeper")
+    assert changed_in("s_1", {"t_1"}, read, ledger) == {3}
 
 
 def test_a_question_to_the_person_is_no_matter_of_theirs():
