@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bot import replies
@@ -17,7 +17,8 @@ from memory.context.earlier import standing_now
 from memory.context.repeats import NoteWords
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.headings import by_heading
-from memory.ledger.types import Ledger, Note
+from memory.ledger.ledgers import REWORDED
+from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
     agenda,
     best_first,
@@ -37,6 +38,8 @@ LATE_CHARS = 120
 SHORT_TURNS = 10
 """A session of fewer turns is summed up with the one before it."""
 NO_LINE = SessionLine("", "")
+TOLD = REWORDED | {"status", "owner", "snoozed_until_ms"}
+"""The fields of a note that people read."""
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -58,6 +61,19 @@ class Summed:
     """Whether the words stand as they were written: then they tell all that did not change since."""
     before: SessionLine = NO_LINE
     """The session before it, which is told as long as this one is short."""
+
+
+def changed_in(
+    session_id: str, turns: Collection[str], changes: Sequence[NoteChange], ledger: Ledger
+) -> frozenset[int]:
+    """The numbers of notes that read otherwise by turns of a session, or that were noted in it."""
+    own = {note.number for note in ledger if note.session_id == session_id}
+    return frozenset(
+        each.number
+        for each in changes
+        if not TOLD.isdisjoint(each.after)
+        and (each.number in own or not {each.cause, *each.after.get("turn_ids", ())}.isdisjoint(turns))
+    )
 
 
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
@@ -175,7 +191,8 @@ class Overview:
         row = await services.memory.store.session(state.session_id)
         since_ms = line.written_at_ms if is_whole or row is None else row.created_at_ms
         changes = await services.memory.ledgers.after(ledger.conversation_id, since_ms)
-        changed = frozenset(each.number for each in changes if each.verb != "ring")
+        turns = {row["turn_id"] for row in await services.db.read("turn_ids_of_session", session_id=state.session_id)}
+        changed = changed_in(state.session_id, turns, changes, ledger)
         summed = Summed(state.session_id, state.turn_count, line.title, told, changed, is_whole, before)
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)

@@ -280,6 +280,22 @@ async def test_what_was_said_apart_is_read_again_when_it_is_carried_on(api, mode
     assert f"1. {half}" in (await reply(api, "/loops")).text
 
 
+async def test_a_summary_after_continue_is_of_that_conversation(api, model, bot_here):
+    """What was noted in another one since then isn't told as of this one."""
+    bot = await bot_here()
+    await reply(api, "the kitchen tiles are grey")
+    await bot.passes(hours=30)
+    await reply(api, "/fresh")
+    await reply(api, "and the garden")
+    garden = rows(bot, "SELECT session_id FROM conversation_sessions ORDER BY created_at_ms")[-1][0]
+    await noted(bot, "task", "Order the roses", session_id=garden)
+    await bot.passes(hours=30)
+    offer = await reply(api, "/continue")
+    await tap(api, offer.buttons[-1][0], "back in")
+
+    assert "roses" not in (await reply(api, "/summary")).text
+
+
 async def test_forgetting_everything_starts_clean(api, model, bot_process):
     """After /forget everything no file holds a word of it, the model neither, and a restart keeps it so."""
     bot = await bot_process()
