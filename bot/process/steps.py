@@ -48,12 +48,13 @@ class Steps:
             path = self._take()
             left = os.pread(self._held, LENGTH, 0)
             is_longer = os.fstat(self._held).st_size > LENGTH
-            os.pwrite(self._held, left.ljust(LENGTH, b"\0"), 0)  # a page without room on the disk would kill us
-            self._pages = mmap.mmap(self._held, LENGTH)
             if is_longer:
                 places = (left[at : at + WIDTH].rstrip(b"\0") for at in range(0, LENGTH, WIDTH))
                 self.hung = tuple(sorted({place.decode("utf-8", "replace") for place in places if place}))
-            else:
+            with contextlib.suppress(OSError, ValueError):
+                if os.pwrite(self._held, left.ljust(LENGTH, b"\0"), 0) == LENGTH:  # a page without room would kill us
+                    self._pages = mmap.mmap(self._held, LENGTH)
+            if not is_longer:
                 self.forget()
             self._trace = os.open(path, os.O_WRONLY | os.O_APPEND)
             faulthandler.register(signal.SIGALRM, file=self._trace, all_threads=True)
