@@ -102,7 +102,7 @@ class OneModel:
             await bill.add(self.named.model, loop, progress)
         uses = tuple(bill.uses)
         blind = (replies.say("footnote_blind", model=self.named.name),) if outcome.blind else ()
-        kept = toolbox.kept if outcome.stopped else ()
+        kept = toolbox.stop() if outcome.stopped else ()
         return Answer(
             text=outcome.text,
             tool_calls=outcome.tool_calls,

@@ -50,17 +50,23 @@ def _beginning(text: str) -> str:
 
 
 def consent(
-    call: CallRow, before: Mapping[str, Any], now: Mapping[str, Any], *, again: bool, spared: bool
+    call: CallRow,
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    *,
+    again: bool,
+    spared: bool,
+    is_behind_others: bool,
 ) -> OutgoingMessage:
     """Return the question whether a tool may be used; `before` is its allowed form from before it changed.
 
-    `spared` says that an [Always] would have spared it; where none would, somebody else's words may be behind it.
+    `spared` says that an [Always] would have spared it; words of a page or of another tool may be behind it.
     """
     payload = {"call_id": call.call_id, "runs": 0, "spared": spared and not again}
     lines = [replies.say("tool_ask", tool=named(call)), details(call)]
     if again:
         lines = [replies.say("tool_ask_again", tool=named(call)), details(call)]
-    elif not spared:
+    elif is_behind_others:
         lines += ["", replies.say("tool_ask_behind")]
     if before:
         lines += ["", replies.say("tool_changed"), *difference(before, now)]

@@ -91,6 +91,10 @@ class TurnCalls:
         """The statements that write the questions down, committed with the turn."""
         return tuple(call.insert(self._asked.now_ms) for call, _ in self._questions.values())
 
+    def drop_questions(self) -> None:
+        """Ask the person nothing."""
+        self._questions.clear()
+
     async def make(self, tool: Tool, given: Mapping[str, Any]) -> str:
         """Make one call and return the text for the model. Raises `StorageUnavailable`.
 
@@ -113,7 +117,7 @@ class TurnCalls:
             return NEVER.format(name=name)
         found = verdict(tool, stored, allowed=self._may_run(tool, name), again=again, asks=asks)
         if found == "ask":
-            return await self._ask(tool, new, again=again, spared=not self._is_behind_others(tool, name))
+            return await self._ask(tool, name, new, again=again)
         call = stored or new
         if found == "run":
             context = self._asked.context(call_id)
@@ -138,7 +142,11 @@ class TurnCalls:
         return self._choices.always(tool, name) and not self._is_behind_others(tool, name)
 
     def _is_behind_others(self, tool: Tool, name: str) -> bool:
-        """Return whether words of somebody else than its own server may have led to a call.
+        """Return whether words of somebody else than its own server may have led to a call."""
+        return self._asked.third_party or bool(self._others(tool, name))
+
+    def _others(self, tool: Tool, name: str) -> frozenset[str]:
+        """The servers besides its own whose words may have led to a call.
 
         Pages are no server: any of them may have made up an address. A page read for an earlier message counts while it
         stands in the prompt, since it may have asked to wait for the next one; but not against a choice about one
@@ -146,7 +154,7 @@ class TurnCalls:
         """
         own = {tool.server} if tool.server else set()
         heard = self._asked.heard if name == tool.name else frozenset()
-        return self._asked.third_party or bool((self._origins | heard) - own)
+        return (heard | self._origins) - own
 
     async def _is_again(self, tool: Tool, rows: Mapping[str, CallRow]) -> bool:
         """Something like it was done for this message: in a turn that it repeats, or before this one was broken off."""
@@ -155,7 +163,7 @@ class TurnCalls:
         broken_off = [call for call_id, call in rows.items() if call_id not in self._made]
         return did_like(broken_off, tool.name) or await self._calls.repeats(self._asked.repeats, tool.name)
 
-    async def _ask(self, tool: Tool, call: CallRow, *, again: bool, spared: bool) -> str:
+    async def _ask(self, tool: Tool, name: str, call: CallRow, *, again: bool) -> str:
         if not can_be_asked(self._asked.place):
             return NOBODY
         waiting = await self._calls.waiting(self._asked.place.conversation_id)
@@ -165,7 +173,14 @@ class TurnCalls:
             return ENOUGH
         title = replies.say(tool.spoken) if tool.spoken else call.title
         call = replace(call, state="asked", title=title, expires_at_ms=self._asked.now_ms + ASKED_FOR_MS)
-        message = questions.consent(call, self._choices.before(tool), definition(tool), again=again, spared=spared)
+        message = questions.consent(
+            call,
+            self._choices.before(tool),
+            definition(tool),
+            again=again,
+            spared=not self._is_behind_others(tool, name),
+            is_behind_others=bool(self._others(tool, name)),
+        )
         self._questions[call.call_id] = (call, message)
         return WAITS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.effects import LoopbackEffects
-from loopback.model import ToolCall
+from loopback.model import Gate, ToolCall
 from story import FRIEND, PERSON, asked, bot_texts, reply, rows, shows, swept, tap, tapped
 
 from bot.people.export import tool_calls
@@ -123,6 +123,36 @@ async def test_always_is_asked_once_and_never_is_offered_no_more(api, model, bot
     assert "book" in [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
 
 
+async def test_a_forwarded_message_is_no_page(api, model, bot_here, effects):
+    """[Always] doesn't spare it the question, which blames no page or tool where none spoke."""
+    await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD)
+    await reply(api, "please add milk")
+    await tap(api, "Always", on=await shows(api, "May I use add?"))
+    await shows(api, "✓ Done")
+    api.people.says(PERSON, "please add milk", forwarded_from="Mallory")
+    question = await shows(api, "May I use add?")
+
+    assert "words came before this" not in question.text
+
+
+async def test_settings_that_a_stop_leaves_are_named_and_questions_are_dropped(api, model, bot_here, effects):
+    """Whose clock changed without a word would wonder next week; whoever says stop wants no question."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.gate = Gate()
+    chosen = ToolCall("settings", {"name": "Bob", "time_zone": "Asia/Tokyo", "language": "de"}, "call_s")
+    model.reply = calling(chosen, ADD, says="a very long story")
+    api.people.says(PERSON, "please call me Bob, I'm in Tokyo, add milk, tell me a story")
+    await model.until(lambda: model.requests and model.requests[-1].body["messages"][-1]["role"] == "tool")
+    api.people.says(PERSON, "/stop")
+    said = await shows(api, "Stopped.")
+    await bot.settled()
+
+    assert said.text.split("\n\n")[-1] == "What I'd noted by then stays: Bob; Asia/Tokyo; Deutsch"
+    assert not any("May I use" in text for text in bot_texts(api))
+    assert states(bot) == []
+
+
 async def test_a_question_runs_out_in_sight(api, model, bot_here, effects):
     """A day later it says so, and nothing was done."""
     bot = await bot_here(CONTINUITY_TOOLS=effects.path)
@@ -225,14 +255,14 @@ async def test_always_does_not_hold_behind_somebody_elses_words(api, model, bot_
 
 
 @pytest.mark.parametrize(
-    ("label", "told", "after", "made"), [("Always", "✓ Done: add", "done", 3), ("Never", "Okay, never", "declined", 0)]
+    ("label", "told", "after", "made"), [("Always", "✓ Done: add", "done", 3), ("Never", "Okay, ", "declined", 0)]
 )
 async def test_always_and_never_settle_the_other_questions_about_the_tool(  # noqa: PLR0917 - asked for by name
     api, model, bot_here, effects, label, told, after, made
 ):
     """Two of one answer and one of an earlier one: each message says what became of it; another tool's question stays.
 
-    The model is told what came of all three.
+    The model is told what came of all three. How [Never] is undone stands once.
     """
     bot = await bot_here(CONTINUITY_TOOLS=effects.path)
     model.reply = calling(ToolCall("add", {"item": "eggs"}, "call_e"))
@@ -250,6 +280,7 @@ async def test_always_and_never_settle_the_other_questions_about_the_tool(  # no
     assert states(bot) == [after, after, after, "asked"]
     assert effects.count("/add") == made
     assert sum("May I use" in text for text in bot_texts(api)) == 1
+    assert sum("/tools" in text for text in bot_texts(api)) == (label == "Never")
     await tap(api, "Once", on=await shows(api, "May I use book?"))
     await shows(api, "That is settled.")
     heard = str(asked(model)[-1].body["messages"])

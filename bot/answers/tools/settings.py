@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from bot import replies
 from bot.answers.tools.desk import Desk, Refused
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, group_of, plain_name
 from bot.sentences import LANGUAGES
@@ -24,6 +25,13 @@ class SettingsTool:
         self._of_group: tuple[Statement, ...] = ()
         self.effects: tuple[Statement, ...] = ()
         """To be committed with the turn; none of it can fail the turn."""
+
+    @property
+    def chosen(self) -> list[str]:
+        """The choices as a person reads them: `Bob`, `Asia/Tokyo`, `Deutsch`."""
+        said = self._choices
+        language = [replies.tongue(said[LANGUAGE])] if LANGUAGE in said else []
+        return [*(said[name] for name in (CALLED, TIME_ZONE) if name in said), *language]
 
     async def choose(self, time_zone: str, language: str, name: str) -> str:
         """Keep the choices with the turn, and tell those that hold now. Raises `Refused`, `StorageUnavailable`."""

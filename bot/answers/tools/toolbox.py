@@ -50,7 +50,7 @@ UNTIL_TOLD: Final = "told"
 KINDS: Final = get_args(Kind)
 NO_RING: Final = "It does not ring."
 MOST_KEPT: Final = 4
-"""So many notes are named under an answer that was stopped."""
+"""So many settings and notes are named under an answer that was stopped."""
 KEPT_PRIVATE: Final = (
     "Not done: this conversation is private, nothing of it is noted, set or kept. Where the person wants it kept, tell "
     "them to say it again after /fresh or /continue, which end it."
@@ -123,11 +123,14 @@ class Toolbox:
         """Lines for the person under the answer."""
         return self._scheduling.footnotes
 
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The line for a person who stops the answer: the real notes that were added, changed or ended for it."""
+    def stop(self) -> tuple[str, ...]:
+        """The line for a person who stops the answer: the settings, and the real notes added, changed or ended for it.
+
+        Questions that nobody was asked yet are dropped.
+        """
+        self._turn_calls.drop_questions()
         notes = (note for note in self._desk.notes.changed if not (is_story(note) or note.is_forgotten))
-        changed = [name_of(note) for note in notes]
+        changed = [*self._settings.chosen, *map(name_of, notes)]
         more = [f"+{len(changed) - MOST_KEPT}"] if len(changed) > MOST_KEPT else []
         return (replies.say("stopped_kept", what="; ".join([*changed[:MOST_KEPT], *more])),) if changed else ()
 

@@ -60,9 +60,9 @@ class ToolTaps:
             name = chosen_as(tool, call.arguments) if tool else call.tool
             beside = await calls.beside(call)
             same = [(each, at) for each, at in beside if not tool or chosen_as(tool, each.arguments) == name]
-            asked = [(call, tap.envelope.message_id), *same]
-            messages = [questions.edit(questions.never(each, about_of(name)), at) for each, at in asked]
-            effects = [calls.close(each, "declined") for each, _ in asked]
+            others = [questions.edit(questions.outcome(replace(each, state="declined")), at) for each, at in same]
+            messages = [questions.edit(questions.never(call, about_of(name)), tap.envelope.message_id), *others]
+            effects = [calls.close(each, "declined") for each in (call, *(each for each, _ in same))]
             chosen = calls.choices.choose(place, "off", name=name)
             await self._services.committer.done(
                 [tap.envelope], messages, tap.use, *effects, chosen, turn_id=call.turn_id
