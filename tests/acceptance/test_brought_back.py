@@ -6,7 +6,7 @@ import re
 
 import pytest
 from loopback.model import ToolCall, echo
-from story import FRIEND, NOTE, PERSON, PROMISE, asked, bot_lines, heard, noted, reply, rows, shows, tap, tapped
+from story import FRIEND, NOTE, PERSON, PROMISE, asked, bot_lines, heard, noted, noting, reply, rows, shows, tap, tapped
 
 pytestmark = pytest.mark.acceptance
 BUTTON = "Bring back what was before"
@@ -64,8 +64,11 @@ async def test_it_works_again_after_the_next_fresh_start_and_once_each_time(api,
     """A second tap on the same button does nothing."""
     bot = await bot_here()
     line = await missed(api, model)
-    await tap(api, BUTTON, on=line)
+    for _ in range(2):
+        api.people.presses(PERSON, BUTTON, message_id=line.message_id)
     await shows(api, "Ticked off.")
+    await bot.settled()
+    assert heard(bot).count(TICK) == 2
     await noted(bot, "promise", NOTE)
     await reply(api, "/fresh")
     again = await reply(api, TICK)
@@ -75,6 +78,28 @@ async def test_it_works_again_after_the_next_fresh_start_and_once_each_time(api,
     await bot.settled()
 
     assert heard(bot).count(TICK) == 4
+
+
+async def test_nothing_is_to_bring_back_where_it_was_done_in_the_end(api, model, bot_here):
+    """Words missed, the number that the answer showed did it: no button stands under that."""
+    await bot_here()
+    model.reply = ticking
+    await reply(api, PROMISE)
+    await reply(api, "/fresh")
+    model.reply = noting("I have to buy milk", "task", "Buy milk")
+    await reply(api, "I have to buy milk")
+
+    def trying(messages):
+        tools = [each["content"] for each in messages if each["role"] == "tool"]
+        if messages[-1]["role"] != "tool":
+            return [ToolCall("end", {"numbers": "groceries", "how": "done"}, "e1")]
+        assert any("brings it back" in each for each in tools)
+        return "Ticked off." if "Ended" in tools[-1] else [ToolCall("end", {"numbers": [2], "how": "done"}, "e2")]
+
+    model.reply = trying
+    said = await reply(api, "groceries done")
+
+    assert (said.text, said.buttons) == ("Ticked off.", (("Undo",),))
 
 
 async def test_with_nothing_carried_it_works_the_same(api, model, bot_here):

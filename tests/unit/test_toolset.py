@@ -867,6 +867,23 @@ async def test_what_a_fresh_conversation_misses_is_brought_back_by_a_button():
     assert labels_of(own) == []
 
 
+async def test_what_was_done_in_the_end_has_no_button_and_what_was_not_keeps_it():
+    """A later call that changes a note makes good what one missed; not one that misses again, nor a new note."""
+    ours = ("task", "Buy tea", {"session_id": "s_fresh"})
+    box = make_fresh_box(BEFORE_FRESH, ours)
+    await box.end("the abstract", "done")
+    await box.note("Buy milk", "task")
+    assert "Bring back what was before" in labels_of(box)
+    await box.end(["the abstract", 2], "done")
+    assert "Bring back what was before" in labels_of(box)
+    await box.end([2], "reopen")
+    assert labels_of(box) == ["Undo"]
+
+    nothing = make_fresh_box(BEFORE_FRESH, ours)
+    await nothing.end([], "done")
+    assert labels_of(nothing) == []
+
+
 async def test_a_search_that_only_earlier_talk_answers_has_the_button():
     """No note is about it, but it was said before."""
     box = make_fresh_box(searcher=Found(item("User: the codeword is zebra", session_id="s_other")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -79,11 +79,11 @@ class Desk:
     def picked(self, given: Any, *, ended: bool = False) -> tuple[list[Note], list[str]]:
         """The notes that are meant, ended ones only with `ended`; and a sentence for each that is none."""
         asked = wanted(given)
-        found, problems, unknown = dict[int, Note](), list[str](), False
+        found, problems, unknown = dict[int, Note](), list[str](), set[int]()
         for number in asked.numbers:
             note = self.notes.find(number)
             if note is None:
-                unknown = True
+                unknown.add(number)
                 problems.append(f"There is no note #{number}.")
             elif not (note.is_open or ended):
                 problems.append(self._ended(note))
@@ -96,16 +96,17 @@ class Desk:
             else:
                 found[exact.number] = exact
         if unknown and not asked.words:
-            problems.append(self.which(""))
+            problems.append(self.which("", unknown))
         if not asked.numbers and not asked.words:
             problems.append(f"Not done: say which notes by their numbers. {self.which('')}")
         return list(found.values()), problems
 
-    def which(self, words: str) -> str:
-        """The question which note is meant, with those that may be."""
+    def which(self, words: str, numbers: Collection[int] = ()) -> str:
+        """The question which note is meant, with those that may be; by words, or by numbers that are none here."""
         notes = self.notes.open()
         found = candidates(notes, words, self.ask.now_ms)
-        if self.elsewhere and not near(notes, words):
+        named = any(note.number in numbers or words for note in self.elsewhere)
+        if named and not (words and near(notes, words)):
             self.missed = True
             return f"{NOT_AT_HAND} {BRINGS_BACK}" + (f" Noted here is only:\n{self.shown(found)}" if found else "")
         if not found and self.is_alone:

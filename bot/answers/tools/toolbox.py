@@ -263,11 +263,20 @@ class Toolbox:
             whence = "the message holds" if self._desk.ask.third_party else "a tool brought"
             return f"Not done: {whence} somebody else's text. Ask the person whether they want it."
         try:
-            return await work()
+            return await self._missing(work)
         except Refused as exc:
             return str(exc)
         except ContinuityError:
             return "Not done: the memory is out of reach just now."
+
+    async def _missing(self, work: Callable[[], Awaitable[str]]) -> str:
+        """Do the work; what an earlier call missed is found where this one changes a note and misses nothing."""
+        desk, changes = self._desk, self._desk.notes.changes
+        missed, desk.missed = desk.missed, False
+        try:
+            return await work()
+        finally:
+            desk.missed |= missed and desk.notes.changes == changes
 
     async def _note(self, text: str, kind: str, given: dict[str, str]) -> str:
         desk, known = self._desk, _kind(kind)

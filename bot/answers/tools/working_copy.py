@@ -70,6 +70,11 @@ class WorkingCopy:
         )
         return list({note.number: note for note in found if note is not None}.values())
 
+    @property
+    def changes(self) -> int:
+        """The number of operations on notes that were there."""
+        return sum(not isinstance(each, Add) for each in self._done)
+
     def _stored(self, operation: Operation) -> Operation | None:
         if not isinstance(operation, Add):
             return operation if operation.number in self._begun else None
