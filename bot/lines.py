@@ -63,7 +63,7 @@ def note_line(
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     remarks = _remarks(note, now_ms, zone, under_ms)
-    has_hour, at_ms = note.due_exact or note.rings, note.rings_at_ms or note.due_at_ms or now_ms
+    has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not _alike(at_ms, zone, reader):
         remarks.append(clock_name(zone))
     story = "" if in_story else story_of(note)
@@ -150,7 +150,8 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     if comes:
         due = _comes(note, now_ms, zone, told)
     if is_at_rest(note):
-        return [replies.say("task_is_paused")]
+        put_off = [] if rings_at_ms is None else [_put_off_ring(rings_at_ms, now_ms, zone, told)]
+        return [*put_off, replies.say("task_is_paused")]
     found = [each for each in (_owner(note),) if each]
     heading, last = set(told), next(iter(told), None)
     due_stands = bool(due) and not _is_one(note)
@@ -182,6 +183,17 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
 def is_at_rest(note: Note) -> bool:
     """Whether a note is paused; work after failures, too: a series to ring that neither does nor did (`at_rest`)."""
     return note.is_paused or bool(is_work(note) and note.repeats and note.rings_at_ms is None and not note.occurrences)
+
+
+def _tells_time(note: Note) -> bool:
+    """Whether an hour may stand behind a note: none does while its series rests, but of a date that was put off."""
+    return (note.due_exact or note.rings) and not (is_at_rest(note) and note.rings_at_ms is None)
+
+
+def _put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
+    language, at = replies.spoken(), local(at_ms, zone)
+    return _ringing([clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)])
 
 
 def _owner(note: Note) -> str:

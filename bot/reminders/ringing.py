@@ -218,7 +218,9 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
         return replies.say("reminder_skipped_next", title=title, when=_day(after.rings_at_ms, now_ms, zone))
     if choice == "done":
         known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
-        is_ahead = not known and after.is_open and not after.repeats and (after.due_at_ms or 0) > now_ms
+        is_ahead = (
+            not known and after.is_open and bool(after.due_at_ms) and not (after.repeats or is_past(after, now_ms))
+        )
         key = "done_already" if known else "reminder_seen" if is_ahead else "reminder_done_text"
         return replies.say(key, title=note_line(after, now_ms, reader) if is_ahead else title)
     if choice == "go_on" and after.rings_at_ms is None:

@@ -736,6 +736,32 @@ def test_done_with_the_reminder_of_an_event_to_come_does_not_end_the_event():
     assert isinstance(operation_for(visit, "2023-11-19T19:00", "done", START_MS + 2 * HOUR_MS), End)
 
 
+def test_a_birthday_that_was_seen_in_the_morning_is_not_said_to_be_done():
+    """It has no hour and stands until tonight."""
+    fields = {"due_at_ms": START_MS - 22 * HOUR_MS, "rings_from": "2023-11-14T21:00", "time_zone": "UTC"}
+    ledger = ledger_of(("event", "Mum's birthday", fields))
+    birthday = ledger.notes[1]
+    after = apply(ledger, operation_for(birthday, "2023-11-14T21:00", "done", START_MS), BY).ledger.notes[1]
+
+    assert after.is_open
+    said = told(birthday, after, "2023-11-14T21:00", "done", now_ms=START_MS, zone="UTC")
+    assert said == "Okay: Mum's birthday (today)"
+
+
+def test_a_paused_series_names_no_clock_but_of_a_date_that_was_put_off():
+    """Paused, it rings at no hour; what was put off before that still does, and says when."""
+    daily = {"rings_from": "2023-11-10T09:00", "repeats": "FREQ=DAILY", "time_zone": "Europe/Dublin"}
+    paused = series_note(snoozed_until_ms=UNTIL_TOLD_MS, **daily)
+    put_off = paused.model_copy(update={"rings_at_ms": START_MS + HOUR_MS})
+    under = {"under_ms": START_MS + HOUR_MS}
+
+    assert note_line(paused, START_MS, "Europe/Berlin") == "Call mum (paused)"
+    assert note_line(put_off, START_MS, "Europe/Dublin") == "Call mum (⏰ today at 23:13, paused)"
+    assert note_line(put_off, START_MS, "Europe/Dublin", **under) == "Call mum (⏰ 23:13, paused)"
+    assert note_line(put_off, START_MS, "UTC") == "Call mum (⏰ today at 23:13, paused)"
+    assert note_line(put_off, START_MS, "Europe/Berlin") == "Call mum (⏰ today at 23:13, paused, Dublin time)"
+
+
 def test_cancelling_keeps_a_note_that_is_more_than_a_reminder():
     """A party that rings stays when it rings no more; what is only a reminder goes."""
     party = series_note(kind="event", repeats="", due_at_ms=START_MS)
