@@ -140,11 +140,9 @@ def heading(day: date | None, today: date, language: str) -> str:
     if day is None:
         return _say(language, "dates.head_none")
     days = (day - today).days
-    named = {0: "dates.head_today", 1: "dates.head_tomorrow"}
-    if days < 0:
-        return _say(language, "dates.head_overdue")
-    if days in named:
-        return _say(language, named[days])
+    if days <= 1:
+        named = {0: "dates.head_today", 1: "dates.head_tomorrow"}
+        return _say(language, named.get(days, "dates.head_overdue"))
     text = _day(day, today, language)
     return text[0].upper() + text[1:]
 

@@ -314,7 +314,7 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
         return []
     if date.state == "rang":
         return [_rang(note, at_ms, now_ms, zone, told)] if waits_for_word(note) else []
-    if abs(days_from(at_ms, now_ms, zone)) > 1:
+    if abs(days_from(at_ms, now_ms, zone)) > 1 or (date.state == "passed" and not is_work(note)):
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]

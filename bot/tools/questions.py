@@ -70,13 +70,10 @@ def consent(
         lines += ["", replies.say("tool_ask_behind")]
     if before:
         lines += ["", replies.say("tool_changed"), *difference(before, now)]
-    once = Button(replies.say("tool_once"), ONCE, payload)
-    always, never = (
-        Button(replies.say("tool_always"), ALWAYS, payload),
-        Button(replies.say("tool_never"), NEVER, payload),
-    )
-    row = (Button(replies.say("tool_again"), AGAIN, payload), Button(replies.say("tool_leave"), LEAVE, payload))
-    return OutgoingMessage("\n".join(filter(None, lines)), buttons=(row,) if again else ((once, always, never),))
+    yes, no = (("tool_once", ONCE), ("tool_always", ALWAYS)), (("tool_no", LEAVE), ("tool_never", NEVER))
+    choices = ((("tool_again", AGAIN), ("tool_leave", LEAVE)),) if again else (yes, no)
+    rows = tuple(tuple(Button(replies.say(key), action, payload) for key, action in row) for row in choices)
+    return OutgoingMessage("\n".join(filter(None, lines)), buttons=rows)
 
 
 def doubt(call: CallRow) -> OutgoingMessage:

@@ -113,6 +113,22 @@ async def test_without_trust_a_claim_to_read_only_is_asked_about(api, model, bot
     assert effects.count("/look") == 1
 
 
+async def test_no_is_about_this_call_alone(api, model, bot_here, config, effects):
+    """[No] ends the question and forbids nothing: the next call is asked about again."""
+    await bot_here(CONTINUITY_MCP_CONFIG=config())
+    await known(api)
+    model.reply = calling(LOOK)
+    await reply(api, "please look")
+    question = await shows(api, "May I use files: look?")
+    assert question.buttons == (("Once", "Always"), ("No", "Never"))
+    await tap(api, "No", "Okay, I didn't use files: look.", on=question)
+
+    await reply(api, "please look again")
+    await tap(api, "Once", on=await shows(api, "May I use files: look?"))
+    await shows(api, "✓ Done: files: look")
+    assert effects.count("/look") == 1
+
+
 async def test_a_hostile_server_gets_nothing_without_a_tap(  # noqa: PLR0917 - asked for by name
     api, model, bot_here, config, effects, tmp_path
 ):

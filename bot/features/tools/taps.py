@@ -1,4 +1,4 @@
-"""The buttons under a question about a call: [Once] [Always] [Never], [Do it again] [Leave it]."""
+"""The buttons under a question about a call: [Once] [Always] [No] [Never], [Do it again] [Leave it]."""
 
 from __future__ import annotations
 
