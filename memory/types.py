@@ -186,7 +186,7 @@ class CompactionMark(Contract):
     summary: str
     summary_tokens: int
     kept_seqs: tuple[int, ...] = ()
-    """Of a mark from before: older turns were kept verbatim amid what was cut. Not used any more."""
+    """Of a mark from before: older turns that stay verbatim amid what was cut, until the next compaction."""
     current_task: str = ""
     """The current task when the session was compacted (004 phase 3): its newest open matter, or its title."""
 

@@ -232,7 +232,8 @@ class Assembler:
             return []
         known = self._turns.pop(state.session_id, {})
         first = max(1, state.last_seq - self._budget.max_history_turns)
-        first = max(first, state.compaction.history_from_seq) if state.compaction else first
+        mark = state.compaction
+        first = min((max(first, mark.history_from_seq), *mark.kept_seqs)) if mark else first
         known |= {turn.seq: turn for turn in self._at_hand(state.session_id)}
         held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq}
         if missing := gap(held, first, state.last_seq):

@@ -984,6 +984,14 @@ async def test_what_a_keeper_read_is_summed_up_in_its_words(store, desk):
     assert stable_text(await gatherer.packet(state, "hi", now_ms=NOW_MS)) == stable_text(read)
 
 
+async def test_turns_that_a_mark_from_before_kept_are_read_with_the_history(store, desk):
+    """Its summary does not tell them: without the messages nobody does."""
+    mark = CompactionMark(compaction_id="c_1", history_from_seq=5, summary="", summary_tokens=0, kept_seqs=(2,))
+    state = await desk.session("s_1", ["hello"] * 6, ended_at_ms=NOW_MS, compaction=mark)
+
+    assert [turn.seq for turn in await assembler(store).history(state)] == [2, 5, 6]
+
+
 @pytest.mark.parametrize("is_folded", [True, False])
 @pytest.mark.parametrize(("persona", "is_told"), [("storyteller", True), ("assistant", False)])
 async def test_where_a_story_stands_is_told_to_its_own_persona_alone(store, desk, persona, is_told, is_folded):

@@ -90,12 +90,21 @@ def test_what_is_cut_is_the_oldest_stretch_whole():
     assert [turn.seq for turn in verbatim(state, history)] == list(range(made.history_from_seq, 15))
 
 
-def test_turns_that_a_mark_from_before_kept_amid_a_cut_are_not_shown():
-    """A state that an earlier version stored is read, and shows what stands behind its cut."""
+def test_turns_that_a_mark_from_before_kept_amid_a_cut_stay_until_the_next():
+    """The summary that an earlier version stored does not tell them; the next compaction folds them, whatever fits."""
     mark = CompactionMark(compaction_id="c", history_from_seq=10, summary="", summary_tokens=0, kept_seqs=(3, 4))
-    state = make_state(last_seq=14, compaction=mark)
+    assert [turn.seq for turn in verbatim(make_state(last_seq=14, compaction=mark), turns(14))] == [
+        3,
+        4,
+        *range(10, 15),
+    ]
 
-    assert [turn.seq for turn in verbatim(state, turns(14))] == list(range(10, 15))
+    mark = mark.model_copy(update={"history_from_seq": 36, "kept_seqs": tuple(range(1, 29))})
+    small = turns(40, "hm", "mm")
+    history = [*turns(1, "word " * 400), *small[1:]]
+    made = plan(make_state(last_seq=40, compaction=mark), history, BUDGET, COUNTER)
+    assert [turn.seq for turn in made.segment] == list(mark.kept_seqs)
+    assert made.history_from_seq == 36
 
 
 def test_three_huge_turns_are_never_compacted():

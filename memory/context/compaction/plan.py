@@ -65,7 +65,11 @@ def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[Con
     """
     mark = state.compaction
     unique = {turn.seq: turn for turn in turns if turn.turn_id not in state.undone}
-    return [unique[seq] for seq in sorted(unique) if mark is None or seq >= mark.history_from_seq]
+    return [unique[seq] for seq in sorted(unique) if mark is None or _is_left(mark, seq)]
+
+
+def _is_left(mark: CompactionMark, seq: int) -> bool:
+    return seq >= mark.history_from_seq or seq in mark.kept_seqs
 
 
 def plan(
@@ -81,13 +85,13 @@ def plan(
     than three turns. What goes are the oldest, all of them: a turn that stayed amid them would stand without what was
     said to it later, and may have been taken back there.
     """
-    shown = verbatim(state, turns)
+    shown, kept = verbatim(state, turns), state.compaction.kept_seqs if state.compaction else ()
     window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in shown]
     tokens = sum(each.tokens for each in window)
     messages = sum(each.messages for each in window)
     if tokens <= budget.history_tokens and messages <= budget.max_history_messages:
         return None
-    recent = _recent(window, budget)
+    recent = [each for each in _recent(window, budget) if each.turn.seq not in kept]
     segment = window[: len(window) - len(recent)]
     if not segment:
         return None
