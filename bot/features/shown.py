@@ -72,7 +72,7 @@ async def show_read(services: Services, envelope: Envelope, look: Look) -> None:
         message = replace(message, text=f"{message.text}\n\n{replies.counted(unread, 'unread')}")
     parts = await _say(services, envelope, message, items, services.inbox.done(envelope))
     if unread:
-        services.behind(_read_and_show(services, envelope, look, parts[-1]), "reads")
+        services.behind(_read_and_show(services, envelope, look, parts), "reads")
 
 
 async def turn_page(services: Services, tap: Tap, view: View) -> bool:
@@ -178,9 +178,15 @@ async def unread_of(services: Services, conversation_id: str) -> int:
         return 0
 
 
-async def _read_and_show(services: Services, envelope: Envelope, look: Look, part: Part) -> None:
-    """Let the keeper read, then edit the message to its new state; not when a button was tapped meanwhile."""
+async def _read_and_show(services: Services, envelope: Envelope, look: Look, parts: Sequence[Part]) -> None:
+    """Let the keeper read, then edit the message to its new state; not when a button was tapped meanwhile.
+
+    One of several parts stays as it was: the whole of it has no place in the last.
+    """
     await services.memory.keeper.read_now(envelope.conversation_id)
+    if len(parts) > 1:
+        return
+    [part] = parts
     await services.delivery.flush(FLUSH_S)
     try:
         row = await services.db.read_one("outbox_message_of", part_id=part.part_id)

@@ -23,6 +23,9 @@ from story import (
     tap,
 )
 
+from memory.ledger.types import Actor, End
+from memory.testing import START_MS
+
 pytestmark = pytest.mark.acceptance
 GERMAN_WORD = "Damit ihr es wisst"
 
@@ -121,10 +124,8 @@ async def test_words_in_another_order_find_note_and_message_together(api, model,
     assert "backups" not in question.text
 
 
-async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_here):
-    """The list comes at once and says how many messages it may lack; then it shows what the keeper noted."""
-    bot = await bot_here()
-    await reply(api, "hello")
+def reading_late(bot, text: str) -> asyncio.Event:
+    """Give a bot a keeper that notes this once the event is set."""
     gate = asyncio.Event()
 
     class Keeper:
@@ -135,12 +136,42 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
 
         async def read_now(self, _: str) -> None:
             await gate.wait()
-            await noted(bot, "task", "Send Maria the contract")
+            await noted(bot, "task", text)
 
         async def stop(self) -> None:
             """Nothing is under way."""
 
     bot.app.services.memory.keeper = Keeper()
+    return gate
+
+
+async def test_what_takes_several_messages_is_not_edited_into_the_last(api, model, bot_here):
+    """Its beginning would stand there twice."""
+    bot = await bot_here()
+    await reply(api, "hello")
+    [(session_id,)] = rows(bot, "SELECT session_id FROM conversation_sessions")
+    for number in range(8):
+        long = f"Thing {number}: " + "much to do " * 40
+        note = await noted(bot, "task", long, session_id=session_id)
+        ended = [End(number=note.number)]
+        await bot.app.services.memory.change(note.conversation_id, ended, Actor("person", START_MS, "test"))
+        await noted(bot, "fact", f"Fact {long}", session_id=session_id)
+        await noted(bot, "task", f"Open {long}", session_id=session_id)
+    gate = reading_late(bot, "Thing 6")
+    await reply(api, "/summary")
+    told = await shows(api, "Still jotting")
+    assert "This conversation" not in told.text
+    gate.set()
+    await bot.settled()
+
+    assert bot_lines(api)[-1].text == told.text
+
+
+async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_here):
+    """The list comes at once and says how many messages it may lack; then it shows what the keeper noted."""
+    bot = await bot_here()
+    await reply(api, "hello")
+    gate = reading_late(bot, "Send Maria the contract")
     listed = await reply(api, "/loops")
     assert listed.text.endswith("(Still jotting down 3 messages)")
     gate.set()
