@@ -70,15 +70,15 @@ def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
     A question for something shares many of its words with the place where it was said; a message that tells something
-    shares few with anything. Who ends with a question mark is told also what the person keeps saying. `answers`: the
+    shares few with anything. Who ends with a question mark is told also what shares but common words. `answers`: the
     message follows a question, and leans on that.
     """
     asks, words = has_question_mark(message), split_words(message)
     if not asks and len(words) < (ANSWER + 1 if answers else LEAST_WORDS):
         return []
-    if not asks_at_the_end(message):
-        found = [item for item in found if not item.repeats]
-        found = [] if all(item.common for item in found) else found
+    found = [item for item in found if not item.repeats]
+    if not asks_at_the_end(message) and all(item.common for item in found):
+        return []
     closest = max((item.share for item in found), default=0.0)
     if closest < FLOOR or little_words().issuperset(words):
         return []
