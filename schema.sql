@@ -605,7 +605,7 @@ CREATE TABLE tasks (
     first_json TEXT NOT NULL,                 -- a tool that is called before the model is asked, as JSON; '' = none
     seen_digest TEXT NOT NULL,                -- of what that tool returned last: the same again costs nothing; '' = nothing yet
     failures BIGINT NOT NULL,                 -- how often in a row it failed
-    paused_why TEXT NOT NULL,                 -- why it rests: person, or how it failed; '' = it does not
+    paused_why TEXT NOT NULL,                 -- how it failed, so that it rests; '' = it does not; a person's pause is its note's
     created_at_ms BIGINT NOT NULL             -- when it was asked for
 );
 CREATE INDEX tasks_by_conversation ON tasks (conversation_id);

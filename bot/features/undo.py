@@ -28,7 +28,8 @@ LINES: Final = 8
 def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: str) -> str:
     """The sentence when these changes are taken back: each note once, by its change and in its new state.
 
-    `As it was: Call Ana (tomorrow at 09:00)`, `Here again: …`, `Gone: …`, and notes changed later, which are left.
+    `As it was: Call Ana (tomorrow at 09:00)`, `Here again: …`, `Gone: …` with the ring that goes with it, and notes
+    changed later, which are left. A ring that goes from a note that stays has a line of its own.
     """
     after, outcomes = undo(ledger, changes, by)
     lines: list[str] = []
@@ -37,8 +38,10 @@ def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: 
         if before is None or now is None or not (before.is_open or now.is_open):
             continue
         word = "left" if now is before else "gone" if not now.is_open else "was" if before.is_open else "back"
-        text = note_line(now, by.at_ms, zone) if now.is_open else name_of(now)
-        lines.append("• " + replies.say(f"undone_{word}", text=text))
+        shown = next((each for each in (now, before) if each.is_open), now)
+        lines.append("• " + replies.say(f"undone_{word}", text=note_line(shown, by.at_ms, zone)))
+        if now.is_open and before.rings_at_ms is not None and now.rings_at_ms is None:
+            lines.append("• " + replies.say("undone_quiet", text=name_of(now)))
     more = [replies.say("forget_goes_more", count=len(lines) - LINES)] if len(lines) > LINES else []
     is_done = not lines or any(isinstance(outcome, Applied) for outcome in outcomes)
     return "\n".join([*([replies.say("undone")] if is_done else []), *lines[:LINES], *more])

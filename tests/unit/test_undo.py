@@ -30,6 +30,21 @@ def test_each_line_says_what_became_of_it():
     ]
 
 
+def test_a_ring_that_is_taken_back_is_named():
+    """Whoever moved one thing and was reminded of another reads of both; a ring that goes has its line."""
+    at, ring = {"due_at_ms": NOW_MS + 3_600_000}, {"rings_from": "2023-11-15T09:00", "time_zone": "UTC"}
+    ledger, _ = apply_all(Ledger("c"), [add("VAT", "n_1", **at)], SET)
+    ledger, outcomes = apply_all(ledger, [Change(number=1, fields=ring), add("Call Ana", "n_2", **ring)], DID)
+    changes = [change for each in outcomes for change in each.changes]
+
+    assert undone_text(ledger, changes, TAP, "UTC").split("\n") == [
+        "Okay, I've taken that back.",
+        "• As it was: VAT (today at 23:13)",
+        "• No reminder now: VAT",
+        "• Gone: Call Ana (⏰ tomorrow at 09:00)",
+    ]
+
+
 def test_what_was_touched_since_is_left_and_said():
     """Nothing is called taken back where nothing was."""
     ledger, outcomes = apply_all(Ledger("c"), [add("Call Ana", "n_1")], DID)
