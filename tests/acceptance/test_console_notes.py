@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from browsing import ask_and_do, mark, session_id
 
-from memory.ledger.types import Actor, Add
+from bot.tasks.task import Task
+from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Change
 
 
 async def talked_and_noted(app, client, said: str, kind: str, text: str, **fields):
@@ -69,6 +70,20 @@ async def test_what_ended_stands_again_and_twins_are_merged(console):
         ("Buy milk", "open"),
         ("Get some milk from the shop", "replaced"),
     ]
+
+
+async def test_a_task_that_a_person_paused_says_so(console):
+    """That pause is its note's; nothing failed."""
+    app, client, browser = console
+    note = await talked_and_noted(app, client, "milk", "task", "Count the milk")
+    task = Task(note.note_id, note.conversation_id, None, "t_1", "once", "", created_at_ms=note.said_at_ms)
+    await app.services.db.write(task.put())
+    rests = {"rings_from": "2030-01-01T09:00", "repeats": "FREQ=DAILY", "snoozed_until_ms": UNTIL_TOLD_MS}
+    by = Actor("person", note.said_at_ms, "tap")
+    await app.services.memory.change(note.conversation_id, [Change(number=note.number, fields=rests)], by)
+
+    page = (await browser.get(f"/console/sessions/{await session_id(client)}/made")).text
+    assert '<span class="tag">paused</span>' in page
 
 
 async def test_a_note_shows_what_was_done_to_it(console):
