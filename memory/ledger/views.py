@@ -237,7 +237,7 @@ def to_ring(notes: Iterable[Note]) -> list[Note]:
 def ringing(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """The list of /reminders: notes that rang and are not done, those to ring, the earliest first, then the paused."""
     stand = [note for note in standing(notes) if is_reminder(note, now_ms)]
-    return [*rang_last(stand, now_ms), *to_ring(stand), *(note for note in stand if note.is_paused)]
+    return [*rang_last(stand, now_ms), *to_ring(stand), *(n for n in stand if n.is_paused and n.rings_at_ms is None)]
 
 
 def rang_last(notes: Iterable[Note], now_ms: int) -> list[Note]:

@@ -490,6 +490,10 @@ def test_a_paused_series_waits_for_no_word():
     assert said.index("1. Flour") < said.index("2. Feed the sourdough (paused)")
     assert "already reminded" not in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
 
+    dates = (*ledger.notes[1].occurrences, Occurrence(original_local="x", moved_to_ms=START_MS + 1, state="snoozed"))
+    put_off = ledger.notes[1].model_copy(update={"occurrences": dates, "rings_at_ms": START_MS + 1})
+    assert [note.text for note in ringing([put_off], START_MS)] == ["Feed the sourdough"]
+
 
 def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     """Right after a night the one message of a session has no title yet."""
