@@ -169,7 +169,8 @@ class Edits:
     async def _put_right(self, edit: Envelope, turn_id: str, offered: str) -> None:
         """Let the keeper read an edit at once where notes rest on it, and tell in the offer how they stand then.
 
-        An offer that was tapped, or that a later answer took from the screen, stays unchanged. Never raises.
+        An offer that was tapped, or that a later answer took from the screen, stays unchanged; so do all while an
+        update waits, since it may be a tap on one. Never raises.
         """
         services, here = self._services, edit.conversation_id
         try:
@@ -178,7 +179,8 @@ class Edits:
                 return
             await services.memory.keeper.read_now(here)
             await services.delivery.flush(FLUSH_S)
-            if (said := await self._became(edit, turn_id, before.version)) == offered:
+            said = await self._became(edit, turn_id, before.version)
+            if said == offered or await services.db.read("inbox_open_ids", bot_id=edit.bot_id, conversation_id=here):
                 return
             about = {"message_id": edit.message_id, "user_id": edit.user_id}
             for row in await services.db.read("offers_on_screen", conversation_id=here):
