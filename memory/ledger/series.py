@@ -101,15 +101,16 @@ def rings_again(note: Note, local: str) -> bool:
 
 
 def rings_moved_along(note: Note, moved: Note) -> list[str]:
-    """When a note rings once its day is another one, over or not.
+    """When a note rings once its day is another one, over or not: all its rings, also those that rang for the old day.
 
-    A ring of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
+    One of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
     distance (`an hour before`). Raises ValueError for a time that is none.
     """
     old, new = (_local_due(each) for each in (note, moved))
-    days = timedelta(days=(new.date() - old.date()).days)
-    is_exact, to_come = note.due_exact and moved.due_exact, singles(note)
-    rings = map(read_local, to_come if len(to_come) > 1 else [note.rings_from])
+    days, is_exact = timedelta(days=(new.date() - old.date()).days), note.due_exact and moved.due_exact
+    moved_away = {each.original_local for each in note.occurrences if each.state in TO_COME}
+    rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
+    rings = map(read_local, sorted({*rang, *singles(note)}))
     return [f"{ring + (new - old if is_exact and ring.date() == old.date() else days):{LOCAL}}" for ring in rings]
 
 

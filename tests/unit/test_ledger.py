@@ -465,3 +465,19 @@ def test_a_series_that_ended_with_its_last_date_stands_again_with_that_date():
 
     assert (ended.notes[1].status, again.status) == ("done", "open")
     assert views.waits_for_word(again)
+
+
+def test_all_rings_move_along_with_their_day_also_those_that_rang():
+    """The day before rang on Friday, then the tasting moves from Saturday at two to Sunday at eleven."""
+    at = partial(series.at_ms_of, zone="UTC")
+    rings = series.ringing_at(["2026-11-27T09:00", "2026-11-28T12:00"], "UTC")
+    due = {"due_at_ms": at("2026-11-28T14:00"), "due_exact": True, "time_zone": "UTC"}
+    add = Add(kind="event", text="Tasting", note_id="n_1", fields=due | rings)
+    friday = Actor("person", at("2026-11-27T09:01"))
+    ledger, _ = apply_all(Ledger("c"), [add], Actor("person", at("2026-11-26T10:00")))
+    ledger, _ = apply_all(
+        ledger, [Ring(number=1, occurrence="2026-11-27T09:00", rings_at_ms=at("2026-11-27T09:00"))], friday
+    )
+    ledger, _ = apply_all(ledger, [Change(number=1, fields={"due_at_ms": at("2026-11-29T11:00")})], friday)
+
+    assert series.singles(ledger.notes[1]) == ["2026-11-28T09:00", "2026-11-29T09:00"]
