@@ -10,6 +10,7 @@ from memory.text import _STOP, sentence_ends, sentences, whole_sentences
 
 SAID = [
     "Offen ist meine Frage, ob ich dich am 11.12. an den Anruf bei Dr. Brandis erinnern soll. | Gut so.",
+    "Ihr schlaft am 5./6. Dezember dort, Bruno bleibt bei Petra. | Vom 5.-6.12. seid ihr weg.",
     "logo für dr. brandis muss raus. | elternabend is auch",
     "Am 12. Mai um 8.30 Uhr, z. B. bzw. ca. 20 €. | Bring d.h. etwas. | Ja!",
     "Mr. Li sees Mrs. Ott at 9 a.m. or so vs. ten. | Bye.",
