@@ -27,7 +27,7 @@ Stops that end none are the group: a long run of them is read once, not again fr
 _LAST_WORD = re.compile("[^\\s(\\[\"'\u201e\u201c\u00ab\u201a]*\\Z")
 _LOOK_BACK: Final = 24
 _PARTS = re.compile(r"\d{1,2}(?:(?:\.|\.?[/\u2013-])\d{1,2})*|(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}|[^\W\d_]")
-"""Words whose full stop ends no sentence: days ("am 12. Mai", "11.12.", "5./6."), letters with stops ("z.B.", "p.m."), one
+"""Words whose full stop ends no sentence: days ("am 12. Mai", "11.12.", "5./6."), letters with stops ("z.B."), one
 letter."""
 _TITLE_CHARS: Final = 4
 """A word of so few letters with a capital is mostly a title ("Ms. Lindqvist")."""
