@@ -75,7 +75,8 @@ async def test_a_tap_looks_for_nothing_by_the_buttons_line(api, model, bot_here,
     assert "add often" in asking
     assert "add often" not in said
     assert "How to" not in said
-    assert rows(bot, "SELECT action_name FROM conversation_turns ORDER BY created_at_ms DESC, seq DESC LIMIT 1") == [("by_tap",)]
+    newest = "SELECT action_name FROM conversation_turns ORDER BY created_at_ms DESC, seq DESC LIMIT 1"
+    assert rows(bot, newest) == [("by_tap",)]
 
 
 async def test_what_only_reads_is_done_at_once(api, model, bot_here, effects):
