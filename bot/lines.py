@@ -21,7 +21,7 @@ from bot.dates import (
 )
 from bot.rhythms import at_a_glance, next_text, rests
 from memory.ledger import series
-from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, title_of
+from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, ring_times, title_of
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
@@ -284,10 +284,9 @@ def _ring_remark(
 
     One that `leads` stands before the due time, and all others with it.
     """
-    later = [] if note.repeats else [series.at_ms_of(each, note.time_zone) for each in series.singles(note)[1:]]
     first, first_day = _rings(note, now_ms, zone, told, series_is_told=comes), local(note.rings_at_ms or 0, zone).date()
     near, far = list[str](), list[str]()
-    for at_ms in later:
+    for at_ms in ring_times(note)[1:]:
         at, language = local(at_ms, zone), replies.spoken()
         if at.date() == (first_day if leads else last):
             near.append(clock_text(at, language))

@@ -384,7 +384,7 @@ class ConversationMemory(Parts):
             return
         here, differs = turn.conversation_id, not says_the_same(turn.user_text, text)
         if differs:
-            operations = await self._doubts(turn, text)
+            operations = await self._doubts(await self.ledgers.read(here), turn, text)
             await self.ledgers.change(here, operations, Actor("person", self.clock.now_ms()), revoke(here))
         await self.rewording.write(Reworded(turn, text, third_party, differs), *also)
         self.assembler.evict(lambda each: each == here)
@@ -393,12 +393,11 @@ class ConversationMemory(Parts):
     async def in_doubt(self, turn: ConversationTurn, text: str) -> list[Note]:
         """The open notes on a turn that are in doubt once it reads like this. Raises `StorageUnavailable`."""
         ledger = await self.ledgers.read(turn.conversation_id)
-        numbers = {each.number for each in await self._doubts(turn, text)}
+        numbers = {each.number for each in await self._doubts(ledger, turn, text)}
         resting = (note for note in ledger if note.is_open and turn.turn_id in note.turn_ids)
         return [note for note in resting if note.doubtful or note.number in numbers]
 
-    async def _doubts(self, turn: ConversationTurn, text: str) -> list[Change]:
-        ledger = await self.ledgers.read(turn.conversation_id)
+    async def _doubts(self, ledger: Ledger, turn: ConversationTurn, text: str) -> list[Change]:
         said = await self.ledgers.said_for(ledger, turn.turn_id)
         return doubted(ledger, turn.turn_id, turn.user_text, text, said)
 

@@ -190,6 +190,10 @@ class CompactionMark(Contract):
     current_task: str = ""
     """The current task when the session was compacted (004 phase 3): its newest open matter, or its title."""
 
+    def leaves(self, seq: int) -> bool:
+        """Whether it leaves a turn in the history, so that its summary tells nothing of it."""
+        return seq >= self.history_from_seq or seq in self.kept_seqs
+
 
 class NotesMark(Contract):
     """The moment, clock and scope of the notes at the beginning of a session's prompts.

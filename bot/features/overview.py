@@ -52,7 +52,7 @@ class Summed:
     session_id: str
     turns: int
     title: str
-    """The keeper's, else its day and first words."""
+    """The keeper's; "" for none."""
     standing: str
     """The state of its matter, in the keeper's words."""
     changed: frozenset[int] = frozenset()
@@ -185,12 +185,17 @@ class Overview:
         lines = await session_lines(services.db, ledger)
         line = lines.get(state.session_id, NO_LINE)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
-        told = await self._standing(line, ledger)
-        before = replace(before, standing=await self._standing(before, ledger))
-        is_whole = bool(told) and told == line.standing
         row = await services.memory.store.session(state.session_id)
-        since_ms = line.written_at_ms if is_whole or row is None else row.created_at_ms
-        changes = await services.memory.ledgers.after(ledger.conversation_id, since_ms)
+        begun_ms = line.written_at_ms if row is None else row.created_at_ms
+        written_ms = [each.written_at_ms for each in (line, before) if each.standing]
+        changes = await services.memory.ledgers.after(ledger.conversation_id, min([begun_ms, *written_ms]))
+        forgotten = forgotten_words(ledger)
+        told, told_before = (
+            standing_now(each, ledger, changes, forgotten) if each.standing else "" for each in (line, before)
+        )
+        before, is_whole = replace(before, standing=told_before), bool(told) and told == line.standing
+        since_ms = line.written_at_ms if is_whole else begun_ms
+        changes = [each for each in changes if each.at_ms > since_ms]
         turns = {row["turn_id"] for row in await services.db.read("turn_ids_of_session", session_id=state.session_id)}
         changed = changed_in(state.session_id, turns, changes, ledger)
         summed = Summed(state.session_id, state.turn_count, line.title, told, changed, is_whole, before)
@@ -213,13 +218,6 @@ class Overview:
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
-
-    async def _standing(self, line: SessionLine, ledger: Ledger) -> str:
-        """The state of a session's matter, without sentences that newer notes contradict."""
-        if not line.standing:
-            return ""
-        changes = await self._services.memory.ledgers.after(ledger.conversation_id, line.written_at_ms)
-        return standing_now(line, ledger, changes, forgotten_words(ledger))
 
     async def _before(self, state: SessionState) -> str:
         """The id of the session that was talked in before; "" for none."""

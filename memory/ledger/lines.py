@@ -99,7 +99,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
         last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
         found.append(f"{word} {due}{last}{'' if note.rings else goes_on}{', rings' if rings_then else ''}")
-    if rings := _rings(note)[rings_then:]:
+    if rings := ring_times(note)[rings_then:]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
@@ -115,7 +115,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     return found
 
 
-def _rings(note: Note) -> list[int]:
+def ring_times(note: Note) -> list[int]:
     """The moments when a note rings next, of one without a rule all."""
     if note.rings_at_ms is None:
         return []

@@ -47,7 +47,7 @@ def blank(old: SessionState) -> SessionState:
 def is_summed_up(state: SessionState, seq: int) -> bool:
     """Return whether the compaction in force covers this turn."""
     mark = state.compaction
-    return mark is not None and seq < mark.history_from_seq
+    return mark is not None and not mark.leaves(seq)
 
 
 def carried(new: SessionState, old: SessionState, left: Collection[str]) -> SessionState:

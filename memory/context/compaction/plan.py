@@ -65,11 +65,7 @@ def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[Con
     """
     mark = state.compaction
     unique = {turn.seq: turn for turn in turns if turn.turn_id not in state.undone}
-    return [unique[seq] for seq in sorted(unique) if mark is None or _is_left(mark, seq)]
-
-
-def _is_left(mark: CompactionMark, seq: int) -> bool:
-    return seq >= mark.history_from_seq or seq in mark.kept_seqs
+    return [unique[seq] for seq in sorted(unique) if mark is None or mark.leaves(seq)]
 
 
 def plan(
