@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, time
-from functools import cache
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from bot.sentences import DEFAULT, LANGUAGES, sentences
@@ -21,9 +20,7 @@ _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY", "BYHOUR", "BYMINUT
 _TWO: Final = 2
 _NAMED: Final = 3
 """So many weekdays of a rhythm are named in full."""
-_NOON: Final = 12
 _SUFFIX: Final = {1: "st", 2: "nd", 3: "rd"}
-_MONTH_CHARS: Final = 3
 _TEENS: Final = range(11, 14)
 
 
@@ -53,7 +50,7 @@ def when_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
         "day": _date(at, local(now_ms, zone), language),
         "time": clock_text(at, language),
     }
-    return _say(language, f"dates.{key}_at" if exact else f"dates.{key}", **values)
+    return say(language, f"dates.{key}_at" if exact else f"dates.{key}", **values)
 
 
 def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
@@ -71,7 +68,7 @@ def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
 
 def hour_text(at_ms: int, zone: str, language: str) -> str:
     """`at 14:05`, for a line that stands under its day."""
-    return _say(language, "dates.at", time=clock_text(local(at_ms, zone), language))
+    return say(language, "dates.at", time=clock_text(local(at_ms, zone), language))
 
 
 def clock_text(at: datetime | time, language: str) -> str:
@@ -88,61 +85,26 @@ def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
 
 
 def _day(day: date, today: date, language: str) -> str:
-    return _say(language, "dates.weekday_day", weekday=_weekday(day, language), day=_date(day, today, language))
+    return say(language, "dates.weekday_day", weekday=_weekday(day, language), day=_date(day, today, language))
 
 
-def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:
-    """Whether a text names the day itself, in any language: `12 Dec`, `12.12.`, of the week ahead its weekday alone."""
-    at = local(at_ms, zone)
-    is_near = 1 < days_from(at_ms, now_ms, zone) < len(_DAYS)
-    if is_near and _first_in(text, (_weekday_name(at, code) for code in LANGUAGES)):
-        return True
-    names = {_say(code, "dates.months").split()[at.month - 1].rstrip(".").casefold() for code in LANGUAGES}
-    month = _pattern({name[:_MONTH_CHARS] for name in names})
-    in_words = (
-        rf"(?<!\d){at.day}(?:\.|st|nd|rd|th|º|er)?\s+(?:\w{{1,3}}\s+)?(?:{month})|(?:{month})\w*\.?\s+{at.day}(?!\d)"
-    )
-    in_digits = rf"(?<![\d.,:])0?{at.day}[./]\s?0?{at.month}(?![\d,:])"
-    return re.search(f"{in_words}|{in_digits}", text.casefold()) is not None
-
-
-def tells_hour(text: str, at_ms: int, zone: str) -> bool:
-    """Whether a text names the hour itself, in any language: `09:00`, `9am`, `9 Uhr`, `19h30`, `at 9`."""
-    at = local(at_ms, zone)
-    before, behind = _hour_words()
-    full = "" if at.minute else "?"
-    minutes, of_twelve = rf"(?:\s?[:.h]\s?{at:%M}){full}", at.hour % _NOON or _NOON
-    half = "p" if at.hour >= _NOON else "a"
-    found = [
-        rf"(?<![\d.,:])0?{at.hour}\s?[:h]\s?{at:%M}(?!\d)",
-        rf"(?<![\d.,:])0?{of_twelve}{minutes}\s?{half}\.?m\b",
-        rf"(?<![\d.,:])0?{at.hour}{minutes}\s?(?:{behind})(?!\w)",
-        rf"(?<!\w)(?:{before}) 0?{at.hour}{minutes}(?![\d:%]|[.,h]\d|\s?[ap]\.?m\b)",
-    ]
-    return re.search("|".join(found), text.casefold()) is not None
-
-
-@cache
-def _hour_words() -> tuple[str, str]:
-    """Patterns of the words before and behind an hour in any language: `at`, `um`; `o'clock`, `Uhr`."""
-    before = {_say(code, "dates.at", time="").strip().casefold() for code in LANGUAGES}
-    behind = {word for code in LANGUAGES for word in _say(code, "dates.o_clock").casefold().split()}
-    return _pattern(before), _pattern(behind)
-
-
-def _pattern(words: Iterable[str]) -> str:
-    """A pattern of any of these words."""
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+def whole_month_text(first: date, last: date, today: date, language: str) -> str:
+    """`in March`, with the year when another, for the days from first to last of one month; "" for other days."""
+    day = timedelta(days=1)
+    if first.day != 1 or (last + day).day != 1 or (first.year, first.month) != (last.year, last.month):
+        return ""
+    text = say(language, "dates.in_months").split("|")[first.month - 1]
+    return text if first.year == today.year else f"{text} {first.year}"
 
 
 def heading(day: date | None, today: date, language: str) -> str:
     """The heading over the lines of one day: `Overdue`, `Today`, `Tomorrow`, `Fri 27 Nov`, `Some day` for none."""
     if day is None:
-        return _say(language, "dates.head_none")
+        return say(language, "dates.head_none")
     days = (day - today).days
     if days <= 1:
         named = {0: "dates.head_today", 1: "dates.head_tomorrow"}
-        return _say(language, named.get(days, "dates.head_overdue"))
+        return say(language, named.get(days, "dates.head_overdue"))
     text = _day(day, today, language)
     return text[0].upper() + text[1:]
 
@@ -181,12 +143,12 @@ def rhythm_in(text: str, rrule: str) -> str:
     of_weeks = parts.get("FREQ") == "WEEKLY" and parts.get("INTERVAL", "1") == "1"
     plurals = (_all_in(text, [_plural(_DAYS.index(day), code) for day in days]) for code in LANGUAGES if of_weeks)
     by_name = (_all_in(text, _each_named(days, code)) for code in LANGUAGES if of_weeks and len(days) > _TWO)
-    said = _first_in(text, (_frequency(parts, code) for code in LANGUAGES))
+    said = first_in(text, (_frequency(parts, code) for code in LANGUAGES))
     return said or next(filter(None, (*plurals, *by_name)), "")
 
 
 def _each_named(days: Sequence[str], language: str) -> list[str]:
-    names = _say(language, "dates.each_weekday").split()
+    names = say(language, "dates.each_weekday").split()
     return [names[_DAYS.index(day)] for day in days]
 
 
@@ -194,7 +156,7 @@ def day_names(at_ms: int, now_ms: int, zone: str) -> str:
     """The names of a day in all languages: `Saturday tomorrow Sat 28 Nov, Samstag morgen Sa. 28. Nov. …`."""
     at = local(at_ms, zone)
     return ", ".join(
-        f"{_weekday_name(at, code)} {when_text(at_ms, now_ms, zone, code, exact=False)} "
+        f"{weekday_name(at, code)} {when_text(at_ms, now_ms, zone, code, exact=False)} "
         f"{day_text(at_ms, now_ms, zone, code)}"
         for code in LANGUAGES
     )
@@ -202,10 +164,10 @@ def day_names(at_ms: int, now_ms: int, zone: str) -> str:
 
 def tomorrow_in(text: str) -> str:
     """The word of a text for the day after it is read, in any language; "" for none."""
-    return _first_in(text, (_say(code, "dates.tomorrow") for code in LANGUAGES))
+    return first_in(text, (say(code, "dates.tomorrow") for code in LANGUAGES))
 
 
-def _first_in(text: str, words: Iterable[str]) -> str:
+def first_in(text: str, words: Iterable[str]) -> str:
     """The first of these that stands in a text as a word of its own; "" for none."""
     plain = text.casefold()
     return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
@@ -213,7 +175,7 @@ def _first_in(text: str, words: Iterable[str]) -> str:
 
 def _all_in(text: str, words: Sequence[str]) -> str:
     """These words, where a text has each of them; "" for none."""
-    return ", ".join(words) if words and all(_first_in(text, [word]) for word in words) else ""
+    return ", ".join(words) if words and all(first_in(text, [word]) for word in words) else ""
 
 
 # --- the parts of a rule --------------------------------------------------------------------------------------------
@@ -226,7 +188,7 @@ def _frequency(parts: dict[str, str], language: str) -> str:
     step = parts.get("INTERVAL", "1")
     days = [day for day in parts.get("BYDAY", "").split(",") if day]
     if unit is None or _ODD & set(parts) or not step.isdigit() or (unit in {"hour", "year"} and days):
-        return _say(language, "every.at_times")
+        return say(language, "every.at_times")
     if unit in {"day", "week"} and days:
         return _on_days(days, int(step) if unit == "week" else 1, language)
     if unit == "month" and (days or "BYMONTHDAY" in parts):
@@ -237,43 +199,43 @@ def _frequency(parts: dict[str, str], language: str) -> str:
 def _each(unit: str, step: int, language: str) -> str:
     """`every week`, `every two weeks`, `every 3 weeks`."""
     if step == 1:
-        return _say(language, f"every.{unit}")
+        return say(language, f"every.{unit}")
     two = {"day": "other_day", "week": "two_weeks", "month": "two_months"}.get(unit)
     if step == _TWO and two:
-        return _say(language, f"every.{two}")
-    return _say(language, f"every.{unit}s", n=step)
+        return say(language, f"every.{two}")
+    return say(language, f"every.{unit}s", n=step)
 
 
 def _on_days(days: Sequence[str], step: int, language: str) -> str:
     if any(day not in _DAYS for day in days):
-        return _say(language, "every.at_times")
+        return say(language, "every.at_times")
     order = sorted(days, key=_DAYS.index)
     if step > 1:  # of one day the next date tells it
         also = [_short(day, language) for day in order] if len(order) > 1 else []
         return ", ".join([_each("week", step, language), *also])
     if set(days) in (_WORKING, _WEEKEND):
-        return _say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
+        return say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
     others = _each_named([day for day in _DAYS if day not in days], language)
     if len(others) <= 1:
-        return _say(language, "every.but_day", day=others[0]) if others else _say(language, "every.day")
+        return say(language, "every.but_day", day=others[0]) if others else say(language, "every.day")
     first, last = _DAYS.index(order[0]), _DAYS.index(order[-1])
     if len(order) > _TWO and last - first == len(order) - 1:
-        return _say(language, "every.run", first=_short(order[0], language), last=_short(order[-1], language))
+        return say(language, "every.run", first=_short(order[0], language), last=_short(order[-1], language))
     named = _each_named(order, language) if len(order) <= _NAMED else [_short(day, language) for day in order]
-    return _say(language, "every.on_days", days=listed(named, language))
+    return say(language, "every.on_days", days=listed(named, language))
 
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:
     each = _each("month", step, language)
     if days:
         named = [_nth_weekday(day, language) for day in days]
-        return ", ".join([each, *named]) if all(named) else _say(language, "every.at_times")
+        return ", ".join([each, *named]) if all(named) else say(language, "every.at_times")
     if month_days == "-1":
-        return _say(language, "every.month_last") if step == 1 else each
+        return say(language, "every.month_last") if step == 1 else each
     if not all(day.isdigit() for day in month_days.split(",")):
-        return _say(language, "every.at_times")
+        return say(language, "every.at_times")
     said = listed([_nth(int(day), language) for day in month_days.split(",")], language)
-    return _say(language, "every.month_on", day=said) if step == 1 else f"{each}, {said}"
+    return say(language, "every.month_on", day=said) if step == 1 else f"{each}, {said}"
 
 
 def _nth_weekday(day: str, language: str) -> str:
@@ -281,7 +243,7 @@ def _nth_weekday(day: str, language: str) -> str:
     number, name = day[:-2], day[-2:]
     if name not in _DAYS or not (number == "-1" or number.isdigit()):
         return ""
-    which = _say(language, "every.last") if number == "-1" else _nth(int(number), language)
+    which = say(language, "every.last") if number == "-1" else _nth(int(number), language)
     return f"{which} {_short(name, language)}"
 
 
@@ -291,7 +253,7 @@ def _limits(parts: dict[str, str], now: datetime | None, language: str) -> list[
     if not until.isdigit():
         return []
     at = datetime.strptime(until, "%Y%m%d")  # noqa: DTZ007 - a day of the person's calendar
-    return [_say(language, "every.until", day=_date(at, now, language))]
+    return [say(language, "every.until", day=_date(at, now, language))]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -308,40 +270,41 @@ def _nth(number: int, language: str) -> str:
 def listed(names: Sequence[str], language: str) -> str:
     """The names in a row: `Tue, Thu and Sat`."""
     *first, last = names
-    return f"{', '.join(first)} {_say(language, 'every.and')} {last}" if first else last
+    return f"{', '.join(first)} {say(language, 'every.and')} {last}" if first else last
 
 
 def _this_weekday(at: datetime, language: str) -> str:
-    return _say(language, "dates.this_weekday").split(", ")[at.weekday()]
+    return say(language, "dates.this_weekday").split(", ")[at.weekday()]
 
 
-def _weekday_name(at: datetime, language: str) -> str:
+def weekday_name(at: datetime, language: str) -> str:
     """The weekday as a sentence says it: `Sunday`; Russian in the case in which it stands behind "on"."""
     return _this_weekday(at, language).rsplit(" ", 1)[-1]
 
 
 def _plural(weekday: int, language: str) -> str:
     """The weekday as a rhythm: `Sundays`, `sonntags`, `lunes`, `воскресеньям`."""
-    name = _say(language, "dates.each_weekday").split()[weekday]
-    this = _say(language, "dates.this_weekday").split(", ")[weekday]
+    name = say(language, "dates.each_weekday").split()[weekday]
+    this = say(language, "dates.this_weekday").split(", ")[weekday]
     return f"{name}s" if this.endswith(name) and not name.endswith(("s", "ì")) else name
 
 
 def _short(day: str, language: str) -> str:
-    return _say(language, "dates.weekdays").split()[_DAYS.index(day)]
+    return say(language, "dates.weekdays").split()[_DAYS.index(day)]
 
 
 def _weekday(at: date, language: str) -> str:
-    return _say(language, "dates.weekdays").split()[at.weekday()]
+    return say(language, "dates.weekdays").split()[at.weekday()]
 
 
 def _date(at: date, now: date | None, language: str) -> str:
-    month = _say(language, "dates.months").split()[at.month - 1]
+    month = say(language, "dates.months").split()[at.month - 1]
     key = "dates.day" if now is not None and at.year == now.year else "dates.day_year"
-    return _say(language, key, day=at.day, month=month, year=at.year)
+    return say(language, key, day=at.day, month=month, year=at.year)
 
 
-def _say(language: str, key: str, **values: object) -> str:
+def say(language: str, key: str, **values: object) -> str:
+    """A sentence of a language; of English for one that we don't speak."""
     return _words(language)[key].format(**values)
 
 

@@ -15,11 +15,11 @@ from bot.dates import (
     hour_text,
     listed,
     local,
-    tells_day,
-    tells_hour,
     when_text,
+    whole_month_text,
 )
 from bot.rhythms import at_a_glance, next_text, rests
+from bot.told_days import tells_day, tells_hour, tells_month
 from memory.ledger import series
 from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, ring_times, title_of
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
@@ -236,8 +236,11 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     in_text = tells_day(note.text, last_ms, now_ms, clock)
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock))
     if note.ends_at_ms is not None:
-        first = day_text(note.due_at_ms, last_ms, clock, language)  # the year stands behind the last
-        when = f"{first} {TO} {day_text(last_ms, now_ms, clock, language)}"
+        first, last, today = (local(each, clock).date() for each in (note.due_at_ms, last_ms, now_ms))
+        month = whole_month_text(first, last, today, language)
+        in_text = in_text or (month != "" and tells_month(note.text, first))
+        from_day = day_text(note.due_at_ms, last_ms, clock, language)  # the year stands behind the last
+        when = month or f"{from_day} {TO} {day_text(last_ms, now_ms, clock, language)}"
     ends = note.kind in TO_DO or note.kind == "project"
     is_on = note.kind == "event" and not is_over(note, now_ms)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):

@@ -17,9 +17,9 @@ from bot.dates import (
     names_days,
     rhythm_in,
     soon_text,
-    tells_hour,
     when_text,
 )
+from bot.told_days import tells_hour
 from memory.ledger import series
 from memory.ledger.rules import first_from
 from memory.ledger.types import Note, Occurrence

@@ -1,10 +1,11 @@
-"""Lists over several pages: headings, six numbered lines a page or seven that are left, a button for each. Pure."""
+"""Lists over several pages: headings, six numbered lines a page, up to nine on the last, a button for each. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from math import ceil
 from typing import Any, Final
 
 from bot import replies
@@ -16,6 +17,8 @@ from memory.ledger.views import day_it_is_for, is_past, is_snoozed, story_of, wh
 
 PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
+_LEFT: Final = 3
+"""So many lines have no page of their own: they join the page before."""
 
 Row = tuple[Button, ...]
 When = Callable[[Note], int | None]
@@ -48,7 +51,7 @@ class Listing:
     also: str = ""
     """Text behind the last line of the last page."""
     a_row: int = PAGE + 1
-    """The number of buttons in a row."""
+    """The number of buttons in a row at most."""
     row: Callable[[Note], Row] | None = None
     """Buttons of a line that is opened, or the only one; None where its button says it."""
 
@@ -140,7 +143,8 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
         return OutgoingMessage("\n".join(lines), buttons=(only,))
     if listing.foot:
         lines += ["", listing.foot]
-    rows = [tuple(buttons[at : at + listing.a_row]) for at in range(0, len(buttons), listing.a_row)]
+    a_row = ceil(len(buttons) / max(1, ceil(len(buttons) / listing.a_row))) or 1
+    rows = [tuple(buttons[at : at + a_row]) for at in range(0, len(buttons), a_row)]
     turns = _turns(listing, offset, left)
     return OutgoingMessage("\n".join(lines), buttons=(*rows, turns) if turns else tuple(rows))
 
@@ -163,9 +167,9 @@ def shown_on(listing: Listing, offset: int) -> list[Note]:
 
 
 def _span(total: int, offset: int) -> tuple[int, int]:
-    """Begin and end of a page: a single last line has no page of its own."""
-    start = min(max(0, offset), max(0, (total - 2) // PAGE * PAGE))
-    return start, total if total - start <= PAGE + 1 else start + PAGE
+    """Begin and end of a page: a few last lines have no page of their own."""
+    start = min(max(0, offset), max(0, (total - _LEFT - 1) // PAGE * PAGE))
+    return start, total if total - start <= PAGE + _LEFT else start + PAGE
 
 
 def _turns(listing: Listing, offset: int, left: int) -> Row:

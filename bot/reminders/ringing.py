@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bot import replies
-from bot.dates import day_text, days_from, hour_text, local, tells_day, tells_hour, tomorrow_ms, when_text
+from bot.dates import day_text, days_from, hour_text, local, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
+from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past

@@ -697,6 +697,23 @@ def test_several_days_name_their_year_once():
     assert line(a_note("Lisbon", kind="event", **days)) == "Lisbon (Mon 12 Feb – Thu 15 Feb 2024)"
 
 
+@pytest.mark.parametrize(
+    ("text", "days", "language", "said"),
+    [
+        ("The Cork 10k", "2024-03-01 2024-03-31", "en", "The Cork 10k (in March 2024)"),
+        ("The Cork 10k in March", "2024-03-01 2024-03-31", "en", "The Cork 10k in March"),
+        ("Der Marathon", "2023-12-01 2023-12-31", "de", "Der Marathon (im Dezember)"),
+        ("The course", "2023-12-01 2023-12-30", "en", "The course (Fri 1 Dec – Sat 30 Dec)"),
+    ],
+)
+def test_a_month_is_told_by_its_name(text, days, language, said):
+    """Nobody would list its first and its last day."""
+    first, last = (series.at_ms_of(f"{day}T00:00", "UTC") for day in days.split())
+
+    with replies.speaking(language):
+        assert line(a_note(text, kind="event", due_at_ms=first, ends_at_ms=last)) == said
+
+
 def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
     """Behind the day on which it ended no date is looked for."""
     bins = {"rings_from": "2023-10-31T09:00", "repeats": "FREQ=WEEKLY;BYDAY=TU;UNTIL=20231107"}

@@ -145,28 +145,31 @@ def test_a_series_stands_under_its_next_date():
 
 def test_a_page_has_six_lines_and_one_row_of_numbers():
     """Twenty things are four pages; nothing is left out, the numbers go on, and a sentence says what they are for."""
-    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(20))), START_MS, "UTC")
-    pages = [page(listing, offset) for offset in range(0, 20, PAGE)]
+    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(22))), START_MS, "UTC")
+    pages = [page(listing, offset) for offset in range(0, 22, PAGE)]
 
-    assert [len(each.buttons[0]) for each in pages] == [6, 6, 6, 2]
-    assert all(f"Thing {n}" in "".join(each.text for each in pages) for n in range(20))
+    assert [len(each.buttons[0]) for each in pages] == [6, 6, 6, 4]
+    assert all(f"Thing {n}" in "".join(each.text for each in pages) for n in range(22))
     assert [button.label for button in pages[1].buttons[0]] == ["7", "8", "9", "10", "11", "12"]
     assert [button.label for button in pages[1].buttons[-1]] == ["Back", "Show more"]
-    assert "and 14 more" in pages[0].text
+    assert "and 16 more" in pages[0].text
     assert pages[0].text.endswith("Tap a number to tick it off, put it off or drop it.")
-    assert "\n20. " in pages[3].text
+    assert "\n22. " in pages[3].text
     assert [note.number for note in shown_on(listing, 6)] == list(range(1, 13))
 
 
-@pytest.mark.parametrize(("total", "lines"), [(6, [6]), (7, [7]), (8, [6, 2]), (13, [6, 7])])
-def test_a_single_line_has_no_page_of_its_own(total, lines):
-    """It stands on the page before it; a tap on a button of an older page shows the last one."""
+@pytest.mark.parametrize(
+    ("total", "rows"), [(6, [[6]]), (7, [[7]]), (8, [[4, 4]]), (9, [[5, 4]]), (10, [[6], [4]]), (15, [[6], [5, 4]])]
+)
+def test_a_few_last_lines_have_no_page_of_their_own(total, rows):
+    """They stand on the page before them; a tap on a button of an older page shows the last one."""
     listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(total))), START_MS, "UTC")
-    pages = [page(listing, PAGE * at) for at in range(len(lines))]
+    pages = [page(listing, PAGE * at) for at in range(len(rows))]
 
-    assert [len(each.buttons[0]) for each in pages] == lines
-    assert page(listing, PAGE * len(lines)).text == pages[-1].text
-    assert len(shown_on(listing, PAGE * len(lines))) == total
+    numbers = [[[b for b in row if b.label.isdigit()] for row in each.buttons] for each in pages]
+    assert [[len(row) for row in each if row] for each in numbers] == rows
+    assert page(listing, PAGE * len(rows)).text == pages[-1].text
+    assert len(shown_on(listing, PAGE * len(rows))) == total
 
 
 def test_a_number_opens_its_line_with_what_can_be_done():
@@ -203,7 +206,7 @@ def test_a_page_that_is_gone_is_the_last_one():
 
 def test_buttons_carry_ids_and_where_the_page_begins():
     """No word of a note stands in a button."""
-    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(8))), START_MS, "UTC")
+    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(10))), START_MS, "UTC")
 
     assert page(listing, 6).buttons[0][0].payload == {"note_id": "n_7", "offset": 6}
 
@@ -547,7 +550,7 @@ def test_loops_say_where_dates_are_that_are_further_ahead():
     past = ("event", "The concert", {"due_at_ms": START_MS - 2 * DAY_MS})
     made_up = ("event", "The wedding", {"due_at_ms": START_MS + 20 * DAY_MS, "about": "Harrow"})
     listed = loop_list(
-        ledger_of(dentist, birthday, wedding, past, made_up, *(task(f"Thing {n}") for n in range(7))), START_MS, "UTC"
+        ledger_of(dentist, birthday, wedding, past, made_up, *(task(f"Thing {n}") for n in range(9))), START_MS, "UTC"
     )
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text

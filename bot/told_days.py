@@ -1,0 +1,66 @@
+"""Days and hours that a text names itself, in any of the seven languages, so that no line says them twice. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from functools import cache
+from typing import Final
+
+from bot.dates import days_from, first_in, local, say, weekday_name
+from bot.sentences import LANGUAGES
+
+_DAYS_OF_A_WEEK: Final = 7
+_NOON: Final = 12
+_MONTH_CHARS: Final = 3
+
+
+def tells_month(text: str, day: date) -> bool:
+    """Whether a text names the month of a day, in any language: `in March`, `März`."""
+    names = (say(code, "dates.in_months").split("|")[day.month - 1].split()[-1] for code in LANGUAGES)
+    return re.search(rf"(?<!\w)(?:{_pattern(map(str.casefold, names))})(?!\w)", text.casefold()) is not None
+
+
+def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:
+    """Whether a text names the day itself, in any language: `12 Dec`, `12.12.`, of the week ahead its weekday alone."""
+    at = local(at_ms, zone)
+    is_near = 1 < days_from(at_ms, now_ms, zone) < _DAYS_OF_A_WEEK
+    if is_near and first_in(text, (weekday_name(at, code) for code in LANGUAGES)):
+        return True
+    names = {say(code, "dates.months").split()[at.month - 1].rstrip(".").casefold() for code in LANGUAGES}
+    month = _pattern({name[:_MONTH_CHARS] for name in names})
+    in_words = (
+        rf"(?<!\d){at.day}(?:\.|st|nd|rd|th|º|er)?\s+(?:\w{{1,3}}\s+)?(?:{month})|(?:{month})\w*\.?\s+{at.day}(?!\d)"
+    )
+    in_digits = rf"(?<![\d.,:])0?{at.day}[./]\s?0?{at.month}(?![\d,:])"
+    return re.search(f"{in_words}|{in_digits}", text.casefold()) is not None
+
+
+def tells_hour(text: str, at_ms: int, zone: str) -> bool:
+    """Whether a text names the hour itself, in any language: `09:00`, `9am`, `9 Uhr`, `19h30`, `at 9`."""
+    at = local(at_ms, zone)
+    before, behind = _hour_words()
+    full = "" if at.minute else "?"
+    minutes, of_twelve = rf"(?:\s?[:.h]\s?{at:%M}){full}", at.hour % _NOON or _NOON
+    half = "p" if at.hour >= _NOON else "a"
+    found = [
+        rf"(?<![\d.,:])0?{at.hour}\s?[:h]\s?{at:%M}(?!\d)",
+        rf"(?<![\d.,:])0?{of_twelve}{minutes}\s?{half}\.?m\b",
+        rf"(?<![\d.,:])0?{at.hour}{minutes}\s?(?:{behind})(?!\w)",
+        rf"(?<!\w)(?:{before}) 0?{at.hour}{minutes}(?![\d:%]|[.,h]\d|\s?[ap]\.?m\b)",
+    ]
+    return re.search("|".join(found), text.casefold()) is not None
+
+
+@cache
+def _hour_words() -> tuple[str, str]:
+    """Patterns of the words before and behind an hour in any language: `at`, `um`; `o'clock`, `Uhr`."""
+    before = {say(code, "dates.at", time="").strip().casefold() for code in LANGUAGES}
+    behind = {word for code in LANGUAGES for word in say(code, "dates.o_clock").casefold().split()}
+    return _pattern(before), _pattern(behind)
+
+
+def _pattern(words: Iterable[str]) -> str:
+    """A pattern of any of these words."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
