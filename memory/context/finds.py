@@ -12,9 +12,9 @@ from memory.context.notes_block import Block, Since
 from memory.context.repeats import NoteWords, keys, says_more, speak_of
 from memory.context.restating import Known, Matter, Said, known_by
 from memory.keeper.request import FORGET, NOTES, found_by
-from memory.ledger.lines import model_line
+from memory.ledger.lines import model_line, title_of
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, forgotten_words, is_story, standing, story_of, within, worth
+from memory.ledger.views import Scope, belongs, forgotten_words, is_story, is_work, standing, story_of, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
 from memory.search.relevance import BEST, FLOOR, SURE, of_part, parts_of, relevant
@@ -157,10 +157,12 @@ def _lines(ledger: Ledger, known: tuple[Block, Since]) -> Mapping[int, str]:
 def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
     """The open notes that the message speaks of and the prompt tells nowhere, or cut: the block had no room for them.
 
-    They are among those that share the rarest words with it; little words of any language are none.
+    They are among those that share the rarest words with it; little words of any language are none. Work by the clock
+    is spoken of by its title: the words that are put to the model are not the person's matters.
     """
     words = " ".join(word for word in split_words(message) if word not in little_words())
-    closest = found_by(words, within(ledger, scope))[:CLOSEST_NOTES]
+    closest, wanted = found_by(words, within(ledger, scope))[:CLOSEST_NOTES], keys(message)
+    closest = [note for note in closest if not is_work(note) or wanted & keys(title_of(note.text))]
     return [note for note in closest if not _is_whole(note, known)]
 
 
@@ -173,10 +175,12 @@ def _is_whole(note: Note, known: tuple[Block, Since]) -> bool:
 
 
 def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) -> Since:
-    """The news of the message, with these notes behind it."""
+    """The news of the message, with these notes behind it: one that the news told in brief is told once, whole."""
     lines = [model_line(note, now_ms, zone, brief=True, whole=True) for note in notes]
+    in_brief = tuple(f"#{note.number} " for note in notes)
+    changed = [line for line in since.changed if not line.startswith(in_brief)]
     numbers = since.numbers | {note.number for note in notes}
-    return replace(since, changed=(*since.changed, *lines), numbers=numbers)
+    return replace(since, changed=(*changed, *lines), numbers=numbers)
 
 
 def with_forgotten(

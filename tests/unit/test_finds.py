@@ -55,6 +55,7 @@ def test_a_note_stands_in_for_the_message_that_it_tells_whole():
             Since(events=("#1 Order for the Dutch lad's tourer…: rang at 17:00",), numbers=frozenset({1})),
             True,
         ),
+        (NO_BLOCK, Since(changed=("#1 task: Order for the Dutch lad's tourer… (due Fri)",)), True),
         (NO_BLOCK, Since(numbers=frozenset({1})), False),  # a tool's result in the messages tells it
     ],
 )
@@ -66,6 +67,18 @@ def test_a_note_that_the_prompt_cuts_is_told_whole_where_the_message_is_about_it
     )
 
     assert news.changed == ((f"#1 task: {TOURER}",) if told else ())
+
+
+@pytest.mark.parametrize(
+    ("message", "told"), [("aoife paid one of the lines", False), ("no digest on mondays, please", True)]
+)
+def test_work_by_the_clock_is_spoken_of_by_its_title(message, told):
+    """The words that are put to the model at its time are not the person's matters."""
+    work = "Morning digest: Tell me in a few short lines who paid; if nobody did, say so in one line."
+    ledger = ledger_of(("task", work, {"owner": "assistant", "rings_from": "2023-11-20T07:00"}))
+    _, news = replaced([], message, ledger)
+
+    assert bool(news.changed) == told
 
 
 def test_a_story_is_more_than_its_notes():
