@@ -175,7 +175,8 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
     if rings_at_ms is not None or series.last(note, "passed"):
         found += _last_date(note, now_ms, zone, told)
-    if rests(note, now_ms) and note.snoozed_until_ms is not None:
+    says_when = rings_at_ms is not None and not note.repeats  # its ring
+    if rests(note, now_ms) and not says_when and note.snoozed_until_ms is not None:
         found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
 
@@ -308,7 +309,7 @@ def _ringing(times: Sequence[str]) -> str:
 
 
 def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
-    """The last date of a series: for a week that it came and waits for a word, for a day its end."""
+    """The last date of a series: for a week that it came and waits for a word, today that it is done."""
     states = {"rang", "done", "passed"} if note.repeats else {"passed"}
     date = next((each for each in reversed(note.occurrences) if each.state in states), None)
     at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
@@ -316,7 +317,8 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
         return []
     if date.state == "rang":
         return [_rang(note, at_ms, now_ms, zone, told)] if waits_for_word(note) else []
-    if abs(days_from(at_ms, now_ms, zone)) > 1 or (date.state == "passed" and not is_work(note)):
+    days = days_from(at_ms, now_ms, zone)
+    if abs(days) > 1 or (not is_work(note) if date.state == "passed" else days < 0):
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]

@@ -495,6 +495,27 @@ def test_a_date_that_was_left_out_has_no_tick(repeats):
     assert "✓" not in line(note)
 
 
+@pytest.mark.parametrize(
+    ("day", "ticked"), [("14", "(⏰ every day at 18:00, ✓ today)"), ("13", "(⏰ every day at 18:00)")]
+)
+def test_a_date_that_is_done_has_a_tick_on_its_day(day, ticked):
+    """Yesterday's says nothing of the next one."""
+    done = Occurrence(original_local=f"2023-11-{day}T18:00", state="done")
+    rings = {"rings_from": "2023-11-12T18:00", "rings_at_ms": series.at_ms_of("2023-11-15T18:00", "UTC")}
+    note = a_note("Feed the cat", repeats="FREQ=DAILY", occurrences=(done,), **rings)
+
+    assert line(note).endswith(ticked)
+
+
+def test_what_rings_when_its_delay_is_over_is_put_off_by_its_ring():
+    """“On Mon 27 Nov at 10:00, put off until Mon 27 Nov” said one thing twice."""
+    at_ms = series.at_ms_of("2023-11-27T10:00", "UTC")
+    note = a_note("Pay the rest", rings_at_ms=at_ms, snoozed_until_ms=at_ms - 10 * HOUR_MS)
+
+    assert line(note) == "Pay the rest (⏰ on Mon 27 Nov at 10:00)"
+    assert line(note, under_ms=at_ms) == "Pay the rest (⏰ 10:00)"
+
+
 def test_a_day_is_told_once_in_a_line():
     """The hour of the reminder alone, where the day of what it reminds of stands before it."""
     due_ms = 1_700_388_000_000  # Sunday 19 November 2023, 10:00 UTC
