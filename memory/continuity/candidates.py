@@ -17,7 +17,7 @@ from memory.continuity.types import (
 )
 from memory.ledger.lines import moment
 from memory.ledger.types import Kind, Note
-from memory.ledger.views import DAY_MS, breakdown, ends_at, is_snoozed, moment_of
+from memory.ledger.views import DAY_MS, breakdown, ends_at, is_snoozed, is_work, moment_of
 from memory.text import shorten
 
 CANDIDATES_MAX: Final = 60
@@ -57,8 +57,8 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
 
 
 def _fits(note: Note, inputs: BootstrapInputs) -> bool:
-    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over cannot."""
-    if is_snoozed(note, inputs.now_ms):
+    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over or work cannot."""
+    if is_snoozed(note, inputs.now_ms) or is_work(note):
         return False
     if note.kind != "event" or note.due_at_ms is None:
         return True

@@ -100,6 +100,16 @@ def test_what_was_put_off_is_not_carried_until_its_time():
     assert len(found(note, now_ms=START_MS + DAY_MS)) == 1
 
 
+def test_work_by_the_clock_is_no_matter_to_go_on_with():
+    """It goes on by itself; a task of the assistant's that rings at no time is carried."""
+    digest = make_note(
+        "What's on today: Tell me", owner="assistant", rings_from="2023-11-20T07:00", rings_at_ms=START_MS
+    )
+    owed = make_note("I look up the tiler", number=2, owner="assistant")
+
+    assert [arc.number for arc in found(digest, owed)] == [2]
+
+
 def test_a_role_play_carries_its_story_first():
     """It picks up its scene; the world outside comes behind it, whatever it weighs."""
     rent = make_note("Pay the rent", weight=1.0)
