@@ -1,35 +1,39 @@
-"""/loops: what is unfinished and what is coming up, by day; a line's number opens it: Done, Tomorrow, Drop."""
+"""/loops: what is unfinished, by day, and what is coming up; a line's number opens it: Done, Tomorrow, Drop."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from bot import replies
-from bot.dates import days_from, tomorrow_ms
+from bot.dates import day_text, days_from, tells_day, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import is_at_rest, name_of, note_line
+from bot.lines import TO, is_at_rest, name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import agenda, has_dates_to_come, is_story, open_loop
+from memory.ledger.views import agenda, dates_to_come, ends_at, is_story, open_loop
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.types import OpenLoop
 
 __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"]
+AHEAD: Final = 6
+"""Dates ahead that the list ends with."""
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
 def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """The list by day, or that nothing is open; with where the dates are that are further ahead."""
+    """The list by day, or that nothing is open; with the dates that are further ahead."""
     open_now = agenda(ledger, now_ms)
-    also = replies.say("dates_to_come") if has_dates_to_come(ledger, now_ms) else ""
+    also = coming_up(dates_to_come(ledger, now_ms), now_ms, zone)
     if not open_now:
         return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), also])))
     return Listing(
@@ -47,6 +51,29 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
         also=also,
         row=lambda note: loop_row(note, now_ms, zone),
     )
+
+
+def coming_up(ahead: Sequence[Note], now_ms: int, zone: str) -> str:
+    """The next dates ahead under their heading, without number or button: nobody has to act; "" for none."""
+    if not ahead:
+        return ""
+    lines = [coming_line(note, now_ms, zone) for note in ahead[:AHEAD]]
+    more = [replies.say("coming_more")] if len(ahead) > AHEAD else []
+    return "\n".join([replies.say("coming_head"), *lines, *more])
+
+
+def coming_line(note: Note, now_ms: int, zone: str) -> str:
+    """A date ahead by its day, unless its line tells that: `Thu 3 Dec: Lia's recital (at 18:00)`."""
+    clock, language = note.time_zone, replies.spoken()
+    first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
+    if any(tells_day(note.text, at_ms, now_ms, clock) for at_ms in (first_ms, last_ms)):
+        return note_line(note, now_ms, zone, brief=True)
+    day = day_text(last_ms, now_ms, clock, language)
+    if note.ends_at_ms is not None:
+        day = f"{day_text(first_ms, last_ms, clock, language)} {TO} {day}"
+        note = note.model_copy(update={"ends_at_ms": None, "due_exact": False})
+    line = note_line(note, now_ms, zone, under_ms=first_ms, brief=True)
+    return replies.say("coming_line", day=day[0].upper() + day[1:], line=line)
 
 
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:

@@ -74,10 +74,7 @@ def forgotten_words(notes: Iterable[Note]) -> list[str]:
 
 
 def is_past(note: Note, now_ms: int) -> bool:
-    """Whether its time is over: the moment, or where no hour was said, the day; of several days the last.
-
-    Of a series that goes on, never.
-    """
+    """Whether its time is over: its hour, else its day, of several days the last; of a series that goes on, never."""
     last_ms = ends_at(note)
     if last_ms is None or (note.repeats and note.rings_at_ms is not None):
         return False
@@ -160,9 +157,11 @@ def is_work(note: Note) -> bool:
     return note.rings and note.kind == "task" and note.owner == ASSISTANT
 
 
-def has_dates_to_come(notes: Iterable[Note], now_ms: int) -> bool:
-    """Whether there are events further ahead than /loops lists them."""
-    return any(_is_date_ahead(n, now_ms) and not is_on_agenda(n, now_ms) for n in standing(notes, now_ms))
+def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """What has a day ahead for which nobody has to act: real notes that `agenda` does not list yet, by that day."""
+    found = [n for n in standing(notes, now_ms) if max(now_ms, n.snoozed_until_ms or 0) < (n.due_at_ms or 0)]
+    ahead = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
+    return sorted(ahead, key=lambda note: note.due_at_ms or 0)
 
 
 def _is_date_ahead(note: Note, now_ms: int) -> bool:

@@ -542,23 +542,58 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
     assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("over", [1])]
 
 
-def test_loops_say_where_dates_are_that_are_further_ahead():
-    """A dentist in three weeks is on /memory, and /loops says so behind its last line; a wedding tomorrow is listed."""
+def test_loops_end_with_what_is_further_ahead():
+    """A dentist in three weeks stands behind the last line, without a number; a wedding tomorrow is on the list."""
     dentist = ("event", "Dentist", {"due_at_ms": START_MS + 20 * DAY_MS, "due_exact": True})
     birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 15 * DAY_MS})
     wedding = ("event", "Ada's wedding", {"due_at_ms": START_MS + DAY_MS})
     past = ("event", "The concert", {"due_at_ms": START_MS - 2 * DAY_MS})
     made_up = ("event", "The wedding", {"due_at_ms": START_MS + 20 * DAY_MS, "about": "Harrow"})
-    listed = loop_list(
-        ledger_of(dentist, birthday, wedding, past, made_up, *(task(f"Thing {n}") for n in range(9))), START_MS, "UTC"
-    )
+    oven = ("project", "New oven", {"due_at_ms": START_MS + 30 * DAY_MS})
+    rests = ("event", "Choir", {"due_at_ms": START_MS + 9 * DAY_MS, "repeats": "FREQ=WEEKLY;BYDAY=TH"})
+    rests[2]["snoozed_until_ms"] = UNTIL_TOLD_MS
+    dates = (dentist, birthday, wedding, past, made_up, oven, rests)
+    listed = loop_list(ledger_of(*dates, *(task(f"Thing {n}") for n in range(7))), START_MS, "UTC")
+    ahead = "Coming up\nWed 29 Nov: Lia's birthday\nMon 4 Dec: Dentist (at 22:13)\nThu 14 Dec: New oven"
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
-    assert "More dates" not in page(listed).text
-    assert "More dates to come are in /memory.\n\nTap a number" in page(listed, 6).text
-    assert (
-        loop_list(ledger_of(dentist), START_MS, "UTC").text == "Nothing's open.\n\nMore dates to come are in /memory."
-    )
+    assert "Coming up" not in page(listed).text
+    assert f"{ahead}\n\nTap a number" in page(listed, 6).text
+    assert [button.label for row in page(listed, 6).buttons for button in row] == ["7", "8", "Back"]
+    assert loop_list(ledger_of(dentist, birthday, oven), START_MS, "UTC").text == f"Nothing's open.\n\n{ahead}"
+
+
+def test_of_many_dates_ahead_loops_name_six():
+    """The seventh is on /memory, which is said."""
+    dates = [("event", f"Match {n}", {"due_at_ms": START_MS + n * DAY_MS}) for n in range(9, 2, -1)]
+    six = loop_list(ledger_of(*dates[1:]), START_MS, "UTC").text
+    seven = loop_list(ledger_of(*dates), START_MS, "UTC").text
+
+    assert six.splitlines()[2:] == ["Coming up", *(f"{day}: Match {n}" for n, day in enumerate(AHEAD, 3))]
+    assert seven == f"{six}\nMore are in /memory."
+
+
+AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "said"),
+    [
+        ("Recital on 4 December", {"due_exact": True}, "Recital on 4 December (at 22:13)"),
+        ("Lisbon", {"ends_at_ms": START_MS + 22 * DAY_MS}, "Mon 4 Dec \u2013 Wed 6 Dec: Lisbon"),
+        (
+            "Lisbon, back on the 6th of December",
+            {"ends_at_ms": START_MS + 22 * DAY_MS},
+            "Lisbon, back on the 6th of December",
+        ),
+        ("Choir", {"repeats": "FREQ=WEEKLY;BYDAY=MO", "due_exact": True}, "Mon 4 Dec: Choir (at 22:13, every Monday)"),
+    ],
+)
+def test_a_date_ahead_says_its_day_once(text, fields, said):
+    """The day stands before the line, unless the line tells it."""
+    event = ("event", text, {"due_at_ms": START_MS + 20 * DAY_MS} | fields)
+
+    assert loop_list(ledger_of(event), START_MS, "UTC").text.splitlines()[-1] == said
 
 
 def test_what_lasts_several_days_is_on_until_its_last():
