@@ -93,7 +93,7 @@ async def test_a_hostile_page_makes_nothing_be_fetched_without_a_tap(api, model,
         await shows(api, "Okay, never: I won't use the web reader (127.0.0.1)")
         await reply(api, "please do it again")
         await bot.settled()
-        own = await tap(api, "Of this bot", "web", on=await reply(api, "/tools"))
+        own = await tap(api, "Of this bot", "Web pages", on=await reply(api, "/tools"))
         await tap(api, "127.0.0.1: off", on=own)
         await bot.settled()
 

@@ -21,6 +21,7 @@ from memory.text import shorten
 
 PAGE: Final = 8
 LABEL_CHARS: Final = 40
+ABOUT_CHARS: Final = 140
 OPEN, TOGGLE, SWITCH, BACK = "tools_open", "tools_toggle", "tools_switch", "tools_back"
 
 
@@ -32,8 +33,16 @@ def state_of(tool: Tool, choices: Choices) -> str:
     if choices.is_off(tool.name):
         return "off"
     if tool.runs_unasked:
-        return "reads"
+        return "always" if tool.with_turn else "reads"
     return "always" if choices.always(tool) else "asks"
+
+
+def words_of(tool: Tool) -> tuple[str, str]:
+    """Return the name of a tool for people and what it does: ours in their language, others in their own words."""
+    ours = f"own_tools.{tool.name}"
+    if not (tool.server or tool.origin) and replies.known(f"{ours}.name"):
+        return replies.say(f"{ours}.name"), replies.say(f"{ours}.does")
+    return shorten(visible(tool.title or tool.name), LABEL_CHARS), shorten(visible(tool.description), ABOUT_CHARS)
 
 
 def overview(tools: Sequence[Tool], choices: Choices, troubles: Sequence[str]) -> OutgoingMessage:
@@ -45,7 +54,7 @@ def overview(tools: Sequence[Tool], choices: Choices, troubles: Sequence[str]) -
         name = server or replies.say("tools_own")
         off = bool(server) and choices.is_off(server_name(server))
         count = replies.say("tools_state.off") if off else replies.counted(len(list(found)), "tool")
-        lines.append(f"• {name}: {count}")
+        lines.append(f"• {replies.say('tools_pair', name=name, what=count)}")
         rows.append((Button(shorten(name, LABEL_CHARS), OPEN, {"server": server, "page": 0}),))
     lines += [replies.say("tools_trouble", server=name) for name in troubles]
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
@@ -67,13 +76,13 @@ def page_of(
     rows: list[tuple[Button, ...]] = []
     for tool in shown:
         state = replies.say(f"tools_state.{state_of(tool, choices)}")
-        title = shorten(visible(tool.title or tool.name), LABEL_CHARS)
-        lines.append(f"• {title}: {shorten(visible(tool.description), 140)} ({state})")
-        labels = {} if off else {tool.name: f"{title}: {state}"}
+        name, does = words_of(tool)
+        lines.append(f"• {replies.say('tools_pair', name=name, what=does)} ({state})")
+        labels = {} if off else {tool.name: replies.say("tools_pair", name=name, what=state)}
         sites = {name: chosen.choice for name, chosen in choices.by_name.items() if name.startswith(f"{tool.name}:")}
-        labels |= {name: f"{about_of(name)}: {replies.say(f'tools_state.{sites[name]}')}" for name in sorted(sites)}
-        for name, label in labels.items():
-            payload = {"tool": name, "server": server, "page": page}
+        labels |= {site: f"{about_of(site)}: {replies.say(f'tools_state.{sites[site]}')}" for site in sorted(sites)}
+        for chosen_name, label in labels.items():
+            payload = {"tool": chosen_name, "server": server, "page": page}
             rows.append((Button(shorten(label, 2 * LABEL_CHARS), TOGGLE, payload),))
     turn = [
         Button(sign, OPEN, {"server": server, "page": to})
