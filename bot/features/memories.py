@@ -21,7 +21,7 @@ from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import best_first, standing
 from memory.search.same_words import asked_words, held
-from memory.text import shorten
+from memory.text import folded, shorten
 
 FOUND_MOST = 60
 WORDS_CHARS = 60
@@ -102,6 +102,14 @@ def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[N
     return [note for note, count in zip(notes, counts, strict=True) if count == most > 0]
 
 
+def looked_up(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
+    """The notes that hold these words, then those that have each of them inside a longer one: `tee` in `Kräutertee`."""
+    found, asked = holding(notes, words, now_ms, zone), asked_words(words)
+    ids = {note.note_id for note in found}
+    inside = (note for note in notes if asked and all(word in folded(note.text) for word in asked))
+    return [*found, *(note for note in inside if note.note_id not in ids)]
+
+
 # --- feature --------------------------------------------------------------------------------------------------------
 
 
@@ -134,6 +142,6 @@ class Memories:
             now_ms = self._services.clock.now_ms()
             if not words:
                 return memory_list(ledger, now_ms, zone, private=envelope.private)
-            return found_list(words, holding(best_first(standing(ledger), now_ms), words, now_ms, zone), now_ms, zone)
+            return found_list(words, looked_up(best_first(standing(ledger), now_ms), words, now_ms, zone), now_ms, zone)
 
         return View("memory", made)

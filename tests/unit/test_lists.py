@@ -11,7 +11,7 @@ from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list, loop_row
-from bot.features.memories import memory_list
+from bot.features.memories import holding, looked_up, memory_list
 from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.lines import note_line
@@ -23,7 +23,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.headings import by_heading
 from memory.ledger.lines import model_line
 from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
-from memory.ledger.views import agenda, breakdown, ringing, to_do
+from memory.ledger.views import agenda, best_first, breakdown, ringing, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -243,6 +243,23 @@ def test_dates_that_were_over_days_ago_are_only_counted():
     assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
         "1 earlier date is over; /memory with a word from it finds it."
     )
+
+
+def test_a_word_is_also_found_inside_a_longer_one():
+    """`tee` finds the tea first, then peppermint tea, in any case and accent; /forget goes by whole words."""
+    drinks = ("fact", "Pfefferminztee trinkst du abends", {"weight": 0.9})
+    buys = ("fact", "Grünen Tee kaufst du bei Café Öz", {})
+    notes = best_first(ledger_of(drinks, buys, ("fact", "Du magst Zimt", {})).notes.values(), START_MS)
+
+    def texts(words: str) -> list[str]:
+        return [note.text.split()[0] for note in looked_up(notes, words, START_MS, "UTC")]
+
+    assert texts("tee") == ["Grünen", "Pfefferminztee"]
+    assert texts("der TÉE") == ["Grünen", "Pfefferminztee"]
+    assert texts("minz end") == ["Pfefferminztee"]
+    assert texts("oz") == ["Grünen"]
+    assert texts("kaffee") == []
+    assert len(holding(notes, "tee", START_MS, "UTC")) == 1
 
 
 def test_what_is_made_up_stands_under_its_story():
