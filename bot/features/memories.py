@@ -19,7 +19,7 @@ from bot.turns.services import Services
 from memory.ledger.headings import Heading, by_heading
 from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import best_first, standing
+from memory.ledger.views import agenda, best_first, standing
 from memory.search.same_words import asked_words, held
 from memory.text import folded, shorten
 
@@ -34,7 +34,7 @@ FORGET_A_ROW = 3
 def memory_list(
     ledger: Ledger, now_ms: int, zone: str, *, private: bool = True, whole: bool = False
 ) -> Listing | OutgoingMessage:
-    """All that is remembered under its headings, or that nothing is.
+    """All that is remembered under its headings, or that nothing is, and where what is open stands.
 
     Dates that were over days ago are only counted, unless the list is to be `whole`: a run of shifts would fill pages.
     """
@@ -45,7 +45,8 @@ def memory_list(
     groups = [group for name, notes in headed.items() for group in _groups(name, notes, private=private)]
     where, also = "" if private else "_group", replies.counted(len(faded), "dates_over") if faded else ""
     if not groups:
-        return OutgoingMessage("\n\n".join(filter(None, [replies.say(f"memory_none{where}"), also])))
+        is_open = replies.say("memory_open") if agenda(ledger, now_ms) else ""
+        return OutgoingMessage("\n\n".join(filter(None, [replies.say(f"memory_none{where}"), is_open, also])))
     return replace(_listing(replies.say(f"memory_head{where}"), groups, now_ms, zone), also=also)
 
 

@@ -245,6 +245,16 @@ def test_dates_that_were_over_days_ago_are_only_counted():
     )
 
 
+@pytest.mark.parametrize(("private", "key"), [(True, "memory_none"), (False, "memory_none_group")])
+def test_memory_without_anything_lasting_says_where_what_is_open_stands(private, key):
+    """Nobody is told that nothing was noted while their /loops lists something."""
+    salad = memory_list(ledger_of(task("Bring the salad", owner="Rui")), START_MS, "UTC", private=private)
+    nothing = memory_list(Ledger("c"), START_MS, "UTC", private=private)
+
+    assert salad.text == f"{replies.say(key)}\n\nWhat's still open is in /loops."
+    assert nothing.text == replies.say(key)
+
+
 def test_a_word_is_also_found_inside_a_longer_one():
     """`tee` finds the tea first, then peppermint tea, in any case and accent; /forget goes by whole words."""
     drinks = ("fact", "Pfefferminztee trinkst du abends", {"weight": 0.9})
@@ -310,7 +320,7 @@ def test_an_event_that_is_over_and_rings_still_is_counted_once():
 
     assert [note.text for note in agenda(ledger, START_MS)] == ["The concert"]
     assert by_heading(ledger, START_MS) == []
-    assert memory_list(ledger, START_MS, "UTC").text == replies.say("memory_none")
+    assert "/loops" in memory_list(ledger, START_MS, "UTC").text
 
 
 def test_a_project_is_open_in_the_week_of_its_day():
