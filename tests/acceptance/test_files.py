@@ -393,7 +393,7 @@ async def test_a_hostile_name_is_only_a_name(api, model, bot_here, name, shown):
     assert "passwd" not in {path.name for path in bot.folder.rglob("*")}
 
 
-@pytest.mark.parametrize(("kind", "name"), [("document", "lease.pdf"), ("photo", "Keep it.")])
+@pytest.mark.parametrize(("kind", "name"), [("document", "lease.pdf"), ("photo", "Keep it")])
 async def test_a_file_is_sent_back(api, model, bot_here, kind, name):
     """[Send] gives it back as Telegram has it, under its name, once, also when the answer to the call was lost."""
     await bot_here()

@@ -76,8 +76,8 @@ async def test_pictures_are_told_apart_by_what_they_show(api, bot):
     await tap(api, replies.say("file_send", number=1), on=listed)
     await bot.settled()
 
-    assert "2. your picture “Grey hexagonal tiles beside an oak floor.” (JPEG" in listed.text
-    assert "1. your picture “Slip of the school for the class trip: leaving at 8:30…” (JPEG" in listed.text
+    assert "2. Grey hexagonal tiles beside an oak floor (picture, 1 KB)" in listed.text
+    assert "1. Slip of the school for the class trip: leaving at 8:30… (picture, 1 KB)" in listed.text
     assert api.calls_of("sendPhoto")[-1].params["caption"].startswith("Slip of the school for the class trip")
 
 

@@ -9,9 +9,8 @@ from typing import Final
 from bot import replies
 from bot.delivery.outbox import SENT_BACK, Button, OutgoingMessage, file_back, text_file
 from bot.features.files.deleting import deleted_message
-from bot.features.files.names import name_of, title_of
+from bot.features.files.names import line_of, name_of, title_of
 from bot.files.rows import StoredFile
-from bot.files.types import TEXT
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -44,7 +43,7 @@ class FileCommands:
         if not files:
             return OutgoingMessage(replies.say("files_none"))
         shown = files[:LISTED]
-        lines = [replies.say("files_head"), *[_line(file, await name_of(self._services, file)) for file in shown]]
+        lines = [replies.say("files_head"), *[await line_of(self._services, file) for file in shown]]
         if len(files) > LISTED:
             lines.append(replies.say("files_more", count=len(files) - LISTED))
         taken, of = await shelf.kept_bytes(envelope.user_id), shelf.limits.quota_bytes
@@ -117,12 +116,6 @@ class FileCommands:
         await services.committer.done([envelope], [message], tap.use, *gone)
         await services.files.shelf.sweep_or_later()
         return False
-
-
-def _line(file: StoredFile, called: str) -> str:
-    kind = file.label if file.label != TEXT.label else ""  # its name says as much, and in no language
-    what = ", ".join(filter(None, (kind, replies.size(file.size_bytes) if file.digest else "")))
-    return f"{file.number}. {called}{f' ({what})' if what else ''}"
 
 
 def _buttons(files: Sequence[StoredFile]) -> tuple[tuple[Button, ...], ...]:
