@@ -159,7 +159,7 @@ async def test_what_takes_several_messages_is_not_edited_into_the_last(api, mode
         await noted(bot, "task", f"Open {long}", session_id=session_id)
     gate = reading_late(bot, "Thing 6")
     await reply(api, "/summary")
-    told = await shows(api, "Still jotting")
+    told = await shows(api, "haven't noted")
     assert "This conversation" not in told.text
     gate.set()
     await bot.settled()
@@ -173,12 +173,12 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
     await reply(api, "hello")
     gate = reading_late(bot, "Send Maria the contract")
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("(Still jotting down 3 messages)")
+    assert listed.text.endswith("\n\nI haven't noted the last 3 messages yet; I'm on it.")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "Still jotting" not in edited.text
+    assert "haven't noted" not in edited.text
     done = await tap(api, "Done", "Nothing's open")
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")

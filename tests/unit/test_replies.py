@@ -97,12 +97,15 @@ def test_portuguese_is_at_home_in_lisbon_and_in_sao_paulo():
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_language_counts_everything_that_english_counts(code):
-    """Every counted word has its forms, three where the language tells few from many."""
+    """Every counted word has its forms, three where the language tells few from many; the one for one may have no {n}.
+
+    Russian says that of 21, too.
+    """
     english, other = forms(DEFAULT), forms(code)
 
     assert other.keys() == english.keys()
     assert {len(written) for written in other.values()} == {3 if code == "ru" else 2}
-    assert all("{n}" in form for written in other.values() for form in written)
+    assert all("{n}" in form for written in other.values() for form in written[code != "ru" :])
     assert not [word for word in other if other[word] is english[word]]
 
 
