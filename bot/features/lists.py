@@ -50,6 +50,8 @@ class Listing:
     """An explanation of the lines' buttons, where their labels don't say it."""
     also: str = ""
     """Text behind the last line of the last page."""
+    ahead: str = ""
+    """Text behind the lines of the first page, where nobody has to turn a page for it."""
     a_row: int = PAGE + 1
     """The number of buttons in a row at most."""
     row: Callable[[Note], Row] | None = None
@@ -138,6 +140,8 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
         lines += ["", replies.say("list_more", count=left)]
     elif listing.also:
         lines += ["", listing.also]
+    if listing.ahead and not offset:
+        lines += ["", listing.ahead]
     if total == 1 and listing.row is not None:
         only = tuple(_on_page(each, 0) for each in listing.row(listing.notes[0]))
         return OutgoingMessage("\n".join(lines), buttons=(only,))

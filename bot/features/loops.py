@@ -33,9 +33,9 @@ AHEAD: Final = 6
 def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
     """The list by day, or that nothing is open; with the dates that are further ahead."""
     open_now = agenda(ledger, now_ms)
-    also = coming_up(dates_to_come(ledger, now_ms), now_ms, zone)
+    ahead = coming_up(dates_to_come(ledger, now_ms), now_ms, zone)
     if not open_now:
-        return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), also])))
+        return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), ahead])))
     return Listing(
         head=replies.say("loops_head"),
         groups=[
@@ -48,7 +48,7 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
         button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),
         turns_page="loops_page",
         foot=replies.say("loops_foot"),
-        also=also,
+        ahead=ahead,
         row=lambda note: loop_row(note, now_ms, zone),
     )
 

@@ -570,7 +570,7 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
 
 
 def test_loops_end_with_what_is_further_ahead():
-    """A dentist in three weeks stands behind the last line, without a number; a wedding tomorrow is on the list."""
+    """A dentist in three weeks stands below the first page, without a number; a wedding tomorrow is on the list."""
     dentist = ("event", "Dentist", {"due_at_ms": START_MS + 20 * DAY_MS, "due_exact": True})
     birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 15 * DAY_MS})
     wedding = ("event", "Ada's wedding", {"due_at_ms": START_MS + DAY_MS})
@@ -584,9 +584,9 @@ def test_loops_end_with_what_is_further_ahead():
     ahead = "Coming up\nWed 29 Nov: Lia's birthday\nMon 4 Dec: Dentist (at 22:13)\nThu 14 Dec: New oven"
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
-    assert "Coming up" not in page(listed).text
-    assert f"{ahead}\n\nTap a number" in page(listed, 6).text
-    assert [button.label for row in page(listed, 6).buttons for button in row] == ["7", "8", "Back"]
+    assert f"… and 2 more.\n\n{ahead}\n\nTap a number" in page(listed).text
+    assert [button.label for row in page(listed).buttons for button in row] == [*"123456", "Show more"]
+    assert "Coming up" not in page(listed, 6).text
     assert loop_list(ledger_of(dentist, birthday, oven), START_MS, "UTC").text == f"Nothing's open.\n\n{ahead}"
 
 

@@ -306,6 +306,12 @@ Tomorrow
 
 … and 13 more.
 
+Coming up
+Tue 8 Dec: New oven for the shop
+Parents' evening on 8 December (at 18:00)
+Mon 14 Dec: Mrs Keller's wedding cake, 3 tiers, lemon
+Fri 12 Feb – Mon 15 Feb 2027: Weekend in Lisbon with Ana
+
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
@@ -346,12 +352,6 @@ No date
 
 Story: The captain
 19. The ship lies off Tortuga
-
-Coming up
-Tue 8 Dec: New oven for the shop
-Parents' evening on 8 December (at 18:00)
-Mon 14 Dec: Mrs Keller's wedding cake, 3 tiers, lemon
-Fri 12 Feb – Mon 15 Feb 2027: Weekend in Lisbon with Ana
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -440,6 +440,12 @@ Morgen
 
 … und noch 13.
 
+Was noch kommt
+Di, 8. Dez.: Neuer Ofen für den Laden
+Elternabend am 8. Dezember (um 18:00)
+Mo, 14. Dez.: Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone
+Fr, 12. Feb. – Mo, 15. Feb. 2027: Wochenende in Lissabon mit Ana
+
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
@@ -480,12 +486,6 @@ Ohne Termin
 
 Geschichte: The captain
 19. Das Schiff liegt vor Tortuga
-
-Was noch kommt
-Di, 8. Dez.: Neuer Ofen für den Laden
-Elternabend am 8. Dezember (um 18:00)
-Mo, 14. Dez.: Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone
-Fr, 12. Feb. – Mo, 15. Feb. 2027: Wochenende in Lissabon mit Ana
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -574,6 +574,12 @@ Mañana
 
 … y 13 más.
 
+Lo que viene
+Mar 8 de dic: Horno nuevo para la tienda
+Reunión de padres el 8 de diciembre (a las 18:00)
+Lun 14 de dic: Tarta de boda de la señora Keller, 3 pisos, limón
+Vie 12 de feb – lun 15 de feb de 2027: Fin de semana en Lisboa con Ana
+
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
@@ -614,12 +620,6 @@ Sin fecha
 
 Historia: The captain
 19. El barco está frente a Tortuga
-
-Lo que viene
-Mar 8 de dic: Horno nuevo para la tienda
-Reunión de padres el 8 de diciembre (a las 18:00)
-Lun 14 de dic: Tarta de boda de la señora Keller, 3 pisos, limón
-Vie 12 de feb – lun 15 de feb de 2027: Fin de semana en Lisboa con Ana
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -708,6 +708,12 @@ Demain
 
 … et 13 de plus.
 
+À venir
+Mar. 8 déc. : Nouveau four pour la boutique
+Réunion de parents le 8 décembre (à 18h)
+Lun. 14 déc. : Gâteau de mariage de Mme Keller, 3 étages, citron
+Ven. 12 févr. – lun. 15 févr. 2027 : Week-end à Lisbonne avec Ana
+
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
@@ -748,12 +754,6 @@ Sans date
 
 Histoire : The captain
 19. Le navire est au large de Tortuga
-
-À venir
-Mar. 8 déc. : Nouveau four pour la boutique
-Réunion de parents le 8 décembre (à 18h)
-Lun. 14 déc. : Gâteau de mariage de Mme Keller, 3 étages, citron
-Ven. 12 févr. – lun. 15 févr. 2027 : Week-end à Lisbonne avec Ana
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
