@@ -10,6 +10,8 @@ from typing import Final
 from bot.sentences import DEFAULT, LANGUAGES, sentences
 from memory.zones import zone_of
 
+TO: Final = "\u2013"
+"""Between the first and the last of several days; before remarks, where brackets would be the second."""
 MORNING_HOUR: Final = 9
 """Hour at which a day begins for a note put off until it."""
 _DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -88,13 +90,18 @@ def _day(day: date, today: date, language: str) -> str:
     return say(language, "dates.weekday_day", weekday=_weekday(day, language), day=_date(day, today, language))
 
 
-def whole_month_text(first: date, last: date, today: date, language: str) -> str:
-    """`in March`, with the year when another, for the days from first to last of one month; "" for other days."""
-    day = timedelta(days=1)
-    if first.day != 1 or (last + day).day != 1 or (first.year, first.month) != (last.year, last.month):
-        return ""
-    text = say(language, "dates.in_months").split("|")[first.month - 1]
-    return text if first.year == today.year else f"{text} {first.year}"
+def days_text(first_ms: int, last_ms: int, now_ms: int, zone: str, language: str) -> str:
+    """Several days: `Mon 1 Mar - Wed 3 Mar`, a whole month `in March`; the year once, when it is another."""
+    first, last, today = (local(each, zone).date() for each in (first_ms, last_ms, now_ms))
+    if not is_whole_month(first, last):
+        return f"{_day(first, last, language)} {TO} {_day(last, today, language)}"
+    month = say(language, "dates.in_months").split("|")[first.month - 1]
+    return month if first.year == today.year else f"{month} {first.year}"
+
+
+def is_whole_month(first: date, last: date) -> bool:
+    """Whether these are the first and the last day of one month."""
+    return first.day == 1 and (last + timedelta(days=1)).day == 1 and first.timetuple()[:2] == last.timetuple()[:2]
 
 
 def heading(day: date | None, today: date, language: str) -> str:

@@ -9,17 +9,18 @@ from datetime import date, time
 from bot import replies
 from bot.dates import (
     MORNING_HOUR,
+    TO,
     clock_text,
     day_text,
     days_from,
+    days_text,
     hour_text,
     listed,
     local,
     when_text,
-    whole_month_text,
 )
 from bot.rhythms import at_a_glance, next_text, rests
-from bot.told_days import tells_day, tells_hour, tells_month
+from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, ring_times, title_of
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
@@ -28,8 +29,6 @@ from memory.text import shorten
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
-TO = "\u2013"
-"""Between the first and the last of several days; before remarks, where brackets would be the second."""
 TITLE_END = ": "
 """Between the title of work and the work."""
 TITLE_WORDS = 4
@@ -234,14 +233,10 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return ""
     language, clock = replies.spoken(), _clock(note, zone)
     last_ms = note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
-    in_text = tells_day(note.text, last_ms, now_ms, clock)
+    in_text = tells_days(note.text, note.due_at_ms, last_ms, now_ms, clock)
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock))
     if note.ends_at_ms is not None:
-        first, last, today = (local(each, clock).date() for each in (note.due_at_ms, last_ms, now_ms))
-        month = whole_month_text(first, last, today, language)
-        in_text = in_text or (month != "" and tells_month(note.text, first))
-        from_day = day_text(note.due_at_ms, last_ms, clock, language)  # the year stands behind the last
-        when = month or f"{from_day} {TO} {day_text(last_ms, now_ms, clock, language)}"
+        when = days_text(note.due_at_ms, last_ms, now_ms, clock, language)
     ends = note.kind in TO_DO or note.kind == "project"
     is_on = note.kind == "event" and not is_over(note, now_ms)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date
 from functools import cache
 from typing import Final
 
-from bot.dates import days_from, first_in, local, say, weekday_name
+from bot.dates import days_from, first_in, is_whole_month, local, say, weekday_name
 from bot.sentences import LANGUAGES
 
 _DAYS_OF_A_WEEK: Final = 7
@@ -16,10 +15,15 @@ _NOON: Final = 12
 _MONTH_CHARS: Final = 3
 
 
-def tells_month(text: str, day: date) -> bool:
-    """Whether a text names the month of a day, in any language: `in March`, `März`."""
-    names = (say(code, "dates.in_months").split("|")[day.month - 1].split()[-1] for code in LANGUAGES)
-    return re.search(rf"(?<!\w)(?:{_pattern(map(str.casefold, names))})(?!\w)", text.casefold()) is not None
+def tells_days(text: str, first_ms: int, last_ms: int, now_ms: int, zone: str) -> bool:
+    """Whether a text names the last of these days itself, or the month that they are."""
+    if tells_day(text, last_ms, now_ms, zone):
+        return True
+    first, last = (local(each, zone).date() for each in (first_ms, last_ms))
+    if not is_whole_month(first, last):
+        return False
+    names = (say(code, "dates.in_months").split("|")[first.month - 1].split()[-1] for code in LANGUAGES)
+    return first_in(text, names) != ""
 
 
 def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.dates import day_text, days_from, tells_day, tomorrow_ms
+from bot.dates import day_text, days_from, days_text, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import TO, is_at_rest, name_of, note_line
+from bot.lines import is_at_rest, name_of, note_line
+from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
@@ -66,11 +67,11 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     """A date ahead by its day, unless its line tells that: `Thu 3 Dec: Lia's recital (at 18:00)`."""
     clock, language = note.time_zone, replies.spoken()
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
-    if any(tells_day(note.text, at_ms, now_ms, clock) for at_ms in (first_ms, last_ms)):
+    if tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock):
         return note_line(note, now_ms, zone, brief=True)
     day = day_text(last_ms, now_ms, clock, language)
     if note.ends_at_ms is not None:
-        day = f"{day_text(first_ms, last_ms, clock, language)} {TO} {day}"
+        day = days_text(first_ms, last_ms, now_ms, clock, language)
         note = note.model_copy(update={"ends_at_ms": None, "due_exact": False})
     line = note_line(note, now_ms, zone, under_ms=first_ms, brief=True)
     return replies.say("coming_line", day=day[0].upper() + day[1:], line=line)

@@ -580,11 +580,11 @@ def test_loops_end_with_what_is_further_ahead():
     rests = ("event", "Choir", {"due_at_ms": START_MS + 9 * DAY_MS, "repeats": "FREQ=WEEKLY;BYDAY=TH"})
     rests[2]["snoozed_until_ms"] = UNTIL_TOLD_MS
     dates = (dentist, birthday, wedding, past, made_up, oven, rests)
-    listed = loop_list(ledger_of(*dates, *(task(f"Thing {n}") for n in range(7))), START_MS, "UTC")
+    listed = loop_list(ledger_of(*dates, *(task(f"Thing {n}") for n in range(9))), START_MS, "UTC")
     ahead = "Coming up\nWed 29 Nov: Lia's birthday\nMon 4 Dec: Dentist (at 22:13)\nThu 14 Dec: New oven"
 
     assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
-    assert f"… and 2 more.\n\n{ahead}\n\nTap a number" in page(listed).text
+    assert f"… and 4 more.\n\n{ahead}\n\nTap a number" in page(listed).text
     assert [button.label for row in page(listed).buttons for button in row] == [*"123456", "Show more"]
     assert "Coming up" not in page(listed, 6).text
     assert loop_list(ledger_of(dentist, birthday, oven), START_MS, "UTC").text == f"Nothing's open.\n\n{ahead}"
@@ -600,6 +600,8 @@ def test_of_many_dates_ahead_loops_name_six():
     assert seven == f"{six}\nMore are in /memory."
 
 
+MARCH_MS = 1_709_251_200_000
+"""1 March 2024, 00:00 UTC."""
 AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")
 
 
@@ -613,6 +615,7 @@ AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "
             {"ends_at_ms": START_MS + 22 * DAY_MS},
             "Lisbon, back on the 6th of December",
         ),
+        ("The Cork 10k", {"due_at_ms": MARCH_MS, "ends_at_ms": MARCH_MS + 30 * DAY_MS}, "In March 2024: The Cork 10k"),
         ("Choir", {"repeats": "FREQ=WEEKLY;BYDAY=MO", "due_exact": True}, "Mon 4 Dec: Choir (at 22:13, every Monday)"),
     ],
 )
