@@ -69,15 +69,16 @@ async def titled(bot, title):
 
 
 async def test_the_line_names_no_work_and_nothing_that_merely_lasts(api, bot_here):
-    """A task by the clock is named by its title, and a fact about the person is nothing that goes on."""
+    """A task by the clock goes on by itself, and a fact about the person is nothing that goes on."""
     bot = await bot_here()
     api.people.says(PERSON, PROMISE)
     await answered(api, PERSON, PROMISE)
     await noted(bot, "fact", "You are a baker in Leeds", owner="", weight=0.9)
     at = {"rings_from": "2030-01-01T08:00", "repeats": "FREQ=DAILY"}
     await noted(bot, "task", "The day ahead: Say in three lines what is due today.", owner="assistant", **at)
+    await noted(bot, "promise", NOTE)
 
-    assert (await again(api, bot, "good morning")).text == f"{CARRIED}The day ahead"
+    assert (await again(api, bot, "good morning")).text == f"{CARRIED}{NOTE}"
 
 
 async def test_the_line_stands_under_whatever_comes_first(api, model, bot_here):

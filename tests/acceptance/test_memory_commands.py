@@ -92,19 +92,19 @@ async def test_a_note_is_listed_found_and_forgotten_with_its_message(api, model,
 
 
 async def test_everything_is_on_a_page(api, model, bot_here):
-    """Fourteen things are three pages, turned in place; none is left out, and the numbers go on."""
+    """Sixteen things are three pages, turned in place; none is left out, and the numbers go on."""
     bot = await bot_here()
     await reply(api, "hello")
     now_ms = bot.clock.now_ms()
-    for number, letter in enumerate("abcdefghijklmn"):
+    for number, letter in enumerate("abcdefghijklmnop"):
         await noted(bot, "fact", f"Thing {letter} is known", said_at_ms=now_ms - number * 60_000)
     first = await reply(api, "/memory")
     assert "Good to know\n1. Thing a is known" in first.text
-    assert "and 8 more" in first.text
+    assert "and 10 more" in first.text
     second = await tap(api, "Show more", "Thing g is known")
     assert second.message_id == first.message_id
-    last = await tap(api, "Show more", "Thing n is known")
-    assert "\n14. Thing n is known" in last.text
+    last = await tap(api, "Show more", "Thing p is known")
+    assert "\n16. Thing p is known" in last.text
     assert last.buttons[-1] == ("Back",)
 
     assert "Thing n" in (await reply(api, "/forget 14")).text
