@@ -59,7 +59,8 @@ class ChangeCheck:
         self._by_note = {note.number: source_of(text, note.turn_ids) for note, text in told}
         self._beside = [_of_turn(turn, request) for turn in request.beside]
         every = (*self._turns.values(), *request.beside)
-        texts = ("\n".join(map(own_text, every)), "\n".join(turn.assistant_text for turn in every))
+        answers, shown = ([turn.assistant_text for turn in turns] for turns in (every, self._turns.values()))
+        texts = map("\n".join, (map(own_text, every), answers, shown))  # before, another language may have been spoken
         self._has_nouns = any(map(capitalises_nouns, texts))
 
     def __call__(self, change: ProposedChange) -> Kept | RefusedProposal:

@@ -23,9 +23,10 @@ _BREAK: Final = re.compile(r"[.!?…:;()\[\]\"“”„«»*•\u2013\u2014-]+(?
 
 SOURCES_HELD: Final = 512
 """Turns and notes as they are compared: an answer is checked three times, and most of them are there the next time."""
-NOUNS_SHARE: Final = 0.16
-"""From this share of capitalised words inside sentences on, a language is taken to capitalise its nouns. Of 61 sessions
-the highest was .15 in English and .10 in es, fr, it, pt, ru; German answers, whose askers wrote small, had .11 to .25.
+NOUNS_SHARE: Final = 0.12
+"""From this share of capitalised words inside sentences on, a language is taken to capitalise its nouns. Of six turns
+in a row, answers or messages, .9 % of those in en, es, fr, it, pt, ru reach it, and of German answers 97 % (89 % reach
+.16); of twelve .5 % and all (measured on 18 labelled conversations).
 """
 NOUNS_WORDS: Final = 15
 LONGER, REACH = 4, 2

@@ -128,6 +128,18 @@ def test_where_nouns_are_capitalised_a_name_that_nobody_said_is_refused_all_the_
     assert outcome(asked, offer.model_copy(update={"text": "Angebot von Gustavsen abwarten"}))[1] == ["name"]
 
 
+def test_the_language_of_the_turns_that_are_read_counts_however_much_was_said_in_another():
+    """A noun of a German standing was taken for an invented name, since a group's second member wrote English."""
+    english = [make_turn(turn_id=f"t_b{n}", assistant_text="The plumber comes soon and looks at it") for n in range(20)]
+    told = (
+        "Ist notiert. Die Liste für den Einkauf steht, der Termin in der Werkstatt auch, nur die Rede fehlt noch ganz."
+    )
+    asked = replace(request("die einkaufsliste ist jetzt fertig", answers=[told]), beside=tuple(english))
+    answer = KeeperAnswer(standing="Die Liste steht, zum Abhaken fehlt nur die Rede.", standing_turns=[1])
+
+    assert line_of(answer, asked, SessionLine("s_1", "tg:1:1:0")).standing == answer.standing
+
+
 def test_an_assistants_promise_may_rest_on_its_own_words():
     """What it said that it would do is the assistant's to do; as anybody else's it is not believed."""
     asked = request("great", answers=["I'll send you the packing list on Sunday."])
@@ -243,6 +255,13 @@ def test_a_language_that_capitalises_its_nouns_is_told_by_its_text():
 
     assert capitalises_nouns(german)
     assert not capitalises_nouns(english)
+
+
+def test_short_answers_in_which_little_is_named_tell_it_too():
+    """Asked to be brief, a model writes `Ist notiert, ich sage dir dann am Freitag Bescheid` and hardly a noun."""
+    brief = "Ist notiert, ich sage dir dann am Freitag Bescheid. Passt so, das ist jetzt auch schon alles erledigt."
+
+    assert capitalises_nouns(brief)
 
 
 def test_a_title_that_names_somebody_unheard_of_is_dropped():
