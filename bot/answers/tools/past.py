@@ -38,6 +38,7 @@ NOTHING_THEN: Final = "Nothing is due there, and nothing was noted, changed, end
 NOTHING: Final = "Nothing was found beyond what you see."
 NOTHING_HERE: Final = "Nothing in this conversation."
 SHOWN_AFTER: Final = "What was before is there, and shown after /continue."
+LEFT_OUT: Final = "Earlier conversations are left out until /continue."
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +114,34 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, led
     """Notes, messages and files that bear on the query, at most so long; without one the open notes.
 
     Without a query, but with days, what falls on them, and what was noted, changed, ended and said then.
-    A message of which something is otherwise by now is told with the notes that say so. Raises `StorageUnavailable`.
+    A message of which something is otherwise by now is told with the notes that say so. Of a conversation that began
+    fresh that others are left out. Raises `StorageUnavailable`.
     """
+    left_out = LEFT_OUT if desk.is_alone else ""
     query, days = wanted.query, Days(_day(wanted.since, desk.zone), _day(wanted.until, desk.zone))
-    room = max(0, max_chars - FENCE_CHARS)
+    room = max(0, max_chars - FENCE_CHARS - len(left_out))
     if not query.strip():
         told_of = [_listed(desk, days)]
         told_of += [] if days == Days() else await _done_and_said(desk, places.talk, days, ledgers)
-        told = fence(clip("\n\n".join(filter(None, told_of)), room), TITLE)
+        told = fence(clip(_parted(*told_of), room), TITLE)
         nothing = "No note is open." if days == Days() else NOTHING_THEN
-        return told or _nothing(desk, nothing, missed=bool(desk.elsewhere))
+        return _parted(told, told and left_out) or _nothing(desk, nothing, missed=bool(desk.elsewhere))
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
     found = await _said(desk, places.talk, query, days, _alone(desk))
     found = await _with_notes(desk, found, notes[:MAX_FOUND], ledgers)
     files = await _of_files(desk, places.files, query, days, max_chars // 2)
-    parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(_line(item, desk.zone) for item in found))
-    told = fence(clip("\n\n".join(filter(None, parts)), room - len(files)), TITLE)
+    said = "\n".join(_line(item, desk.zone) for item in found)
+    told = fence(clip(_parted(desk.shown(notes[:MAX_FOUND]), said), room - len(files)), TITLE)
     if told or files:
-        return "\n\n".join(filter(None, (told, files)))
+        return _parted(told, files, left_out)
     missed = desk.can_join and (near(desk.elsewhere, query) or await _said(desk, places.talk, query, days, None))
     return _nothing(desk, NOTHING, missed=bool(missed))
+
+
+def _parted(*parts: str) -> str:
+    """The parts that there are, with a line between them."""
+    return "\n\n".join(filter(None, parts))
 
 
 def _nothing(desk: Desk, usual: str, *, missed: bool) -> str:
