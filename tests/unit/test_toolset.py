@@ -370,6 +370,25 @@ async def test_a_past_date_of_a_series_is_ticked_by_its_day():
     assert (stored(box, ledger).notes[1].is_open, len(box.operations)) == (True, 1)
 
 
+async def test_in_the_morning_the_date_that_rang_last_is_ticked_not_tonights():
+    """“Took it” at 8:21 is about 18:00 of the day before, also where the model names today; today's comes next."""
+    ledger = rang_on("2026-11-22", "2026-11-23", rule="FREQ=DAILY")
+    assert "The date 2026-11-23T18:00 is done" in await make_box(ledger=ledger).end([1], "done")
+
+    box = make_box(ledger=ledger)
+    refused = await box.end([1], "done", "2026-11-24")
+    assert refused.startswith("Not done: 2026-11-24T18:00 is ahead, and 2026-11-23T18:00 rang and was not called done")
+    assert "The date 2026-11-23T18:00 is done" in await box.end([1], "done")
+    assert "The date 2026-11-24T18:00 is done" in await box.end([1], "done", "2026-11-24")
+
+
+async def test_shortly_before_its_ring_todays_date_is_ticked_by_its_day():
+    """Whoever took it early is not asked for yesterday's."""
+    box = make_box(ledger=rang_on("2026-11-22", "2026-11-23", rule="FREQ=DAILY"), now_ms=local_ms("2026-11-24T17:30"))
+
+    assert "The date 2026-11-24T18:00 is done" in await box.end([1], "done", "2026-11-24")
+
+
 async def test_one_date_of_a_series_that_does_not_ring_is_left_out_moved_or_done():
     """Violin on Thursdays, of which nobody is reminded: the concert's Thursday is skipped, the next is on Friday."""
     first = {"due_at_ms": local_ms("2026-11-19T18:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TH"}

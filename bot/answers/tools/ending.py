@@ -10,6 +10,8 @@ from memory.ledger import series
 from memory.ledger.types import End, Note, Reopen
 
 HOWS: Final = ("done", "dropped", "reopen")
+AHEAD_SHARE: Final = 3
+"""A date is ahead when it is to come in more than a third of the time since the one before rang."""
 AHEAD: Final = "dropped ends the whole series; remind with numbers, date and skip leaves one date out."
 
 
@@ -41,11 +43,27 @@ def _ended(desk: Desk, note: Note, how: str, day: str) -> str:
     date = date_of(note, day, desk.zone) if day else series.date_to_end(note, desk.ask.now_ms)
     if date is None:
         return f"Not done: it has no date on {day}: {desk.line(note)}"
-    done, coming = series.last(note, "done"), series.next_date(note, desk.ask.now_ms)
+    done = series.last(note, "done")
     if done is not None and date in {"", done.original_local}:
         return f"The date {done.original_local} is done already, the series goes on: {desk.line(note)}"
-    if not date or (coming and date > coming[0]):
-        return f"Not done, its next date is still ahead: {desk.line(note)}. {AHEAD}"
+    if early := _too_early(desk, note, date, is_named=bool(day)):
+        return early
     said = desk.done(f"The date {date} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
     left = desk.notes.find(note.number)
     return said if left is not None and left.is_open else f"{said}. That was its last date"
+
+
+def _too_early(desk: Desk, note: Note, local: str, *, is_named: bool) -> str:
+    """Why a date of a series is not called done yet; "" where it may be.
+
+    “Took it” is said in the morning of last night's date: one that rang and waits goes before one that was named and is
+    ahead for over a quarter of the time between them. Without tonight's ring nobody would think of tonight's.
+    """
+    now_ms = desk.ask.now_ms
+    coming, rang = series.next_date(note, now_ms), series.last(note, "rang") if is_named else None
+    if rang and AHEAD_SHARE * (series.at_ms_of(local, note.time_zone) - now_ms) > now_ms - series.moment_of(note, rang):
+        waits = f"{rang.original_local} rang and was not called done"
+        return f"Not done: {local} is ahead, and {waits}. Without date that one is."
+    if not local or (coming and local > coming[0]):
+        return f"Not done, its next date is still ahead: {desk.line(note)}. {AHEAD}"
+    return ""
