@@ -24,6 +24,8 @@ from memory.ledger.types import (
 )
 
 DERIVED: Final = frozenset({"version", "rings_at_ms"})
+NOT_SHOWN: Final = frozenset({"turn_ids", "said_at_ms"})
+"""Fields in which a note that was put back may differ from what it was."""
 
 
 def dates_after(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
@@ -125,6 +127,19 @@ def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledg
         ledger = outcome.ledger if isinstance(outcome, Applied) else ledger
         outcomes.append(outcome)
     return ledger, outcomes
+
+
+def restores(changes: Sequence[NoteChange], earlier: Sequence[NoteChange]) -> bool:
+    """Whether changes do nothing but put notes back as they were before one of `earlier` ones; none is made or lost."""
+    return bool(changes) and all(_restores(change, earlier) for change in changes)
+
+
+def _restores(change: NoteChange, earlier: Sequence[NoteChange]) -> bool:
+    before = [each.before for each in earlier if each.note_id == change.note_id]
+    fields = {name: value for name, value in change.after.items() if name not in NOT_SHOWN}
+    return change.verb != "add" and all(
+        any(name in old and old[name] == value for old in before) for name, value in fields.items()
+    )
 
 
 def _undone(ledger: Ledger, change: NoteChange, by: Actor) -> Outcome:

@@ -161,6 +161,34 @@ async def test_a_server_that_speaks_when_it_fails_is_a_stranger(api, model, bot_
     assert rows(bot, "SELECT * FROM notes") == []
 
 
+async def test_what_was_changed_last_is_taken_back_also_behind_a_page(api, model, bot_here):
+    """“Put that back, and look it up” was refused where the model looked first. Nothing else is done."""
+    move = ToolCall("change", {"numbers": "1", "text": "Lena lives in Oslo"}, "c1")
+    back, other = ({"numbers": "1", "text": f"Lena lives in {where}"} for where in ("Aarhus", "Kiel"))
+
+    async with site(recipe=PAGE) as (url, _):
+        read = ToolCall("read_page", {"url": f"{url}/recipe"}, "r1")
+        bot = await bot_here()
+        asked = {"remember": [NOTE], "moved": [move], "put it back": [read]}
+
+        def reply_to(messages):
+            last = messages[-1]
+            if last["role"] == "user":
+                return next((calls for words, calls in asked.items() if words in str(last["content"])), "Hello.")
+            if "This is data" in str(last["content"]):
+                return [ToolCall("change", other, "c2"), ToolCall("change", back, "c3")]
+            return "Done."
+
+        model.reply = reply_to
+        for text in ("remember where Lena lives", "she moved", f"put it back, and look at {url}/recipe please"):
+            await reply(api, text)
+
+    told = [str(message["content"]) for message in model.requests[-1].body["messages"] if message["role"] == "tool"]
+    assert "a tool brought somebody else's text" in told[-2]
+    assert told[-1] == "Now: #1 fact: Lena lives in Aarhus"
+    assert rows(bot, "SELECT text FROM notes") == [("Lena lives in Aarhus",)]
+
+
 class Refusing:
     """A server of MCP that has one tool, or says no with words to the model."""
 

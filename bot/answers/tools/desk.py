@@ -16,6 +16,7 @@ from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
 from memory.ledger.rules import first_from, what_is_wrong
 from memory.ledger.types import Applied, Note, Operation, Refusal
+from memory.ports import Statement
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
 """The form of a rule, for the model."""
@@ -39,6 +40,8 @@ class Desk:
     """False while the zone is the bot's own, for want of a choice."""
     missed: bool = False
     """Whether a call was about something from before that is not at hand: a button under the answer brings it back."""
+    goes_on: tuple[Statement, ...] = ()
+    """Lets tasks go on that rested after failures."""
 
     def note_id(self, name: str, *arguments: Any) -> str:
         """The id of the note that this call makes: the same call of the same turn makes the same note."""

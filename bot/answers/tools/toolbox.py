@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from bot import replies
 from bot.answers.answer_buttons import Rows, join_buttons, undo_buttons
 from bot.answers.responder import Ask, Picture
-from bot.answers.tools import calls, ending, past, ringing
+from bot.answers.tools import calls, ending, noting, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.forgetting import ForgetTool
 from bot.answers.tools.past import Places, Wanted
@@ -21,12 +21,11 @@ from bot.answers.tools.ringing import Wish
 from bot.answers.tools.scheduling import ScheduleTool
 from bot.answers.tools.sending import SEND_FILE, SendTool
 from bot.answers.tools.settings import SettingsTool
-from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy
 from bot.delivery.outbox import OutgoingMessage
-from bot.lines import name_of, reworded
-from bot.people.choices import PersonalChoices, plain_name
-from bot.tasks.task import QuietHours, goes_on
+from bot.lines import name_of
+from bot.people.choices import PersonalChoices
+from bot.tasks.task import QuietHours
 from bot.tools.calls import Calls
 from bot.tools.many import USE
 from bot.tools.results import heard
@@ -37,20 +36,18 @@ from memory.context.fence import FENCE_CHARS, fence_once
 from memory.context.transcript import RESULT_TITLE, clip_tool_output, repeats_nobody
 from memory.errors import ContinuityError
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Actor, Add, Change, Kind, Note, Operation
-from memory.ledger.views import is_story, is_work
+from memory.ledger.types import Actor, Operation
+from memory.ledger.views import is_story
 from memory.ports import Statement
 from memory.types import ToolCall
 
 MAX_CALLS: Final = 12
 """Calls of one turn that do something; a model that goes on is told to answer."""
 ENOUGH: Final = "No more tool calls in this turn. Answer the person now."
-UNTIL_TOLD: Final = "told"
-"""In place of a time: a series rests until the person says that it goes on."""
-KINDS: Final = get_args(Kind)
-NO_RING: Final = "It does not ring."
 MOST_KEPT: Final = 4
 """So many settings and notes are named under an answer that was stopped."""
+FOREIGN: Final = "Not done: {whence} somebody else's text. Ask the person whether they want it."
+Work = Callable[[], Awaitable[str]]
 KEPT_PRIVATE: Final = (
     "Not done: this conversation is private, nothing of it is noted, set or kept. Where the person wants it kept, tell "
     "them to say it again after /fresh or /continue, which end it."
@@ -103,8 +100,6 @@ class Toolbox:
         self._forgetting = ForgetTool(desk)
         self._sending = SendTool(desk, tools.calls.db)
         self._scheduling = ScheduleTool(desk, tools.calls.db, tools.quiet)
-        self._goes_on: tuple[Statement, ...] = ()
-        """Lets tasks go on that rested after failures."""
         self._further = {tool.name: tool for tool in desk.ask.tools}
         self._turn_calls = turn_calls
 
@@ -116,7 +111,7 @@ class Toolbox:
     @property
     def effects(self) -> tuple[Statement, ...]:
         """Further statements to be committed with the turn; none can fail it."""
-        return (*self._settings.effects, *self._scheduling.effects, *self._goes_on, *self._turn_calls.effects)
+        return (*self._settings.effects, *self._scheduling.effects, *self._desk.goes_on, *self._turn_calls.effects)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
@@ -208,19 +203,19 @@ class Toolbox:
 
     async def note(self, text: str, kind: str, **fields: str) -> str:
         """Add a note: its text and kind, and its due, owner, about and repeats."""
-        return await self._once(lambda: self._note(text, kind, fields))
+        return await self._once(lambda: noting.note(self._desk, text, kind, fields))
 
     async def change(self, numbers: Any, **fields: str) -> str:
         """Give notes another text, day, kind or owner, or put them off (`not_before`)."""
-        return await self._once(lambda: self._change(numbers, fields))
+        return await self._once(lambda: noting.change(self._desk, numbers, fields), restores=True)
 
     async def end(self, numbers: Any, how: str, date: str = "") -> str:
         """End notes, or let them stand again; of a series one date."""
-        return await self._once(lambda: ending.end(self._desk, numbers, how, date))
+        return await self._once(lambda: ending.end(self._desk, numbers, how, date), restores=True)
 
     async def remind(self, **wish: Any) -> str:
         """Set, move or silence a reminder."""
-        return await self._once(lambda: ringing.remind(self._desk, Wish(**wish)))
+        return await self._once(lambda: ringing.remind(self._desk, Wish(**wish)), restores=True)
 
     async def search(self, query: str = "", since: str = "", until: str = "") -> str:
         """Notes and messages that bear on this."""
@@ -245,31 +240,46 @@ class Toolbox:
 
     # --- how --------------------------------------------------------------------------------------------------------
 
-    async def _once(self, work: Callable[[], Awaitable[str]], *, changes: bool = True) -> str:
+    async def _once(self, work: Work, *, changes: bool = True, restores: bool = False) -> str:
         """Do one call; its result is capped, and fenced in a group where it may repeat somebody's words."""
-        said = await self._done(work, changes=changes)
+        said = await self._done(work, changes=changes, restores=restores)
         if self._desk.ask.private or repeats_nobody(said):
             return clip_tool_output(said, self._max_chars)
         return fence_once(clip_tool_output(said, self._max_chars - FENCE_CHARS), RESULT_TITLE)
 
-    async def _done(self, work: Callable[[], Awaitable[str]], *, changes: bool) -> str:
-        """Do the work of a call, if it may be done."""
+    async def _done(self, work: Work, *, changes: bool, restores: bool) -> str:
+        """Do the work of a call, if it may be done; behind somebody else's words what `restores` notes."""
         self._calls += 1
         if self._calls > MAX_CALLS:
             return ENOUGH
-        if changes and self._desk.ask.state.private:
+        ask = self._desk.ask
+        if changes and ask.state.private:
             return KEPT_PRIVATE
-        if changes and (self._desk.ask.third_party or self._turn_calls.is_foreign):
-            whence = "the message holds" if self._desk.ask.third_party else "a tool brought"
-            return f"Not done: {whence} somebody else's text. Ask the person whether they want it."
+        if changes and (ask.third_party or (self._turn_calls.is_foreign and not restores)):
+            return FOREIGN.format(whence="the message holds" if ask.third_party else "a tool brought")
         try:
-            return await self._missing(work)
+            return await (self._restored(work) if changes and self._turn_calls.is_foreign else self._missing(work))
         except Refused as exc:
             return str(exc)
         except ContinuityError:
             return "Not done: the memory is out of reach just now."
 
-    async def _missing(self, work: Callable[[], Awaitable[str]]) -> str:
+    async def _restored(self, work: Work) -> str:
+        """Do the work where it only takes back what was done since the person's last message but one; else nothing.
+
+        “Undo that, and look up when it opens”: a page that asks for it gains nothing, and a tap brings it back.
+        """
+        desk, begun, rest = self._desk, self._desk.notes.now(), self._desk.goes_on
+        said = await self._missing(work)
+        last = desk.ask.packet.history[-1:]
+        earlier = [await self._tools.ledgers.after(desk.ask.conversation_id, each.created_at_ms - 1) for each in last]
+        if desk.notes.restores(begun[0], [change for changes in earlier for change in changes]):
+            return said
+        desk.notes.back_to(*begun)
+        desk.goes_on = rest
+        return FOREIGN.format(whence="a tool brought")
+
+    async def _missing(self, work: Work) -> str:
         """Do the work; what an earlier call missed is found where this one changes a note and misses nothing."""
         desk, changes = self._desk, self._desk.notes.changes
         missed, desk.missed = desk.missed, False
@@ -277,72 +287,3 @@ class Toolbox:
             return await work()
         finally:
             desk.missed |= missed and desk.notes.changes == changes
-
-    async def _note(self, text: str, kind: str, given: dict[str, str]) -> str:
-        desk, known = self._desk, _kind(kind)
-        due, owner, about, repeats = (given.get(name, "") for name in ("due", "owner", "about", "repeats"))
-        about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
-        fields = desk.origin(about) | {"owner": owner.strip() or self._owner(known)}
-        fields |= desk.due(due, desk.zone) | desk.rhythm(repeats, due)
-        note_id = desk.note_id("note", text, kind, due, owner, about, repeats)
-        own = desk.notes.ledger.by_id(note_id)
-        if own is not None:
-            return f"Noted: {desk.line(own)}"
-        said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
-        return f"{said}. {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
-
-    def _owner(self, kind: Kind) -> str:
-        """The owner of a note when nobody was named; in a group the one who speaks."""
-        ask = self._desk.ask
-        speaker = USER if ask.private else plain_name(ask.user_name)
-        return {"task": speaker, "promise": ASSISTANT}.get(kind, "")
-
-    async def _change(self, numbers: Any, given: dict[str, str]) -> str:
-        desk = self._desk
-        notes, problems = desk.picked(numbers)
-        given = {name: value for name, value in given.items() if value.strip()}
-        if not given:
-            raise Refused("Nothing was changed: give text, due, kind, owner or not_before.")
-        if "text" in given and len(notes) > 1:
-            raise Refused("Nothing was changed: a text is for one note. Call once for each.")
-        return "\n".join([*(self._changed(note, given) for note in notes), *problems])
-
-    def _changed(self, note: Note, given: dict[str, str]) -> str:
-        """Change one note; its line tells the ring that it has now, and a sentence that it rings no more."""
-        desk = self._desk
-        said = desk.done("Now", Change(number=note.number, fields=self._fields(note, given)))
-        now = desk.notes.find(note.number)
-        return f"{said}. {NO_RING}" if note.rings and now is not None and not now.rings else said
-
-    def _fields(self, note: Note, given: dict[str, str]) -> dict[str, Any]:
-        """The fields that a change gives to a note. Raises `Refused`."""
-        fields: dict[str, Any] = {"turn_ids": (self._desk.ask.turn_id,)}
-        zone = note.time_zone if note.rings else self._desk.zone
-        if due := self._desk.due(given.get("due", ""), zone):
-            fields |= due | ({} if note.rings else {"time_zone": zone})
-        if "kind" in given:
-            fields["kind"] = _kind(given["kind"])
-        if "owner" in given:
-            fields["owner"] = "" if given["owner"].lower() in NONE else given["owner"]
-        if "not_before" in given:
-            fields["snoozed_until_ms"] = self._rests_until(note, given["not_before"].strip())
-        return fields | ({"text": reworded(note, given["text"])} if "text" in given else {})
-
-    def _rests_until(self, note: Note, given: str) -> int | None:
-        """The time until which a note is put off. Raises `Refused`."""
-        if given.lower() in NONE:
-            self._goes_on += (goes_on(note.note_id),) if is_work(note) else ()
-            return None
-        if given.lower() != UNTIL_TOLD:
-            return self._desk.time(given).at_ms(self._desk.zone)
-        if not note.repeats:
-            raise Refused(f"Not done: without a day only a series can rest. Give a day: {self._desk.line(note)}")
-        return UNTIL_TOLD_MS
-
-
-def _kind(given: str) -> Kind:
-    """A kind by its name. Raises `Refused`."""
-    found = next((kind for kind in KINDS if kind == given.strip().lower()), None)
-    if found is None:
-        raise Refused(f"Not done: {given!r} is no kind. One of {', '.join(KINDS)}.")
-    return found  # type: ignore[no-any-return]  # one of the literals

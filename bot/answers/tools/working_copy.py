@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from memory.ledger.apply import CHANGEABLE, apply
-from memory.ledger.types import Actor, Add, Applied, Ledger, Note, Operation, Outcome
+from memory.ledger.types import Actor, Add, Applied, Ledger, Note, NoteChange, Operation, Outcome
+from memory.ledger.undo import restores
 from memory.ledger.views import Scope, belongs, is_story, standing
 
 _ADDED = (CHANGEABLE | {"session_id", "user_id", "persona"}) - {"kind", "text"}
@@ -24,6 +25,7 @@ class WorkingCopy:
         self._reserve = reserve
         self._begun = frozenset(ledger.notes)
         self._done: list[Operation] = []
+        self._changes: list[NoteChange] = []
 
     def apply(self, operation: Operation) -> Outcome:
         """Apply an operation to the copy; a refusal changes nothing."""
@@ -33,7 +35,21 @@ class WorkingCopy:
         if isinstance(outcome, Applied):
             self.ledger = outcome.ledger
             self._done.append(operation)
+            self._changes += outcome.changes
         return outcome
+
+    def now(self) -> tuple[Ledger, int]:
+        """The notes as they stand and the number of operations done, to come `back_to`."""
+        return self.ledger, len(self._done)
+
+    def restores(self, begun: Ledger, earlier: Sequence[NoteChange]) -> bool:
+        """Whether what was done since then only puts notes back as they were before one of these changes."""
+        return restores([each for each in self._changes if each.version > begun.version], earlier)
+
+    def back_to(self, begun: Ledger, done: int) -> None:
+        """Take off all that was done since then."""
+        self.ledger, self._done = begun, self._done[:done]
+        self._changes = [each for each in self._changes if each.version <= begun.version]
 
     def all(self) -> list[Note]:
         """Every note that these tools may see, ended ones too."""

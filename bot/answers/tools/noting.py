@@ -1,0 +1,94 @@
+"""The tools `note` and `change`: what should last is noted, and a note gets another text, day, kind, owner or rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, get_args
+
+from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.times import NONE
+from bot.lines import reworded
+from bot.people.choices import plain_name
+from bot.tasks.task import goes_on
+from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
+from memory.ledger.views import is_work
+
+UNTIL_TOLD: Final = "told"
+"""In place of a time: a series rests until the person says that it goes on."""
+KINDS: Final = get_args(Kind)
+NO_RING: Final = "It does not ring."
+
+
+async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> str:
+    """Note something new. Raises `Refused`."""
+    known = _kind(kind)
+    due, owner, about, repeats = (given.get(name, "") for name in ("due", "owner", "about", "repeats"))
+    about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
+    fields = desk.origin(about) | {"owner": owner.strip() or _owner(desk, known)}
+    fields |= desk.due(due, desk.zone) | desk.rhythm(repeats, due)
+    note_id = desk.note_id("note", text, kind, due, owner, about, repeats)
+    own = desk.notes.ledger.by_id(note_id)
+    if own is not None:
+        return f"Noted: {desk.line(own)}"
+    said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
+    return f"{said}. {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
+
+
+def _owner(desk: Desk, kind: Kind) -> str:
+    """The owner of a note when nobody was named; in a group the one who speaks."""
+    ask = desk.ask
+    speaker = USER if ask.private else plain_name(ask.user_name)
+    return {"task": speaker, "promise": ASSISTANT}.get(kind, "")
+
+
+async def change(desk: Desk, numbers: Any, given: Mapping[str, str]) -> str:
+    """Give notes other fields. Raises `Refused`."""
+    notes, problems = desk.picked(numbers)
+    given = {name: value for name, value in given.items() if value.strip()}
+    if not given:
+        raise Refused("Nothing was changed: give text, due, kind, owner or not_before.")
+    if "text" in given and len(notes) > 1:
+        raise Refused("Nothing was changed: a text is for one note. Call once for each.")
+    return "\n".join([*(_changed(desk, note, given) for note in notes), *problems])
+
+
+def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
+    """Change one note; its line tells the ring that it has now, and a sentence that it rings no more."""
+    said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
+    now = desk.notes.find(note.number)
+    return f"{said}. {NO_RING}" if note.rings and now is not None and not now.rings else said
+
+
+def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:
+    """The fields that a change gives to a note. Raises `Refused`."""
+    fields: dict[str, Any] = {"turn_ids": (desk.ask.turn_id,)}
+    zone = note.time_zone if note.rings else desk.zone
+    if due := desk.due(given.get("due", ""), zone):
+        fields |= due | ({} if note.rings else {"time_zone": zone})
+    if "kind" in given:
+        fields["kind"] = _kind(given["kind"])
+    if "owner" in given:
+        fields["owner"] = "" if given["owner"].lower() in NONE else given["owner"]
+    if "not_before" in given:
+        fields["snoozed_until_ms"] = _rests_until(desk, note, given["not_before"].strip())
+    return fields | ({"text": reworded(note, given["text"])} if "text" in given else {})
+
+
+def _rests_until(desk: Desk, note: Note, given: str) -> int | None:
+    """The time until which a note is put off. Raises `Refused`."""
+    if given.lower() in NONE:
+        desk.goes_on += (goes_on(note.note_id),) if is_work(note) else ()
+        return None
+    if given.lower() != UNTIL_TOLD:
+        return desk.time(given).at_ms(desk.zone)
+    if not note.repeats:
+        raise Refused(f"Not done: without a day only a series can rest. Give a day: {desk.line(note)}")
+    return UNTIL_TOLD_MS
+
+
+def _kind(given: str) -> Kind:
+    """A kind by its name. Raises `Refused`."""
+    found = next((kind for kind in KINDS if kind == given.strip().lower()), None)
+    if found is None:
+        raise Refused(f"Not done: {given!r} is no kind. One of {', '.join(KINDS)}.")
+    return found  # type: ignore[no-any-return]  # one of the literals
