@@ -9,8 +9,8 @@ from functools import partial
 from typing import Final, Protocol
 
 from memory.context.notes_block import Block, Since
-from memory.context.repeats import NoteWords, keys, says_more, speak_of
-from memory.context.restating import Known, Matter, Said, known_by
+from memory.context.repeats import NoteWords, answer_in, keys, says_more, speak_of, speaks_of, word_keys
+from memory.context.restating import SENTENCE, Known, Matter, Said, known_by
 from memory.keeper.request import FORGET, NOTES, found_by
 from memory.ledger.lines import model_line, title_of
 from memory.ledger.types import Ledger, Note, NoteChange
@@ -251,8 +251,8 @@ def with_notes(
     `changed` has the times when notes last got other words or another day, by id. A note that the prompt tells
     elsewhere, or with a find before, is named by its number alone: `#12`; one that says something else by now is told
     beside the first find of it; one that is over by its end: `done: #12`, of several matters with its beginning. A find
-    in a `worked_on` turn is marked so. A message is left out whose notes tell all of it, and one that tells a forgotten
-    matter again.
+    in a `worked_on` turn is marked so, and an answer of the assistant's that speaks of a note which was changed later.
+    A message is left out whose notes tell all of it, and one that tells a forgotten matter again.
     """
     found = _without_forgotten(found, ledger)
     if not found:
@@ -262,6 +262,7 @@ def with_notes(
     told, as_now = {*block.lines, *since.numbers}, set[int]()
     joined: list[RetrievedItem] = []
     notes = NoteWords.of((*block.lines.values(), *since.changed))
+    later = _changed_later(ledger, scope, changed)
     for item in found:
         if item.ref in of_turn and not notes.untold(item.text.splitlines()):
             continue
@@ -270,6 +271,8 @@ def with_notes(
             (note, was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref))
             for note, was_other in of_turn.get(item.ref, ())
         ]
+        own = {note.number for note, _ in dated}
+        dated += [(note, True) for note in _answered_before(item, later) if note.number not in own]
         ends = [each for each in dated if each[1] or not each[0].is_open][:ENDS_OF_A_FIND]
         others = [each for each in dated if each not in ends][: max(1, NOTES_OF_A_FIND - len(ends))]
         for note, is_later in (*sorted(ends, key=lambda each: not each[1]), *others):  # what is not so any more first
@@ -285,6 +288,24 @@ def with_notes(
             told.add(note.number)
         joined.append(item.model_copy(update={"note": "; ".join(words)}) if words else item)
     return joined
+
+
+def _changed_later(ledger: Ledger, scope: Scope, changed: Mapping[str, int]) -> list[tuple[Note, Note, int]]:
+    """Each note as it was told once, the open one that stands for it, and when that came to say something else."""
+    pairs = [(note, ledger.newest(note)) for note in ledger if note.status in {"open", "replaced"}] if changed else []
+    return [
+        (then, now, changed[now.note_id])
+        for then, now in pairs
+        if now.note_id in changed and now.is_open and belongs(now, scope)
+    ]
+
+
+def _answered_before(item: RetrievedItem, later: Sequence[tuple[Note, Note, int]]) -> list[Note]:
+    """The notes of which an answer in this find speaks as they were before: nobody rests a note on an answer."""
+    stood = [each for each in later if each[0].said_at_ms <= item.at_ms < each[2]]
+    said = [word_keys(sentence) for sentence in SENTENCE.split(answer_in(item.text))] if stood else []
+    found = {now.number: now for then, now, _ in stood if any(speaks_of(word_keys(then.text), each) for each in said)}
+    return list(found.values())[:NOTES_OF_A_FIND]
 
 
 def _by_turn(

@@ -105,6 +105,11 @@ def says_more(passage: str, notes: Iterable[str], message: str) -> bool:
     return bool(in_answer - in_own) or 2 * len(held - keys(told)) > len(held)
 
 
+def answer_in(passage: str) -> str:
+    """The assistant's words of a find."""
+    return _sides(passage)[1].removeprefix(ANSWER.lstrip())
+
+
 def _sides(passage: str) -> tuple[str, str, str]:
     """What the person said in a find, what was answered, and what they said to that."""
     if passage.startswith(ANSWER.lstrip()):

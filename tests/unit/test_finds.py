@@ -5,7 +5,7 @@ import pytest
 from memory.context.finds import replace_by_notes, with_notes, without_stories
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.ledger.apply import apply
-from memory.ledger.types import Actor, Add, End, Ledger
+from memory.ledger.types import Actor, Add, Change, End, Ledger
 from memory.ledger.views import EVERYTHING, Scope
 from memory.packets import RetrievedItem
 from memory.testing import START_MS
@@ -125,3 +125,31 @@ def test_a_story_is_told_where_it_is_played_named_or_asked_about():
     assert told("who comes by noon?") == everything
     assert told("who comes by noon?", persona="") == ["t_2", "t_3"]
     assert told("the bread is done by noon", session_id="s_1") == everything
+
+
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_an_answer_that_tells_a_note_as_it_was_says_what_was_changed_later(is_replaced):
+    """“Your dentist is Dr Keane” stood there as it was said; of an answer about something else nothing is said."""
+    ledger = ledger_of(("fact", "Your dentist is Dr Keane", {"said_at_ms": START_MS - 1, "subject": "dentist"}))
+    new = Add(kind="fact", text="Your dentist is Dr Byrne", note_id="n_2", fields={"subject": "dentist"})
+    reword = Change(number=1, fields={"text": "Your dentist is Dr Byrne"})
+    ledger = apply(ledger, new if is_replaced else reword, Actor("model", START_MS + 9, "t_9")).ledger
+    changed = {"n_2" if is_replaced else "n_1": START_MS + 9}
+    asked, other = (
+        find_of("User: who is it?\nAssistant: Your dentist is Dr Keane, on Tuesdays.", ref="t_2"),
+        find_of("User: and the tiles?\nAssistant: Halden brings the tiles on Monday.", ref="t_3"),
+    )
+    found = with_notes([asked, other], ledger, EVERYTHING, NOTHING, changed=changed, now_ms=START_MS + 10, zone="UTC")
+
+    now = f"#{2 if is_replaced else 1} fact: Your dentist is Dr Byrne"
+    assert [each.note for each in found] == [f"later changed: {now}", ""]
+
+
+def test_an_answer_given_after_the_change_is_not_marked():
+    """It tells the note as it is."""
+    ledger = ledger_of(("event", "Dentist appointment, Dr Keane", {"said_at_ms": START_MS - 9}))
+    said = find_of("User: when is it?\nAssistant: Your dentist appointment with Dr Keane is on Friday.", ref="t_2")
+    changed = {"n_1": START_MS - 5}
+    found = with_notes([said], ledger, EVERYTHING, NOTHING, changed=changed, now_ms=START_MS + 10, zone="UTC")
+
+    assert [each.note for each in found] == [""]
