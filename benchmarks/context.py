@@ -27,7 +27,7 @@ from bot.people.personas import instructions_of, load_persona
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.context_builder import prompt
-from memory.context.notes_block import new_mark, take
+from memory.context.notes_block import take
 from memory.context.occasion import Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import PromptMessage, turn_tokens
@@ -38,6 +38,7 @@ from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn
+from memory.state.notes_marks import new_mark
 from memory.storage.store import Store, insert_session
 from memory.storage.turn_rows import insert_turn, turn_digest
 from memory.testing import ManualClock, open_memory

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory.context.notes_block import marked
 from memory.context.packet_text import prompt
 from memory.context.transcript import chat_messages
 from memory.ledger.types import Add, Hand, Operation
@@ -14,6 +13,7 @@ from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.sessions.exchange import Deed, Exchange, ModelTokens, StateChange
 from memory.sessions.recorder import Recorder
+from memory.state.notes_marks import marked
 from memory.types import ConversationTurn, SessionState, ToolCall
 
 NO_DEED, NO_MODEL = Deed(), ModelTokens()

@@ -32,8 +32,6 @@ from memory.context.notes_block import (
     SINCE_TOKENS,
     Block,
     Since,
-    mark_for,
-    new_mark,
     since,
     since_taken,
     take,
@@ -50,6 +48,7 @@ from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
 from memory.search.relevance import MAX_FINDS
+from memory.state.notes_marks import mark_for, new_mark
 from memory.storage.store import Store
 from memory.types import ConversationTurn, NotesMark, SessionState
 

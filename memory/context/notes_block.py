@@ -32,7 +32,7 @@ from memory.ledger.views import (
 )
 from memory.ports import TokenCounter
 from memory.text import shorten
-from memory.types import NotesMark, SessionState
+from memory.types import NotesMark
 
 LASTING_TOKENS: Final = 200
 """Most tokens of the block for facts that last and matters that go on, where what is open takes all of its own."""
@@ -51,7 +51,9 @@ MORE_TOKENS: Final = 16
 STALE_MS: Final = 7 * 24 * 3600 * 1000
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
-"""The extra weight of constraints, decisions and preferences over mere facts."""
+"""The extra weight of decisions and preferences over mere facts."""
+DEAR: Final = 0.9
+"""From this weight on somebody would be hurt if it were forgotten, as keepers are told."""
 MAX_OUTDATED: Final = 3
 """With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
 COLD_MS: Final = 3_600_000
@@ -63,8 +65,6 @@ SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=chars) 
 WORDING: Final = frozenset({"text", "subject", "weight", "confidence", "turn_ids", "said_at_ms", "version"})
 """The fields of a note that say nothing of its day, its ring or its end."""
 MAX_MISSES: Final = 20
-MAX_MARKS: Final = 6
-"""Blocks that a session knows at once: of a group one for each scope and clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,38 +107,6 @@ NO_BLOCK: Final = Block()
 NOTHING_SINCE: Final = Since()
 
 
-def mark_for(state: SessionState, scope: Scope, time_zone: str) -> NotesMark | None:
-    """The mark of the block that is frozen for this scope and clock; None when one has to be taken."""
-    compaction_id = state.compaction.compaction_id if state.compaction else ""
-    wanted = (scope.persona, scope.session_id is not None, time_zone, compaction_id)
-    found = [
-        mark
-        for mark in state.notes_marks
-        if (mark.persona, mark.of_session, mark.time_zone, mark.compaction_id) == wanted
-    ]
-    return found[-1] if found else None
-
-
-def new_mark(state: SessionState, ledger: Ledger, scope: Scope, time_zone: str, now_ms: int) -> NotesMark:
-    """The mark of a block that is taken now."""
-    return NotesMark(
-        version=ledger.version,
-        at_ms=now_ms,
-        time_zone=time_zone,
-        persona=scope.persona,
-        of_session=scope.session_id is not None,
-        compaction_id=state.compaction.compaction_id if state.compaction else "",
-    )
-
-
-def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
-    """The state that remembers a block, in the transaction of the first reply that was given with it."""
-    if mark is None or mark in state.notes_marks:
-        return state
-    kept = [each for each in state.notes_marks if each.compaction_id == mark.compaction_id]
-    return state.model_copy(update={"notes_marks": (*kept, mark)[-MAX_MARKS:]})
-
-
 def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
     """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
     notes = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
@@ -148,8 +116,7 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
     opened = _opened(chosen, mark, threads_tokens - MORE_TOKENS, counter)
     spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
-    lines = ((note.number, _line(note, mark)) for note in others)
-    lasting = _fitting(lines, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
+    lasting = _lasting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
     return Block(
         mark,
         tuple(lasting.values()),
@@ -172,13 +139,36 @@ def _opened(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCou
     pressing = [note for note in notes if _is_pressing(note, mark.at_ms)]
     others = [note for note in notes if note not in pressing]
     lines = {note.number: _line(note, mark) for note in notes}
-    for of, steps, shortened in ((notes, SHORTER, others), (notes, BRIEF, pressing), (pressing, SHORTER, pressing)):
-        over = sum(counter.count(lines[note.number]) + 1 for note in of) - most
-        for brief, note in product(steps, reversed(shortened)):
-            if over > 0:
-                over -= counter.count(lines[note.number]) - counter.count(line := _line(brief(note), mark))
-                lines[note.number] = line
+    for how in ((notes, SHORTER, others), (notes, BRIEF, pressing), (pressing, SHORTER, pressing)):
+        _shorten(lines, how, mark, most, counter)
     return _fitting(lines.items(), most, counter)
+
+
+def _lasting(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
+    """The lines of notes that last as far as they fit; what limits somebody says less before it is left out."""
+    limits = [note for note in notes if note.kind == "constraint"]
+    lines = {note.number: _line(note, mark) for note in notes}
+    _shorten(lines, (limits, SHORTER, limits), mark, most, counter)
+    return _fitting(lines.items(), most, counter)
+
+
+def _shorten(
+    lines: dict[int, str],
+    how: tuple[Sequence[Note], Sequence[Shortened], Sequence[Note]],
+    mark: NotesMark,
+    most: int,
+    counter: TokenCounter,
+) -> None:
+    """Let lines say less, from the last on and step by step, until those of some notes fit together.
+
+    `how` has those notes, the steps, and the notes whose lines may say less.
+    """
+    of, steps, shortened = how
+    over = sum(counter.count(lines[note.number]) + 1 for note in of) - most
+    for brief, note in product(steps, reversed(shortened)):
+        if over > 0:
+            over -= counter.count(lines[note.number]) - counter.count(line := _line(brief(note), mark))
+            lines[note.number] = line
 
 
 def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter) -> dict[int, str]:
@@ -193,15 +183,17 @@ def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter)
     return found
 
 
-def _stickiness(note: Note, now_ms: int) -> tuple[bool, float, int, int]:
-    """Days to come, then lasting notes by their worth, of any age; of equal weight the one said oftener.
+def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, int]:
+    """What limits somebody (an allergy), what they would be hurt to see forgotten, then by worth, of any age.
 
-    The latest words stand in the messages and are found; a person's first ones ("I run a small bakery") are not.
+    Of equal weight the one said oftener is first. The latest words stand in the messages and are found; the first
+    ones of a person ("I run a small bakery") are not.
     """
     parts = breakdown(note, now_ms)
-    lasts = LASTS if note.kind in {"constraint", "decision", "preference"} else 0.0
+    lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
-    return (is_story(note), -round(value, 3), -len(note.turn_ids), note.number)
+    is_dear = note.weight >= DEAR
+    return (is_story(note), note.kind != "constraint", not is_dear, -round(value, 3), -len(note.turn_ids), note.number)
 
 
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:

@@ -10,7 +10,6 @@ from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compaction.compactor import Compactor
 from memory.context.context_builder import prompt, reference_text, stable_text
-from memory.context.notes_block import marked
 from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import SessionLine, put_session_line
@@ -25,6 +24,7 @@ from memory.search.languages import Languages
 from memory.search.relevance import BEST, MORE_FROM, SURE
 from memory.sessions.measures import Measures
 from memory.sessions.summarizer import HEADER
+from memory.state.notes_marks import marked
 from memory.storage.store import insert_session, update_session
 from memory.storage.turn_rows import insert_turn
 from memory.testing import (

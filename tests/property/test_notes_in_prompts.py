@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from memory.context.budget import Budget
 from memory.context.context_builder import ContextInputs, Moment, build, reference_text, stable_text
 from memory.context.finds import with_notes
-from memory.context.notes_block import LASTING_TOKENS, MAX_OPEN, new_mark, since, take
+from memory.context.notes_block import LASTING_TOKENS, MAX_OPEN, since, take
 from memory.context.tokens import TiktokenCounter
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Reopen, Ring
 from memory.ledger.undo import as_of
 from memory.ledger.views import Scope
 from memory.packets import RetrievedItem
+from memory.state.notes_marks import new_mark
 from memory.testing import START_MS, make_state
 
 COUNTER = TiktokenCounter()

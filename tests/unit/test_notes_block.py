@@ -6,11 +6,12 @@ import pytest
 
 from memory.context.budget import Budget
 from memory.context.finds import with_forgotten
-from memory.context.notes_block import NOTHING_SINCE, new_mark, since, take
+from memory.context.notes_block import NOTHING_SINCE, since, take
 from memory.context.tokens import TiktokenCounter
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence
 from memory.ledger.views import DAY_MS, EVERYTHING
+from memory.state.notes_marks import new_mark
 from memory.testing import START_MS, make_state, make_turn
 from memory.types import ToolCall
 
@@ -48,6 +49,24 @@ def test_what_a_person_began_with_stays_before_what_was_said_in_passing():
 
     assert {1, 2} <= set(block.lines)
     assert block.more_line == f"(and {42 - len(block.lines)} more notes: search finds them)"
+
+
+def test_what_limits_somebody_stays_before_anything_else_that_lasts():
+    """An allergy that a model noted weighs nothing more than a fact, and was the first to go for want of room."""
+    facts = [("fact", f"Somebody called Number {n} likes the blue ones", {"weight": 0.8}) for n in range(40)]
+    hurt = ("person", "Number 99 is your late brother, whose day is in May", {"weight": 0.9})
+    block = block_of(ledger_of(*facts, hurt, ("constraint", "Lia is allergic to peanuts", {})))
+
+    assert [line.split(":")[0] for line in block.lasting[:3]] == ["#42 constraint", "#41 person", "#1 fact"]
+
+
+def test_of_long_limits_each_is_told_in_brief_rather_than_left_out():
+    """A line without room is left out for a shorter one behind it: that was a trifle."""
+    limits = [("constraint", f"Number {n} must not have peanuts: {LONG} {LONG} {LONG}", {}) for n in range(8)]
+    block = block_of(ledger_of(("fact", "The bins are green", {"weight": 0.8}), *limits))
+
+    assert {*range(2, 10)} <= set(block.lines)
+    assert all("must not have peanuts" in block.lines[n] for n in range(2, 10))
 
 
 def test_what_has_no_day_is_told_before_what_has_a_far_one():
