@@ -92,6 +92,20 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[Forms], 
     return gone, come
 
 
+def still_told(texts: Sequence[str], old: str, new: str) -> list[str]:
+    """The texts that say nothing of the words that an edit changed in a message on which some of them rest.
+
+    They rest on it as notes do; where none shares a word with it nobody can tell which does, and none is left.
+    """
+    before, after = (_CLAUSE.split(text) for text in (old, new))
+    gone, come = _changed(before, after)
+    words = {text: forms_of(text) for text in texts}
+    is_loose = any(all(own.isdisjoint(clause) for own in words.values()) for clause in gone)
+    changed = [*gone, *come, *(map(forms_of, before) if is_loose else ())]
+    left = [text for text in texts if all(words[text].isdisjoint(clause) for clause in changed)]
+    return left if len(left) < len(texts) else []
+
+
 def settled(
     ledger: Ledger, turn_ids: Collection[str], left: Collection[int], texts: Mapping[str, str]
 ) -> list[Operation]:

@@ -25,6 +25,7 @@ from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.ledger.types import Actor, Refusal
+from memory.ledger.views import forgotten_turns
 from memory.ports import NOBODY, Observers, Statement
 from memory.process.faults import point
 from memory.process.shielded import Shielded
@@ -193,7 +194,7 @@ class Keeper:
         if not await self._maker.has_content(waiting.conversation_id, shown):
             return await self._move_on(line, waiting, turns[-1].seq)
         request = await self._maker.make(waiting, state, shown, silent)
-        before = without(line, silent)
+        before = without(line, forgotten_turns(request.ledger))  # the words of an edited turn went with its edit
         request = replace(request, standing=": ".join(filter(None, (before.title, before.standing))))
         if (put_off_ms := await self._put_off_ms(waiting, request, is_asked=is_asked)) or self.asking is None:
             await self._store.db.write(queue.postpone(waiting, put_off_ms))

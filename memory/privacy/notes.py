@@ -8,12 +8,14 @@ from typing import Final
 
 import orjson
 
+from memory.keeper.edited import still_told
 from memory.keeper.session_lines import SessionLine, put_session_line, stored_lines
 from memory.keeper.session_lines import without as without_words
 from memory.ledger import store
 from memory.ledger.erasing import Erased, values_of, without
 from memory.ledger.types import Ledger, Note
 from memory.ports import Database, Statement
+from memory.text import whole_sentences
 from memory.types import ConversationTurn
 
 READ_AGAIN_TURNS: Final = 20
@@ -78,10 +80,20 @@ class NotesPlanner:
         statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms, silent=silent)
         return NotesPlan(erased, tuple(statements), erased.words, tuple(note.text for note in erased.ledger))
 
-    async def read_again(self, turn: ConversationTurn, now_ms: int) -> list[Statement]:
-        """Return the statements that have a turn read again at once, with those behind it, and remove its lines."""
-        places = {turn.session_id: {turn.turn_id: turn.seq}}
-        return await self._lines(turn.conversation_id, {turn.turn_id}, {}, places, now_ms)
+    async def read_again(self, turn: ConversationTurn, old: str, now_ms: int) -> list[Statement]:
+        """Return the statements that have an edited turn read again at once, with those behind it.
+
+        Of the lines that rest on it what speaks of the words that changed since the `old` message is removed.
+        """
+        lines = await stored_lines(self._db, turn.conversation_id)
+        found = await self._ask(turn.session_id, None, now_ms)
+        for session_id, line in sorted(lines.items()):
+            new = _reworded(line, turn, old)
+            if session_id == turn.session_id:
+                new = replace(new, read_through_seq=min(new.read_through_seq, turn.seq - 1))
+            if new != line:
+                found.append(put_session_line(new if new.standing else replace(new, written_at_ms=now_ms)))
+        return found
 
     async def _refusals(self, erased: Erased, turn_ids: Collection[str]) -> list[Statement]:
         here = erased.ledger.conversation_id
@@ -147,6 +159,16 @@ class NotesPlanner:
             "due_at_ms": now_ms,
         }
         return [Statement("erase_reading", {"session_id": session_id}), Statement("put_reading", asked)]
+
+
+def _reworded(line: SessionLine, turn: ConversationTurn, old: str) -> SessionLine:
+    """The line of a session without what rests on the words that an edit changed in a turn."""
+    bare = _without(line, {turn.turn_id}, None)
+    told = [line.title, *whole_sentences(line.standing)]
+    kept = still_told([*filter(None, told)], old, turn.user_text) if turn.turn_id in line.turn_ids else told
+    title, standing = line.title if line.title in kept else "", " ".join(each for each in told[1:] if each in kept)
+    is_told = bool(title or standing)
+    return replace(line, title=title, standing=standing, worked_on=bare.worked_on) if is_told else bare
 
 
 def _without(line: SessionLine, turn_ids: Collection[str], loss: Thinned | None) -> SessionLine:

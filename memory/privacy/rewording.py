@@ -102,7 +102,7 @@ class Rewording:
             ),
             *([Statement("erase_compactions", {"session_id": turn.session_id})] if told_of else []),
             *([unindex_turn(turn.turn_id), *await self.hydrator.derived(new)] if is_read else []),
-            *(await NotesPlanner(db).read_again(new, now_ms) if is_reread else []),
+            *(await NotesPlanner(db).read_again(new, old.user_text, now_ms) if is_reread else []),
             *([revoke(turn.conversation_id)] if is_read else []),
         ]
 

@@ -12,7 +12,7 @@ from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, Propos
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import CALM_MS, COMPANY_TURNS, QUIET_MS, UNREAD_TURNS, postpone
 from memory.keeper.request import EDITED, SAID_LATER, request_text
-from memory.keeper.session_lines import stored_lines
+from memory.keeper.session_lines import session_lines, stored_lines
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.series import local_of
 from memory.ledger.types import Actor, Add, Change, End
@@ -448,6 +448,52 @@ async def test_an_edited_message_is_read_again_at_once(memory, model, say, answe
     assert f"person: {EDITED} {LATER}" in text
     assert "doubtful" in text
     assert SURGERY not in text
+
+
+async def standing_of(memory, session_id):
+    return (await session_lines(memory.db, await memory.ledgers.read(HERE)))[session_id].standing
+
+
+async def test_an_edit_takes_from_a_standing_what_rests_on_the_old_words_alone(memory, model, say, answers):
+    """All of it was gone, for the prompt and for the keeper: after some readings a standing rests on every turn."""
+    both = "Her surgery is on Friday. The plumber is to be called about the leak."
+    answers.append(RIGHT.model_copy(update={"standing": both, "standing_turns": (1, 2)}))
+    session_id = await say(SURGERY, PLUMBER)
+    await memory.keeper.read_now(HERE)
+    assert await standing_of(memory, session_id) == both
+    await memory.edited("t_1", LATER)
+    assert await standing_of(memory, session_id) == "The plumber is to be called about the leak."
+
+    await memory.keeper.read_due()
+    assert "Standing until now:\nThe plumber is to be called about the leak." in request_text(model.requests[-1])
+
+
+async def test_an_edit_takes_a_standing_whole_where_nobody_can_tell_which_of_it_rests_on_it(memory, say, answers):
+    """A keeper's own words need share none with the message; what cites other turns alone stays."""
+    own = "They are anxious about a hospital."
+    for turns, left in (((1,), ""), ((2,), own)):
+        answers.append(RIGHT.model_copy(update={"standing": own, "title": "Anxious", "standing_turns": turns}))
+        session_id = await say(SURGERY, PLUMBER)
+        await memory.keeper.read_now(HERE)
+        first = next(turn for turn in await memory.store.last_turns(session_id, 2) if turn.user_text == SURGERY)
+        await memory.edited(first.turn_id, LATER)
+        assert await standing_of(memory, session_id) == left
+
+
+async def test_a_standing_is_read_on_after_an_edited_message_was_answered_again(memory, model, say, answers):
+    """The turn is read no more; what was written of its new words holds, as it does in the prompts."""
+    answers += [RIGHT, RIGHT.model_copy(update={"standing": "Her surgery is on Friday at 9."})]
+    await say(SURGERY, PLUMBER)
+    await memory.keeper.read_now(HERE)
+    await memory.edited("t_1", LATER)
+    await memory.keeper.read_due()
+    await memory.withdraw("t_1")
+    await say(PLUMBER)
+    await memory.keeper.read_now(HERE)
+
+    assert "Standing until now:\nmother's knee surgery: Her surgery is on Friday at 9." in request_text(
+        model.requests[-1]
+    )
 
 
 async def test_a_doubt_ends_when_the_keeper_leaves_a_note_as_it_is(memory, say, answers):
