@@ -50,6 +50,10 @@ BY_TAP = "by_tap"
 """`action_name` of a turn that a button began: in place of the person's message stands the button's line."""
 
 
+WAS_STOPPED = "stopped"
+"""`action_name` of a turn whose answer the person stopped: a sentence of the program's stands in its place."""
+
+
 class Contract(BaseModel):
     """Base of all contracts: immutable, and an unknown field is an error."""
 

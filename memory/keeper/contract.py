@@ -92,6 +92,8 @@ class KeeperRequest:
     """Turns whose message says something else than when it was answered."""
     later: frozenset[int] = frozenset()
     """The notes that rest on turns after the new ones, as where turns are read again."""
+    taken_back: frozenset[int] = frozenset()
+    """The notes of which the person took the last change back."""
     seen: Mapping[str, str] = field(default_factory=dict)
     """A program's descriptions of the pictures that came with a turn, by turn id: nobody said them."""
 

@@ -7,7 +7,16 @@ from typing import Final
 
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.queue import WaitingReading
-from memory.keeper.request import BEFORE_TURNS, before_them, has_content, is_shown, said_later, shown_notes, untold
+from memory.keeper.request import (
+    BEFORE_TURNS,
+    before_them,
+    has_content,
+    is_shown,
+    said_later,
+    shown_notes,
+    taken_back,
+    untold,
+)
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
@@ -93,6 +102,7 @@ class RequestMaker:
             names=await self._around.names_of(conversation_id, speakers),
             edited=state.edited if state else (),
             later=said_later(notes, rested_on, turns[-1].created_at_ms),
+            taken_back=taken_back(await self._ledgers.after(conversation_id, (*before, *turns)[0].created_at_ms - 1)),
             seen=seen,
         )
 

@@ -16,10 +16,10 @@ from memory.keeper.contract import KeeperRequest
 from memory.keeper.wording import UNSPACED
 from memory.ledger.apply import folded
 from memory.ledger.lines import model_line, moment
-from memory.ledger.types import Ledger, Note
+from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import Scope, belongs, best_first, standing, within
 from memory.text import asks_at_the_end, sentence_ends
-from memory.types import BY_CLOCK, ConversationTurn, ToolCall
+from memory.types import BY_CLOCK, WAS_STOPPED, ConversationTurn, ToolCall
 
 BEST_SHOWN: Final = 25
 FOUND_SHOWN: Final = 15
@@ -62,6 +62,9 @@ SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 
 SAID_LATER: Final = "(said after the new turns)"
 """Stands behind a note that turns which are read late, or once more, are older than."""
+TAKEN_BACK: Final = "(its last change was taken back by the person: leave it so)"
+"""Stands behind a note, since the turns still ask for what was taken back."""
+STOPPED_ANSWER: Final = "(the person stopped the answer)"
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -188,6 +191,12 @@ def said_later(notes: Iterable[Note], told: Iterable[ConversationTurn], last_ms:
     return frozenset(note.number for note in notes if not (note.doubtful or after.isdisjoint(note.turn_ids)))
 
 
+def taken_back(changes: Iterable[NoteChange]) -> frozenset[int]:
+    """The numbers of notes of which the person took the last change back, rings and a keeper's words aside."""
+    last = {each.number: each for each in changes if each.verb != "ring" and each.hand != "keeper"}
+    return frozenset(n for n, each in last.items() if each.verb == "undo" and not each.cause.startswith("edit:"))
+
+
 def found_by(text: str, notes: Sequence[Note]) -> list[Note]:
     """The notes that share words with a text, the rarest words first; words are compared by how they begin."""
     said = _stems(text)
@@ -235,7 +244,8 @@ def request_text(request: KeeperRequest) -> str:
 
 def _note(note: Note, request: KeeperRequest) -> str:
     later = f" {SAID_LATER}" if note.number in request.later else ""
-    return model_line(note, request.now_ms, request.zone) + later
+    back = f" {TAKEN_BACK}" if note.number in request.taken_back else ""
+    return model_line(note, request.now_ms, request.zone) + back + later
 
 
 def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new: bool) -> str:
@@ -249,7 +259,9 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
         found.append(f"   seen by a program: {seen}")
     calls = [_called(call, notes) for call in turn.tool_calls if call.name not in LOOKS]
     found += [f"   ({text})" for text in _together(calls)]
-    if answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):
+    if turn.action_name == WAS_STOPPED:
+        found.append(f"   {STOPPED_ANSWER}")
+    elif answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):
         found.append(f"   assistant: {answer}")
     return "\n".join(found)
 

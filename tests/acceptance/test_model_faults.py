@@ -6,6 +6,8 @@ import pytest
 from loopback.model import Gate, ModelFault
 from story import PERSON, answered, bot_lines, reply, rows, stored_turns
 
+from memory.types import WAS_STOPPED
+
 pytestmark = [pytest.mark.acceptance, pytest.mark.sweep]
 
 
@@ -58,7 +60,7 @@ async def test_sigterm_in_the_middle_of_a_stream_loses_nothing(api, model, bot_p
 
 async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_here):
     """/stop does not wait behind the running answer; nothing of that answer is kept, but what was asked is."""
-    await bot_here()
+    bot = await bot_here()
     model.gate = Gate()
     api.people.says(PERSON, "count to a million")
     await model.until(lambda: model.requests)
@@ -74,6 +76,7 @@ async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_here):
     asked, answered_with, _ = (text for _, text in model.requests[-1].messages[-3:])
     assert asked.endswith("count to a million")
     assert answered_with == stopped
+    assert rows(bot, "SELECT action_name FROM conversation_turns WHERE seq = 1") == [(WAS_STOPPED,)]
 
 
 async def test_a_group_sees_the_answer_grow_in_one_message(api, model, bot_process):

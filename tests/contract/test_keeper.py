@@ -11,7 +11,7 @@ from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
 from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import CALM_MS, COMPANY_TURNS, QUIET_MS, UNREAD_TURNS, postpone
-from memory.keeper.request import EDITED, SAID_LATER, request_text
+from memory.keeper.request import EDITED, SAID_LATER, TAKEN_BACK, request_text
 from memory.keeper.session_lines import session_lines, stored_lines
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.series import local_of
@@ -494,6 +494,28 @@ async def test_a_standing_is_read_on_after_an_edited_message_was_answered_again(
     assert "Standing until now:\nmother's knee surgery: Her surgery is on Friday at 9." in request_text(
         model.requests[-1]
     )
+
+
+async def test_what_the_person_took_back_says_so_until_it_is_changed_again(memory, model, say):
+    """The turns ask for it still: a day that [Undo] put back, and a note that it dropped, were noted once more."""
+    session_id = await say(PLUMBER)
+    now = memory.clock.now_ms
+    add = [Add(kind="task", text=text, note_id=f"n_{n}", fields={"turn_ids": ("t_1",)}) for n, text in enumerate("AB")]
+    await memory.change(HERE, add, Actor("model", now(), "t_0"))
+    ended = [Change(number=1, fields={"text": "A on Friday"}), End(number=2, how="dropped")]
+    added = Add(kind="task", text="Call the plumber", note_id="n_3", fields={"turn_ids": ("t_1",)})
+    await memory.change(HERE, [*ended, added], Actor("model", now(), "t_1"))
+    await memory.ledgers.undo(HERE, await memory.ledgers.caused_by(HERE, "t_1"), Actor("person", now(), "b_1"))
+    await memory.keeper.read_now(HERE)
+    text = request_text(model.requests[-1])
+    assert f"Notes:\n#1 task: A {TAKEN_BACK}\n#2 task: B {TAKEN_BACK}\n\n" in text
+    assert f"Ended:\n#3 task: Call the plumber (dropped) {TAKEN_BACK}\n\n" in text
+
+    await memory.change(HERE, [Change(number=1, fields={"text": "A on Sunday"})], Actor("model", now(), "t_2"))
+    await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+    assert "#1 task: A on Sunday\n" in request_text(model.requests[-1])
+    assert session_id
 
 
 async def test_a_doubt_ends_when_the_keeper_leaves_a_note_as_it_is(memory, say, answers):

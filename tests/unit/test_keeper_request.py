@@ -28,7 +28,7 @@ from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger
 from memory.ledger.views import Scope
 from memory.testing import START_MS, make_turn
-from memory.types import BY_TAP, ToolCall
+from memory.types import BY_TAP, WAS_STOPPED, ToolCall
 
 PLUMBER = "I have to call the plumber about the leak."
 
@@ -181,6 +181,15 @@ def test_what_ended_stands_apart_from_what_is_open():
     asked = request(make_turn(seq=1, user_text="Ana is called"), notes=notes[0])
 
     assert "Notes:\n#2 task: Buy milk\n\nEnded:\n#1 task: Call Ana (done)\n\nNew turns:" in request_text(asked)
+
+
+def test_an_answer_that_was_stopped_is_told_as_that():
+    """In place of the program's sentence, which nobody said."""
+    text = request_text(
+        request(make_turn(user_text="book it", assistant_text="Okay, stopped.", action_name=WAS_STOPPED))
+    )
+
+    assert text.endswith("person: book it\n   (the person stopped the answer)")
 
 
 def test_what_ended_is_not_shown_where_it_is_no_help():

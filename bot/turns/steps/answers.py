@@ -13,6 +13,7 @@ from bot.delivery.streaming import LiveAnswer
 from bot.people.spending import Spending, TurnRate
 from bot.turns.services import Services
 from bot.turns.steps.work import TurnWork
+from memory.types import WAS_STOPPED
 
 
 class Answers:
@@ -68,10 +69,10 @@ class Answers:
         except asyncio.CancelledError:
             if key not in self._stopped:
                 raise
-            return own_words(replies.say("stopped"), "stopped")
+            return own_words(replies.say("stopped"), WAS_STOPPED)
         else:
             text = replies.say("stopped")
-            return replace(answer, text=text, action_name="stopped", authored=text) if answer.stopped else answer
+            return replace(answer, text=text, action_name=WAS_STOPPED, authored=text) if answer.stopped else answer
         finally:
             self._running.pop(key, None)
             self._stopped.discard(key)
