@@ -22,6 +22,7 @@ from memory.context.finds import (
     replace_by_notes,
     with_forgotten,
     with_notes,
+    with_over,
     without_stories,
 )
 from memory.context.notes_block import (
@@ -296,10 +297,12 @@ class Assembler:
                 block, ledger, without_ring(changes, rung), scope, told=told, now_ms=now_ms, answered_ms=answered_ms
             )
             most = 0 if now_ms - max(answered_ms, mark.at_ms) > COLD_MS else MAX_OUTDATED
+            news = with_over(news, ledger, scope, shown)
             if news.outdated <= most and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
                 return Remembered(ledger, block, with_forgotten(news, ledger, changes, scope, shown))
         taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
         news = since_taken(taken, ledger, without_ring(changes, rung), scope, answered_ms=answered_ms, now_ms=now_ms)
+        news = with_over(news, ledger, scope, shown)
         return Remembered(ledger, taken, with_forgotten(news, ledger, changes, scope, shown))
 
     def _block(

@@ -26,6 +26,7 @@ from memory.types import ConversationTurn, ToolCall
 FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}"
 _NAMED: Final = re.compile(r"^[^#'\"\n]*: #(\d+(?:, #\d+)*)", re.MULTILINE)
 """The notes of which a line of a tool of ours tells (`Ended: #3 task: …`); their texts have numbers of their own."""
+OVER: Final = frozenset({"done", "dropped"})
 NEAR_SHARE: Final = 0.3
 """Finds of a search that somebody asked for are left out below this share of the closest one's."""
 BESIDE_NOTES: Final = 4
@@ -201,6 +202,22 @@ def with_forgotten(
         return since
     line = FORGOTTEN.format(numbers=", ".join(f"#{number}" for number in left))
     return replace(since, changed=(*since.changed, line))
+
+
+def with_over(since: Since, ledger: Ledger, scope: Scope, shown: Sequence[ConversationTurn]) -> Since:
+    """The news with the notes that are over by now, where the last result in the messages that names one has it open.
+
+    What a person ticked off, dropped or took back is told once as an event; the messages say for long that it stands.
+    """
+    last: dict[int, str] = {}
+    for turn in sorted(shown, key=lambda each: each.seq):
+        results = (call.result for call in turn.tool_calls if call.name in NOTES)
+        for found in (found for result in results for found in _NAMED.finditer(result)):
+            last |= dict.fromkeys(map(int, found[1].split(", #")), found.string[found.start() :].split("\n", 1)[0])
+    notes = {n: note for n in last if (note := ledger.find(n)) and note.status in OVER and belongs(note, scope)}
+    over = [n for n, note in sorted(notes.items()) if not (note.is_forgotten or f"({note.status}" in last[n])]
+    lines = [f"#{n} ({notes[n].status})" for n in over if n not in since.numbers]
+    return replace(since, changed=(*since.changed, *lines), numbers=since.numbers.union(over)) if lines else since
 
 
 def _named(calls: Iterable[ToolCall]) -> set[int]:

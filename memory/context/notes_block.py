@@ -237,9 +237,10 @@ def since(
     """The effect of these changes, the latest of the ledger, on the lines of the block, and the events among them.
 
     `told` are turns whose calls of tools stand in the messages, with their results. A line that reads as in the block
-    is not said again, nor one of which an event since `answered_ms` says all the news; of words that stand in the block
-    their beginning is enough. Changes before `answered_ms` of a note beside the block were told with an earlier
-    message; of one in the block that is over since then its number is enough.
+    is not said again, but where such a result tells it otherwise, nor one of which an event since `answered_ms` says
+    all the news; of words that stand in the block their beginning is enough. Other changes before `answered_ms` of a
+    note beside the block were told with an earlier message; of one in the block that is over since then its number is
+    enough.
     """
     if block.mark is None:
         return NOTHING_SINCE
@@ -258,11 +259,11 @@ def since(
         if _stands_in_messages(done, told):
             numbers.add(number)
             continue
-        was_told = in_block or (done[0].verb == "add" and done[0].cause in told)
-        if line == stood or not (note.is_open or was_told):
+        is_told = any(each.hand == "model" and each.cause in told for each in done)  # as it is no more
+        if (line == stood and not is_told) or not (note.is_open or in_block or is_told):
             continue
         was_news = done[-1].at_ms < answered_ms
-        if not in_block and (was_news or is_story(note)):
+        if not in_block and ((was_news and not is_told) or is_story(note)):
             continue
         numbers.add(number)
         if was_news and not note.is_open:
