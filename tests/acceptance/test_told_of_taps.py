@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from loopback.model import ToolCall
-from story import asked, bot_lines, reply, tap
+from loopback.model import Gate, ToolCall
+from story import PERSON, asked, bot_lines, reply, shows, tap
 
 pytestmark = pytest.mark.acceptance
 
@@ -179,3 +179,21 @@ async def test_an_answer_to_the_question_how_it_went(api, model, bot_here):
     await bot.settled()
 
     assert "#1 Call Ana: ticked off at" in await told(api, model)
+
+
+async def test_a_tap_while_an_answer_is_written(api, model, bot_here):
+    """The answer under way knows nothing of it; the next one does."""
+    bot = await bot_here()
+    await after(api, model, bot, RING)
+    await bot.passes(hours=3)
+    rang = [line for line in bot_lines(api) if line.text.startswith("⏰")][-1]
+    model.gate, seen = Gate(), len(model.requests)
+    api.people.says(PERSON, "tell me a story")
+    await model.until(lambda: len(model.requests) > seen)
+    api.people.presses(PERSON, "Done", message_id=rang.message_id)
+    model.gate.open()
+    await shows(api, "Fine.")
+    model.gate = None
+    await bot.settled()
+
+    assert "#1 Call Ana: rang at 13:00, ticked off at 13:00" in await told(api, model)
