@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.dates import day_text, days_from, days_text, tomorrow_ms
+from bot.dates import days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
@@ -25,14 +25,14 @@ from memory.types import OpenLoop
 
 __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"]
 AHEAD: Final = 6
-"""Dates ahead that the list ends with."""
+"""Dates that the list ends with."""
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
 def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """The list by day, or that nothing is open; with the dates that are further ahead."""
+    """The list by day, or that nothing is open; with what is coming up."""
     open_now = agenda(ledger, now_ms)
     ahead = coming_up(dates_to_come(ledger, now_ms), now_ms, zone)
     if not open_now:
@@ -55,7 +55,7 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
 
 
 def coming_up(ahead: Sequence[Note], now_ms: int, zone: str) -> str:
-    """The next dates ahead under their heading, without number or button: nobody has to act; "" for none."""
+    """The next dates under their heading, without number or button: nobody has to act; "" for none."""
     if not ahead:
         return ""
     lines = [coming_line(note, now_ms, zone) for note in ahead[:AHEAD]]
@@ -69,7 +69,7 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
     if tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock):
         return note_line(note, now_ms, zone, brief=True)
-    day = day_text(last_ms, now_ms, clock, language)
+    day = heading(local(last_ms, clock).date(), local(now_ms, zone).date(), language)
     if note.ends_at_ms is not None:
         day = days_text(first_ms, last_ms, now_ms, clock, language)
         note = note.model_copy(update={"ends_at_ms": None, "due_exact": False})

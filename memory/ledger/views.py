@@ -20,9 +20,6 @@ BEGUN_MS: Final = 2 * 3_600_000
 HALF_LIFE_DAYS: Final = 21.0
 """A note that nobody spoke of counts half after so long."""
 SOON_MS: Final = 7 * DAY_MS
-AHEAD_MS: Final = 2 * DAY_MS
-"""Events that have a day alone are on /loops two days before: .93 of its lines were about something open, with those of
-three days .89, of a week .82, of two weeks .74 (`benchmarks.quality.plugins:returning`, notes without a mistake)."""
 PLANNED_MS: Final = 14 * DAY_MS
 """Events of so many days stand by their days in a prompt: somebody who plans a week looks into the next one, too."""
 SCENE_WEIGHT: Final = 0.6
@@ -127,9 +124,9 @@ def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 
 def is_to_do(note: Note, now_ms: int) -> bool:
-    """Whether a note waits for somebody: a task, promise or question, one that rings, one due within a week.
+    """Whether a note waits for somebody: a task, promise or question, one that rings, a project due within a week.
 
-    Of fiction only the scene that somebody has to go on with.
+    Of fiction only the scene that somebody has to go on with. An event happens by itself (`dates_to_come`).
     """
     if is_story(note):
         return _is_scene(note)
@@ -137,7 +134,7 @@ def is_to_do(note: Note, now_ms: int) -> bool:
 
 
 def agenda(notes: Iterable[Note], now_ms: int, *, for_model: bool = False) -> list[Note]:
-    """Everything that /loops lists: what waits for somebody, and the events of the days ahead, by time.
+    """Everything that /loops lists with a number: what waits for somebody, by time.
 
     A model is told work by the clock, too, and the events of two weeks.
     """
@@ -146,10 +143,10 @@ def agenda(notes: Iterable[Note], now_ms: int, *, for_model: bool = False) -> li
 
 
 def is_on_agenda(note: Note, now_ms: int, *, for_model: bool = False) -> bool:
-    """Whether a note stands on /loops; work by the clock is on /tasks, a question to the person on /reminders."""
-    ahead_ms = PLANNED_MS if for_model else AHEAD_MS
-    is_soon = _is_date_ahead(note, now_ms) and (note.due_at_ms or 0) - now_ms <= ahead_ms
-    return (for_model or not (is_work(note) or is_question(note))) and (is_to_do(note, now_ms) or is_soon)
+    """Whether a note has a number on /loops; work by the clock is on /tasks, a question to the person on /reminders."""
+    if for_model:
+        return is_to_do(note, now_ms) or _is_planned(note, now_ms)
+    return is_to_do(note, now_ms) and not (is_work(note) or is_question(note))
 
 
 def is_work(note: Note) -> bool:
@@ -158,14 +155,21 @@ def is_work(note: Note) -> bool:
 
 
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """What has a day ahead for which nobody has to act: real notes that `agenda` does not list yet, by that day."""
-    found = [n for n in standing(notes, now_ms) if max(now_ms, n.snoozed_until_ms or 0) < (n.due_at_ms or 0)]
-    ahead = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
-    return sorted(ahead, key=lambda note: note.due_at_ms or 0)
+    """What has a day for which nobody has to act: real notes that `agenda` does not list, until they are over, by day.
+
+    With events of two days among its numbers .93 of the lines of /loops were about something open, of two weeks .74;
+    without them .98, and none of what is open was missed (`benchmarks.quality.plugins:returning`, perfect notes).
+    """
+    found = [n for n in standing(notes, now_ms) if n.due_at_ms is not None and not is_snoozed(n, now_ms)]
+    left = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
+    still = (n for n in left if not (is_over(n, now_ms) if n.kind == "event" else is_past(n, now_ms)))
+    return sorted(still, key=lambda note: note.due_at_ms or 0)
 
 
-def _is_date_ahead(note: Note, now_ms: int) -> bool:
-    return note.kind == "event" and note.is_real and note.due_at_ms is not None and not is_over(note, now_ms)
+def _is_planned(note: Note, now_ms: int) -> bool:
+    if note.kind != "event" or not note.is_real or note.due_at_ms is None or is_over(note, now_ms):
+        return False
+    return note.due_at_ms - now_ms <= PLANNED_MS
 
 
 def _is_scene(note: Note) -> bool:
@@ -186,14 +190,8 @@ def story_of(note: Note) -> str:
 
 
 def _is_near(note: Note, now_ms: int) -> bool:
-    """Whether it has its time within a week: a project, until somebody says it is done, or an event with an hour.
-
-    An event that has a day alone is known, not to be kept: with those .82 of the lines were about something open, .98
-    without (`benchmarks.quality.plugins:returning`, notes without a mistake).
-    """
-    if note.due_at_ms is None or note.due_at_ms - now_ms > SOON_MS:
-        return False
-    return note.kind == "project" or (note.kind == "event" and note.due_exact and not is_over(note, now_ms))
+    """Whether it is a project that has its time within a week, until somebody says it is done."""
+    return note.kind == "project" and note.due_at_ms is not None and note.due_at_ms - now_ms <= SOON_MS
 
 
 def is_reminder(note: Note, now_ms: int) -> bool:

@@ -258,7 +258,7 @@ def test_a_series_that_does_not_ring_stands_under_its_next_date(hours, date):
     """Saturday's until it has been on for a while, then Tuesday's; a year later still by its rule and the clock."""
     ledger = added(Ledger("c"), "event", "Hurling", **BERLIN, **HURLING)
     now_ms = NOW + hours * 3_600_000
-    [note] = views.to_do(ledger, now_ms)
+    [note] = views.dates_to_come(ledger, now_ms)
 
     assert series.local_of(note.due_at_ms, "Europe/Berlin") == date
     assert not views.is_over(note, now_ms)

@@ -23,7 +23,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.headings import by_heading
 from memory.ledger.lines import model_line
 from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
-from memory.ledger.views import agenda, best_first, breakdown, ringing, to_do
+from memory.ledger.views import agenda, best_first, breakdown, dates_to_come, ringing, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -534,8 +534,8 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     assert titled == f"We're talking about: The harbour.\n\n{said}"
 
 
-def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
-    """Until two hours after it began; of the week after it is known, but nobody has to think of it yet."""
+def test_an_appointment_is_coming_up_until_two_hours_after_it_began():
+    """Nobody has to act, so it has no number; what rings before it does."""
     at = {"due_exact": True, "time_zone": "UTC"}
     ledger = ledger_of(
         ("event", "Parents' evening", {"due_at_ms": START_MS + HOUR_MS} | at),
@@ -546,14 +546,18 @@ def test_an_appointment_of_the_week_stands_under_its_day_by_its_hour():
     )
     lines = page(loop_list(ledger, START_MS, "UTC")).text.splitlines()
 
-    assert lines[2:6] == [
+    assert lines[2:9] == [
         "Today",
-        "1. Mr Bouvet comes (at 21:13)",
-        "2. Oven (⏰ 22:30)",
-        "3. Parents' evening (at 23:13)",
+        "1. Oven (⏰ 22:30)",
+        "",
+        "Coming up",
+        "Today: Mr Bouvet comes (at 21:13)",
+        "Today: Parents' evening (at 23:13)",
+        "Tomorrow: The fair",
     ]
-    assert [note.text for note in to_do(ledger, START_MS + 2 * HOUR_MS)] == ["Oven", "Parents' evening"]
-    assert [button.label for button in loop_list(ledger, START_MS, "UTC").row(ledger.notes[1])] == ["Done", "Drop"]
+    later = [note.text for note in dates_to_come(ledger, START_MS + 2 * HOUR_MS)]
+    assert later == ["Parents' evening", "The fair", "Dentist"]
+    assert [note.text for note in to_do(ledger, START_MS)] == ["Oven"]
 
 
 def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
@@ -580,14 +584,19 @@ def test_loops_end_with_what_is_further_ahead():
     rests = ("event", "Choir", {"due_at_ms": START_MS + 9 * DAY_MS, "repeats": "FREQ=WEEKLY;BYDAY=TH"})
     rests[2]["snoozed_until_ms"] = UNTIL_TOLD_MS
     dates = (dentist, birthday, wedding, past, made_up, oven, rests)
-    listed = loop_list(ledger_of(*dates, *(task(f"Thing {n}") for n in range(9))), START_MS, "UTC")
-    ahead = "Coming up\nWed 29 Nov: Lia's birthday\nMon 4 Dec: Dentist (at 22:13)\nThu 14 Dec: New oven"
+    listed = loop_list(ledger_of(*dates, *(task(f"Thing {n}") for n in range(10))), START_MS, "UTC")
+    dates = (
+        "Tomorrow: Ada's wedding",
+        "Wed 29 Nov: Lia's birthday",
+        "Mon 4 Dec: Dentist (at 22:13)",
+        "Thu 14 Dec: New oven",
+    )
+    ahead = "\n".join(("Coming up", *dates))
 
-    assert "Tomorrow\n1. Ada's wedding\n" in page(listed).text
     assert f"… and 4 more.\n\n{ahead}\n\nTap a number" in page(listed).text
     assert [button.label for row in page(listed).buttons for button in row] == [*"123456", "Show more"]
     assert "Coming up" not in page(listed, 6).text
-    assert loop_list(ledger_of(dentist, birthday, oven), START_MS, "UTC").text == f"Nothing's open.\n\n{ahead}"
+    assert loop_list(ledger_of(dentist, wedding, birthday, oven), START_MS, "UTC").text == f"Nothing's open.\n\n{ahead}"
 
 
 def test_of_many_dates_ahead_loops_name_six():
@@ -634,8 +643,13 @@ def test_what_lasts_several_days_is_on_until_its_last():
     later = START_MS + 2 * DAY_MS
 
     assert breakdown(away, START_MS)["near"] == breakdown(away, START_MS - DAY_MS)["near"] > 0
-    assert by_heading(ledger, START_MS) == []
-    assert [group.head for group in loop_list(ledger, START_MS, "UTC").groups] == ["Today"]
+    assert [name for name, _ in by_heading(ledger, START_MS)] == ["going_on"]
+    assert page(loop_list(ledger, START_MS, "UTC")).text.splitlines()[2:6] == [
+        "Today",
+        "1. Feed the cat (Mon 13 Nov \u2013 Wed 15 Nov)",
+        "",
+        "Coming up",
+    ]
     assert note_line(cat, START_MS, "UTC") == "Feed the cat (Mon 13 Nov – Wed 15 Nov)"
     assert note_line(away.model_copy(update={"text": "Away 13-15 November"}), START_MS, "UTC") == "Away 13-15 November"
     assert model_line(away, START_MS, "UTC").endswith("(due Mon 2023-11-13 to Wed 2023-11-15)")

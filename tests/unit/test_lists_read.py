@@ -304,7 +304,7 @@ Tomorrow
 5. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
 6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
 
-… and 13 more.
+… and 12 more.
 
 Coming up
 Tue 8 Dec: New oven for the shop
@@ -332,7 +332,7 @@ Tue 1 Dec
 Thu 3 Dec
 12. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
 
-… and 7 more.
+… and 6 more.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -341,17 +341,14 @@ Still open:
 Tue 8 Dec
 13. Renew the passport
 
-Mon 14 Dec
-14. Rugby in the park (every Tuesday at 19:00, paused until then)
-
 No date
-15. Find a photo for the website
-16. Bring the chairs (Rui)
-17. Look for a cheaper flour (I'm on it)
-18. Which supplier for the eggs?
+14. Find a photo for the website
+15. Bring the chairs (Rui)
+16. Look for a cheaper flour (I'm on it)
+17. Which supplier for the eggs?
 
 Story: The captain
-19. The ship lies off Tortuga
+18. The ship lies off Tortuga
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -371,21 +368,22 @@ To keep in mind
 Decided
 6. The kitchen gets grey tiles
 
-… and 6 more.
+… and 7 more.
 ---
 Here's what I remember:
 
 Going on and coming up
-7. New oven for the shop (by Tue 8 Dec)
-8. Parents' evening on 8 December (at 18:00)
-9. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
-10. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
+7. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
+8. New oven for the shop (by Tue 8 Dec)
+9. Parents' evening on 8 December (at 18:00)
+10. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
+11. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
 
 Story: The captain
-11. The ship lies off Tortuga
+12. The ship lies off Tortuga
 
 Over
-12. Choir rehearsal (was yesterday at 18:00)
+13. Choir rehearsal (was yesterday at 18:00)
 
 1 earlier date is over; /memory with a word from it finds it.
 ---
@@ -438,7 +436,7 @@ Morgen
 5. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
 6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
 
-… und noch 13.
+… und noch 12.
 
 Was noch kommt
 Di, 8. Dez.: Neuer Ofen für den Laden
@@ -466,7 +464,7 @@ Di, 1. Dez.
 Do, 3. Dez.
 12. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
 
-… und noch 7.
+… und noch 6.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -475,17 +473,14 @@ Noch offen:
 Di, 8. Dez.
 13. Den Reisepass verlängern
 
-Mo, 14. Dez.
-14. Rugby im Park (jeden Dienstag um 19:00, bis dahin Pause)
-
 Ohne Termin
-15. Ein Foto für die Website suchen
-16. Die Stühle mitbringen (Rui)
-17. Ein günstigeres Mehl suchen (mache ich)
-18. Welcher Lieferant für die Eier?
+14. Ein Foto für die Website suchen
+15. Die Stühle mitbringen (Rui)
+16. Ein günstigeres Mehl suchen (mache ich)
+17. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-19. Das Schiff liegt vor Tortuga
+18. Das Schiff liegt vor Tortuga
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -505,21 +500,22 @@ Worauf ich achte
 Entschieden
 6. Die Küche bekommt graue Fliesen
 
-… und noch 6.
+… und noch 7.
 ---
 Das habe ich mir gemerkt:
 
 Was läuft und was kommt
-7. Neuer Ofen für den Laden (bis Di, 8. Dez.)
-8. Elternabend am 8. Dezember (um 18:00)
-9. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
-10. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
+7. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
+8. Neuer Ofen für den Laden (bis Di, 8. Dez.)
+9. Elternabend am 8. Dezember (um 18:00)
+10. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
+11. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
 
 Geschichte: The captain
-11. Das Schiff liegt vor Tortuga
+12. Das Schiff liegt vor Tortuga
 
 Vorbei
-12. Chorprobe (war gestern um 18:00)
+13. Chorprobe (war gestern um 18:00)
 
 1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
 ---
@@ -572,7 +568,7 @@ Mañana
 5. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
-… y 13 más.
+… y 12 más.
 
 Lo que viene
 Mar 8 de dic: Horno nuevo para la tienda
@@ -600,7 +596,7 @@ Mar 1 de dic
 Jue 3 de dic
 12. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
 
-… y 7 más.
+… y 6 más.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -609,17 +605,14 @@ Todavía pendiente:
 Mar 8 de dic
 13. Renovar el pasaporte
 
-Lun 14 de dic
-14. Rugby en el parque (cada martes a las 19:00, en pausa hasta entonces)
-
 Sin fecha
-15. Buscar una foto para la web
-16. Traer las sillas (Rui)
-17. Buscar una harina más barata (me encargo yo)
-18. ¿Qué proveedor para los huevos?
+14. Buscar una foto para la web
+15. Traer las sillas (Rui)
+16. Buscar una harina más barata (me encargo yo)
+17. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-19. El barco está frente a Tortuga
+18. El barco está frente a Tortuga
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -639,21 +632,22 @@ A tener en cuenta
 Decidido
 6. La cocina llevará azulejos grises
 
-… y 6 más.
+… y 7 más.
 ---
 Esto es lo que recuerdo:
 
 En marcha y por venir
-7. Horno nuevo para la tienda (para el mar 8 de dic)
-8. Reunión de padres el 8 de diciembre (a las 18:00)
-9. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
-10. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
+7. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
+8. Horno nuevo para la tienda (para el mar 8 de dic)
+9. Reunión de padres el 8 de diciembre (a las 18:00)
+10. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
+11. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
 
 Historia: The captain
-11. El barco está frente a Tortuga
+12. El barco está frente a Tortuga
 
 Ya pasó
-12. Ensayo del coro (fue ayer a las 18:00)
+13. Ensayo del coro (fue ayer a las 18:00)
 
 1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
 ---
@@ -706,7 +700,7 @@ Demain
 5. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 
-… et 13 de plus.
+… et 12 de plus.
 
 À venir
 Mar. 8 déc. : Nouveau four pour la boutique
@@ -734,7 +728,7 @@ Mar. 1 déc.
 Jeu. 3 déc.
 12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
 
-… et 7 de plus.
+… et 6 de plus.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -743,17 +737,14 @@ Encore en cours :
 Mar. 8 déc.
 13. Renouveler le passeport
 
-Lun. 14 déc.
-14. Rugby au parc (chaque mardi à 19h, en pause jusque-là)
-
 Sans date
-15. Trouver une photo pour le site
-16. Apporter les chaises (Rui)
-17. Chercher une farine moins chère (je m'en occupe)
-18. Quel fournisseur pour les œufs ?
+14. Trouver une photo pour le site
+15. Apporter les chaises (Rui)
+16. Chercher une farine moins chère (je m'en occupe)
+17. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-19. Le navire est au large de Tortuga
+18. Le navire est au large de Tortuga
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -773,21 +764,22 @@ Les gens
 Décidé
 6. La cuisine aura des carreaux gris
 
-… et 6 de plus.
+… et 7 de plus.
 ---
 Voici ce que je retiens :
 
 En cours et à venir
-7. Nouveau four pour la boutique (pour le mar. 8 déc.)
-8. Réunion de parents le 8 décembre (à 18h)
-9. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
-10. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
+7. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
+8. Nouveau four pour la boutique (pour le mar. 8 déc.)
+9. Réunion de parents le 8 décembre (à 18h)
+10. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
+11. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
 
 Histoire : The captain
-11. Le navire est au large de Tortuga
+12. Le navire est au large de Tortuga
 
 C'est passé
-12. Répétition de la chorale (c'était hier à 18h)
+13. Répétition de la chorale (c'était hier à 18h)
 
 1 date plus ancienne est passée ; /memory avec un mot la retrouve.
 ---
@@ -841,7 +833,7 @@ def ledger_in(language: str) -> Ledger:
 
 
 def pages_of(listing: Listing) -> list[str]:
-    starts = range(0, max(1, len(listing.notes) - 1), PAGE)
+    starts = range(0, max(1, len(listing.notes) - 3), PAGE)
     return [page(listing, start).text for start in starts]
 
 
