@@ -10,7 +10,17 @@ from types import MappingProxyType
 from typing import Final
 
 from memory.keeper.wording import numbers as numbers_in
-from memory.ledger.lines import KNOWN_CHARS, LEAST_CHARS, brief_moment, by_note, clipped, events, in_brief, model_line
+from memory.ledger.lines import (
+    KNOWN_CHARS,
+    LEAST_CHARS,
+    brief_moment,
+    by_note,
+    clipped,
+    events,
+    in_brief,
+    model_line,
+    ran_alone,
+)
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
@@ -250,7 +260,7 @@ def since(
     changed, numbers, outdated = list[str](), set(came), 0
     for number, done in sorted(of_note.items(), key=lambda item: item[1][-1].version):
         note = ledger.find(number)
-        if note is None or not belongs(note, scope):
+        if note is None or not belongs(note, scope) or ran_alone(note, done):
             continue
         line = _with_successor(note, ledger, now_ms, zone)
         in_block = number in block.lines

@@ -184,9 +184,17 @@ def events(
     found: dict[int, str] = {}
     for number, done in by_note(change for change in changes if change.at_ms > answered_ms).items():
         note = ledger.find(number)
-        if note is not None and belongs(note, scope) and (line := _event(note, done, now_ms, zone)):
+        if note is None or not belongs(note, scope) or ran_alone(note, done):
+            continue
+        if line := _event(note, done, now_ms, zone):
             found[number] = line
     return dict(list(found.items())[-MOST_EVENTS:])
+
+
+def ran_alone(note: Note, done: Iterable[NoteChange]) -> bool:
+    """Whether a note is work that did nothing but come by the clock and go on: its answer stands in the messages."""
+    by_the_clock = all(each.hand == "operator" and each.cause for each in done)  # an operator's own has no cause
+    return is_work(note) and note.rings_at_ms is not None and by_the_clock
 
 
 def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:

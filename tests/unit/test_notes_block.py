@@ -8,8 +8,9 @@ from memory.context.budget import Budget
 from memory.context.finds import with_forgotten
 from memory.context.notes_block import NOTHING_SINCE, since, take
 from memory.context.tokens import TiktokenCounter
+from memory.ledger import series
 from memory.ledger.apply import apply_all
-from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence, Ring
 from memory.ledger.views import DAY_MS, EVERYTHING
 from memory.state.notes_marks import new_mark
 from memory.testing import START_MS, make_state, make_turn
@@ -189,6 +190,20 @@ def test_a_story_is_news_to_no_message():
     story = [Add(kind="story", text="Flambo owes the wolf a loaf", note_id="n_2", fields={"about": "Flambo"})]
 
     assert told(block_of(ledger), ledger, story, "keeper") == []
+
+
+def test_work_that_came_by_the_clock_and_goes_on_is_no_news():
+    """Its answer stands in the messages: its line stood under a third of a trial's. A tap on it is news."""
+    daily = {"owner": "assistant", "repeats": "FREQ=DAILY", "rings_from": "2023-11-14T23:00", "time_zone": "UTC"}
+    ledger = ledger_of(("task", "The day ahead: Say what is due", daily))
+    block, (date, at_ms) = block_of(ledger), series.next_ring(ledger.notes[1])
+    came = [Ring(number=1, occurrence=date, rings_at_ms=at_ms), End(number=1, occurrence=date)]
+    now, outcomes = apply_all(ledger, came, Actor("operator", START_MS + 5, "ring"))
+    changes = [change for each in outcomes for change in each.changes]
+
+    found = since(block, now, changes, EVERYTHING, told=(), now_ms=START_MS + 9, answered_ms=0)
+    assert (found.changed, found.events) == ((), ())
+    assert told(block, ledger, [Change(number=1, fields={"snoozed_until_ms": at_ms + DAY_MS})], "person") != []
 
 
 def test_of_a_long_text_that_the_block_holds_its_beginning_is_enough():
