@@ -39,14 +39,14 @@ both ("The tile you chose: grey, hexagonal"); said is their words.
 
 Kinds. Lasting: person (who somebody is to them, and what that somebody likes), fact, preference, constraint (what \
 limits somebody: allergy, diet, budget, health; owner is whom it limits, empty for themselves), decision. Going on \
-until it ends: project, event (happens on a day), task (somebody has to do it), promise (somebody said they would: \
-“Leo brings the chairs”), question (waits for an answer), story (fiction or role play that goes on; about names it; \
-never a task). owner is who has to act: user, assistant only for what the assistant itself promised and still owes, \
-else a name; leave it empty when nobody has to; of a story whose scene waits for the next move, whose move it is. In a \
-group "I" is the speaker's name.
+until it ends: project, event (happens on a day), task (what to do: “Pay Mannion the rent”), promise (somebody said \
+they would: “Leo brings the chairs”), question (waits for an answer), story (fiction or role play that goes on; about \
+names it; never a task). owner is who has to act: user, assistant only for what the assistant itself promised and \
+still owes, else a name; leave it empty when nobody has to; of a story whose scene waits for the next move, whose move \
+it is. In a group "I" is the speaker's name.
 
 text is one line in the person's own language that they read alone, weeks later, as a friend would have written it \
-down for them: "you" to them ("your mother", "du"), "I" for the assistant (also in stories), everybody else by name, \
+down for them: "you" to them ("your mother", "du"), "I" for the assistant, everybody else by name (in stories all), \
 never "the user", "he", "she" or "it"; in a group all by name and nobody "you". It begins with the matter itself. No \
 quotation marks, no word on the talk itself, no "picture #2", no day or hour that due holds, nothing that is true \
 only now ("tomorrow"). Use the person's words, names and numbers; a program drops what nobody said. One matter a \
@@ -54,8 +54,8 @@ note, its details together; a person is one: told more of somebody who has a lin
 another. An event says what happens that day: a present bought for it or a flight is a note of its own, or none. Each \
 thing once, of what is done in parts only what is left ("HSE form: parts B and D"), of a question what is to be \
 decided ("Which phone for Aoife?").
-Good: “Landlord Mannion about the rent”, “Deine Tochter Jeanne (6) verträgt keine Nüsse” (constraint, owner Jeanne). \
-Bad: “You meet the landlord, Mannion, who wants …”, “El usuario va a Roma”.
+Good: “Deine Tochter Jeanne (6) verträgt keine Nüsse” (constraint, owner Jeanne). Bad: “You meet the \
+landlord, Mannion, who wants …”, “El usuario va a Roma”.
 due is the person's local day, of several days or a week first/last, with an hour only when one was said; work it out \
 from the turn's own date, never from another matter. On a trip Notes show their hours by the clock there: change none \
 that nobody moved. Of what comes again and again (a class on Tuesdays) repeats is the RRULE, due the next date, and \
