@@ -15,9 +15,9 @@ from memory.foreign import has_foreign, names_files, parts
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.wording import UNSPACED
 from memory.ledger.apply import folded
-from memory.ledger.lines import model_line, moment
+from memory.ledger.lines import model_line, moment, titled
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, best_first, standing, within
+from memory.ledger.views import Scope, belongs, best_first, is_work, standing, within
 from memory.text import asks_at_the_end, sentence_ends
 from memory.types import BY_CLOCK, WAS_STOPPED, ConversationTurn, ToolCall
 
@@ -245,7 +245,8 @@ def request_text(request: KeeperRequest) -> str:
 def _note(note: Note, request: KeeperRequest) -> str:
     later = f" {SAID_LATER}" if note.number in request.later else ""
     back = f" {TAKEN_BACK}" if note.number in request.taken_back else ""
-    return model_line(note, request.now_ms, request.zone) + back + later
+    told = note.model_copy(update={"text": titled(note)}) if is_work(note) else note  # its work is the model's
+    return model_line(told, request.now_ms, request.zone) + back + later
 
 
 def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new: bool) -> str:

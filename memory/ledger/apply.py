@@ -9,8 +9,10 @@ from typing import Any, Final
 from memory.ledger import series
 from memory.ledger.rules import is_by_days, what_is_wrong
 from memory.ledger.types import (
+    ASSISTANT,
     LASTING,
     TEXT_MAX_CHARS,
+    WORK_MAX_CHARS,
     Actor,
     Add,
     Applied,
@@ -72,6 +74,12 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(" .!。")
 
 
+def most_chars(kind: str, fields: Mapping[str, Any]) -> int:
+    """The length of text that a note with these fields may have: work by the clock may be told at length."""
+    is_work = kind == "task" and fields.get("owner") == ASSISTANT and fields.get("rings_from")
+    return WORK_MAX_CHARS if is_work else TEXT_MAX_CHARS
+
+
 def one_line(text: str, most: int = TEXT_MAX_CHARS) -> str:
     """A text on one line, cut at the end of a word where it is too long."""
     line = " ".join(text.split())
@@ -85,7 +93,7 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     known = ledger.by_id(operation.note_id) or same_as(ledger, operation)
     if known is not None:
         return Refusal("known", known.number)
-    text = one_line(operation.text)
+    text = one_line(operation.text, most_chars(operation.kind, operation.fields))
     if not text:
         return Refusal("empty")
     if unknown := set(operation.fields) - CHANGEABLE - {"session_id", "user_id", "persona"}:
@@ -150,7 +158,8 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "text" in fields:
-        fields["text"] = one_line(fields["text"])
+        after = {"kind": note.kind, "owner": note.owner, "rings_from": note.rings_from} | fields
+        fields["text"] = one_line(fields["text"], most_chars(after["kind"], after))
         if not fields["text"]:
             return Refusal("empty", note.number)
     if "turn_ids" in fields:

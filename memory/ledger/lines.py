@@ -47,7 +47,7 @@ def model_line(
     note = series.at_next_date(series.at_its_date(note, now_ms))
     when = partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(_remarks(note, now_ms, zone, when, brief=brief))
-    words = f": {_titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
+    words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
 
@@ -56,7 +56,7 @@ def title_of(work: str) -> str:
     return shorten(CLAUSE_END.split(work, maxsplit=1)[0], TITLE_CHARS)
 
 
-def _titled(note: Note) -> str:
+def titled(note: Note) -> str:
     """The title of a note that is work, with "…" for the words that are put to the model at its time."""
     title = title_of(note.text)
     return title if title == note.text else f"{title.removesuffix('…')}…"

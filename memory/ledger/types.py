@@ -29,6 +29,8 @@ ANYBODYS: Final[frozenset[str]] = frozenset({"preference", "constraint"})
 TO_DO: Final[frozenset[str]] = frozenset({"task", "promise", "question"})
 """Kinds that wait for somebody to act."""
 TEXT_MAX_CHARS: Final = 400
+WORK_MAX_CHARS: Final = 2_000
+"""Of work by the clock: its text is put to a model word for word."""
 NO_WORDS: Final = "…"
 """The text of a note whose words were erased: only the turns on which it rested are kept."""
 SUBJECT_MAX_CHARS: Final = 80
@@ -61,7 +63,7 @@ class Note(Contract):
     number: int = Field(ge=1)
     """Its number in prompts, tools and talk (`#12`); per conversation, never reused."""
     kind: Kind
-    text: str = Field(min_length=1, max_length=TEXT_MAX_CHARS)
+    text: str = Field(min_length=1, max_length=WORK_MAX_CHARS)
     """One line in the person's language that stands alone."""
     subject: str = Field(default="", max_length=SUBJECT_MAX_CHARS)
     """The thing of which it is a value, when that can change; of two notes with one subject the later stands."""

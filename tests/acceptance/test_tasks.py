@@ -48,6 +48,17 @@ async def effects(tmp_path):
         yield service
 
 
+async def test_the_work_is_put_to_the_model_word_for_word(api, model, bot_here):
+    """A trial's "… and make nothing up" was cut off behind 400 characters; the list shows the title alone."""
+    bot = await bot_here()
+    work = "Write the toast: " + "how she sold my first cake as hers, " * 40 + "and make nothing up."
+    await scheduled(api, model, bot, repeats="", text=work)
+    await bot.passes(hours=1)
+
+    assert work in str(asked(model)[-1].messages[-1])
+    assert "first cake" not in (await reply(api, "/tasks")).text
+
+
 async def test_only_tasks_that_stand_are_counted(api, model, bot_here, monkeypatch):
     """A further task is refused while as many as may be stand; one that is over makes room."""
     monkeypatch.setattr("bot.answers.tools.scheduling.MOST_TASKS", 1)

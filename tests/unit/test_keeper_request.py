@@ -73,6 +73,15 @@ def test_a_request_reads_as_the_contract_says():
     )
 
 
+def test_work_by_the_clock_is_shown_by_its_title():
+    """A keeper changes nothing of it, and its words are none of the person's matters."""
+    digest = note("The day ahead: Say what is due", 1, "task", owner="assistant", rings_from="2023-11-20T07:00")
+
+    text = request_text(request(make_turn(), notes=ledger(digest)))
+    assert "#1 task: The day ahead… (owner assistant" in text
+    assert "Say what" not in text
+
+
 def test_the_standing_until_now_is_shown_so_that_the_new_one_can_hold_it():
     """The answer's standing takes its place: what still holds must not be lost."""
     asked = replace(

@@ -235,6 +235,18 @@ async def test_fiction_belongs_to_its_story():
     assert {operation.fields["persona"] for operation in box.operations} == {"roleplay"}
 
 
+async def test_a_text_is_kept_whole_or_not_at_all():
+    """A model that is told "noted" writes no line again that was cut in its middle."""
+    notes = (("task", "Buy flour"),)
+    box = make_box(*notes)
+    long = "Buy flour, and then " + "sift it, " * 50
+    refused = [await box.note(long, "task"), await box.change([1], text=long)]
+
+    assert all(each.startswith("Not done: the text is too long") for each in refused)
+    assert box.operations == ()
+    assert (await box.change([1], text=long[:380])).startswith("Now: #1 task: Buy flour, and then")
+
+
 # --- change ---------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from bot.answers.tools.which import candidates, near, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
 from memory.ledger.rules import first_from, what_is_wrong
-from memory.ledger.types import Applied, Note, Operation, Refusal
+from memory.ledger.types import Add, Applied, Change, Note, Operation, Refusal
 from memory.ports import Statement
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
@@ -23,6 +23,12 @@ HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
 
 NOT_AT_HAND: Final = "This conversation began fresh: what was noted before is not at hand here."
 BRINGS_BACK: Final = "A button under your answer brings it back, and does then what they ask: tell them."
+
+
+TOO_LONG: Final = (
+    "Not done: the text is too long for one note, and nothing of it was kept. Say it shorter, or in several."
+)
+END_CHARS: Final = 40
 
 
 class Refused(Exception):
@@ -134,9 +140,12 @@ class Desk:
 
     def done(self, word: str, operation: Operation, *, text: bool = True) -> str:
         """Do it, and return the note's line, or why it is not done; without its `text` where the call holds it."""
-        outcome = self.notes.apply(operation)
+        begun, outcome = self.notes.now(), self.notes.apply(operation)
         if not isinstance(outcome, Applied):
             return self.refused(outcome)
+        if _is_cut(operation, outcome.note):
+            self.notes.back_to(*begun)
+            return f"{TOO_LONG} It would end at: “{outcome.note.text[-END_CHARS:]}”."
         return f"{word}: {self.line(outcome.note, text=text)}"
 
     def refused(self, refusal: Refusal) -> str:
@@ -205,3 +214,10 @@ class Desk:
         if is_too_far(at, self.ask.now_ms, self.zone):
             raise Refused(f"Not done: {at.day} is more than ten years away. {self.now}")
         return at
+
+
+def _is_cut(operation: Operation, note: Note) -> bool:
+    """Whether the ledger would keep only the beginning of the text that a call gives."""
+    fields = operation.fields if isinstance(operation, (Add, Change)) else {}
+    given = operation.text if isinstance(operation, Add) else fields.get("text", "")
+    return note.text.endswith("…") and bool(given) and " ".join(given.split()) != note.text
