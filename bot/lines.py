@@ -37,6 +37,7 @@ LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
 _SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
+_OUTCOMES = {"done": "lines.ticked", "passed": "lines.passed", "skipped": "lines.skipped"}
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -172,7 +173,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
         found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
-    if rings_at_ms is not None or series.last(note, "passed"):
+    if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
         found += _last_date(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring
     if rests(note, now_ms) and not says_when and note.snoozed_until_ms is not None:
@@ -304,8 +305,8 @@ def _ringing(times: Sequence[str]) -> str:
 
 
 def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
-    """The last date of a series: for a week that it came and waits for a word, today that it is done."""
-    states = {"rang", "done", "passed"} if note.repeats else {"passed"}
+    """The last date of a series: for a week that it came and waits for a word, today that it is done, or was not."""
+    states = {"rang", *_OUTCOMES} if note.repeats else {"passed", "skipped"}
     date = next((each for each in reversed(note.occurrences) if each.state in states), None)
     at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
@@ -313,10 +314,10 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if date.state == "rang":
         return [_rang(note, at_ms, now_ms, zone, told)] if waits_for_word(note) else []
     days = days_from(at_ms, now_ms, zone)
-    if abs(days) > 1 or (not is_work(note) if date.state == "passed" else days < 0):
+    if abs(days) > 1 or (days < 0 if date.state == "done" else not is_work(note)):
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
-    return [replies.say("lines.ticked" if date.state == "done" else "lines.passed", when=when)]
+    return [replies.say(_OUTCOMES[date.state], when=when)]
 
 
 def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:

@@ -105,7 +105,7 @@ def _with_next_exception(note: Note, now_ms: int) -> Note:
         return note
     later = [occurrence for at_ms, occurrence in exceptions if at_ms > next_ms]
     later = later if len(later) < len(exceptions) else later[1:]
-    kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed"})
+    kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
     return note.model_copy(update={"occurrences": tuple(kept)})
 
 

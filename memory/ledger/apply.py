@@ -224,7 +224,7 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
         date = series.in_state(note, operation.occurrence, "done")
-        date = date if operation.how == "done" else series.left_out(note, operation.occurrence)
+        date = date if operation.how == "done" else series.left_out(note, operation.occurrence, by.lets_pass)
         ended = turn_ids | _dated(note, date)
         goes_on = note.is_paused or series.goes_on(note.model_copy(update=ended), by.at_ms)
         ended |= {} if goes_on or date.state not in series.OVER else {"status": operation.how}
@@ -302,11 +302,13 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
         return Refusal("date", note.number, local)
     if to_ms is not None and to_ms <= by.at_ms:
         return Refusal("past", note.number)
-    date = series.left_out(note, local)
+    date = series.left_out(note, local, by.lets_pass)
     if note.repeats and date.state == "left_out" and to_ms == series.at_ms_of(local, note.time_zone):  # as it would be
         return written(ledger, note, {"occurrences": note.without(local)}, "change", by)
     if to_ms is not None:
-        date = date.model_copy(update={"moved_to_ms": to_ms, "state": "snoozed" if date.state == "passed" else "moved"})
+        date = date.model_copy(
+            update={"moved_to_ms": to_ms, "state": "snoozed" if date.state in series.OVER else "moved"}
+        )
     return written(ledger, note, _dated(note, date), "change", by)
 
 

@@ -30,6 +30,7 @@ RANG_CHARS: Final = 160
 """The same of what rang: the next message may answer it, and where it rang stands in no message."""
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
+_OUTCOMES: Final = {"done": "done for", "passed": "missed", "skipped": "left out"}
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
@@ -124,7 +125,7 @@ def ring_times(note: Note) -> list[int]:
 
 
 def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool) -> list[str]:
-    """The outcome of the last date: it rang, was called done, or came to nothing; with `today` no earlier date's.
+    """The outcome of the last date: it rang, was called done, missed or left out; with `today` no earlier date's.
 
     Work of the assistant's was done when it rang.
     """
@@ -133,8 +134,8 @@ def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *
             return []
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         return [f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else "")]
-    over = series.last(note, "done") or series.last(note, "passed")
-    word = "done for" if over and over.state == "done" else "left out"
+    over = next((date for state in _OUTCOMES if (date := series.last(note, state))), None)
+    word = _OUTCOMES[over.state] if over else ""
     day = when(series.moment_of(note, over), zone, exact=False) if over else ""
     is_old = over is not None and series.moment_of(note, over) < now_ms and day != when(now_ms, zone, exact=False)
     return [] if not over or (today and is_old) else [f"{word} {day}"]

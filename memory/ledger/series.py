@@ -13,7 +13,7 @@ from memory.ledger.rules import LOCAL, is_end, parts_of, read_local, rule_of
 from memory.ledger.types import Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
-OVER: Final = frozenset({"rang", "snoozed", "done", "passed"})
+OVER: Final = frozenset({"rang", "snoozed", "done", "passed", "skipped"})
 """States of a date whose time has come: the rule goes on behind it."""
 TO_COME: Final = frozenset({"moved", "snoozed"})
 """States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
@@ -328,10 +328,10 @@ def in_state(note: Note, local: str, state: OccurrenceState) -> Occurrence:
     return Occurrence(original_local=local, moved_to_ms=moved, state=state)
 
 
-def left_out(note: Note, local: str) -> Occurrence:
-    """The date as one that is left out: before it rang it is not to come, behind that it has passed."""
+def left_out(note: Note, local: str, over: OccurrenceState) -> Occurrence:
+    """The date as one that is left out: before it rang it is not to come, behind that it is `over` in this state."""
     has_rung = any(each.original_local == local and each.state in OVER for each in note.occurrences)
-    return Occurrence(original_local=local, state="passed" if has_rung else "left_out")
+    return Occurrence(original_local=local, state=over if has_rung else "left_out")
 
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:

@@ -18,8 +18,10 @@ Status = Literal["open", "done", "dropped", "replaced"]
 Ending = Literal["done", "dropped"]
 Hand = Literal["person", "model", "keeper", "offline", "operator"]
 """The writers: buttons and commands, the model's tools, the keeper, the reader without a model, the console."""
-OccurrenceState = Literal["moved", "left_out", "rang", "snoozed", "done", "passed"]
-"""Moved or left out before it rang; rang; rang and comes again; called done; its time came and nothing came of it."""
+OccurrenceState = Literal["moved", "left_out", "rang", "snoozed", "done", "passed", "skipped"]
+"""Moved or left out before it rang; rang; rang and comes again; called done; its time came and nothing came of it, or
+somebody left it out then.
+"""
 Verb = Literal["add", "change", "end", "merge", "reopen", "ring", "undo"]
 
 LASTING: Final[frozenset[str]] = frozenset({"person", "fact", "preference", "constraint", "decision"})
@@ -190,6 +192,11 @@ class Actor:
     at_ms: int
     cause: str = ""
     """The turn, tap or keeper's reading."""
+
+    @property
+    def lets_pass(self) -> OccurrenceState:
+        """The state of a date that it leaves out once its time has come: the clock's is one that was missed."""
+        return "passed" if self.hand == "operator" else "skipped"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

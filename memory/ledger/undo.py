@@ -35,7 +35,7 @@ def dates_after(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
 
 
 def _without_missed(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
-    """The dates of a series that goes on now, the latest of those that it missed as one of which nothing came."""
+    """The dates of a series that goes on now, the latest of those in its rest as skipped."""
     coming = series.next_ring(note)
     if coming is None or coming[1] > now_ms:
         return note.occurrences
@@ -43,7 +43,7 @@ def _without_missed(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
     kept = [
         each for each in note.occurrences if each.state not in series.TO_COME or series.moment_of(note, each) > now_ms
     ]
-    return series.put(kept, series.in_state(note, latest, "passed"))
+    return series.put(kept, series.in_state(note, latest, "skipped"))
 
 
 def written(ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = "") -> Applied:

@@ -87,13 +87,13 @@ def test_one_date_of_a_series_is_moved_or_left_out():
 
 
 @pytest.mark.parametrize("out", [Move, partial(End, how="dropped")])
-def test_a_date_that_is_left_out_once_it_rang_has_passed(out):
+def test_a_date_that_is_left_out_once_it_rang_is_skipped(out):
     """The series goes on behind it, and does not begin anew with its first date."""
     ledger, _, _ = rang(weekly())
     ledger, local, _ = rang(ledger)
     ledger = apply(ledger, out(number=1, occurrence=local), BY).ledger
 
-    assert [each.state for each in ledger.notes[1].occurrences] == ["passed"]
+    assert [each.state for each in ledger.notes[1].occurrences] == ["skipped"]
     assert series.next_ring(ledger.notes[1])[0] == "2027-01-31T19:00"
 
 

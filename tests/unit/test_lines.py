@@ -484,14 +484,15 @@ def test_a_title_is_kept_when_work_is_put_in_other_words():
 
 
 @pytest.mark.parametrize("repeats", ["FREQ=DAILY", ""])
-def test_a_date_that_was_left_out_has_no_tick(repeats):
-    """Nothing was sent, in the list as in what the model reads."""
-    date = Occurrence(original_local="2023-11-14T18:00", state="passed")
+@pytest.mark.parametrize(("state", "word"), [("passed", "missed"), ("skipped", "left out")])
+def test_a_date_of_which_nothing_came_has_no_tick(state, word, repeats):
+    """Nothing was sent, in the list as in what the model reads; only somebody leaves a date out."""
+    date = Occurrence(original_local="2023-11-14T18:00", state=state)
     ring = {"rings_at_ms": START_MS + DAY_MS if repeats else None, "repeats": repeats}
     note = a_note("Bread: Tell", occurrences=(date,), **WORK | ring)
 
-    assert line(note).endswith("left out today)")
-    assert "left out Tue 2023-11-14" in model_line(note, START_MS, "UTC")
+    assert line(note).endswith(f"{word} today)")
+    assert f"{word} Tue 2023-11-14" in model_line(note, START_MS, "UTC")
     assert "✓" not in line(note)
 
 

@@ -15,7 +15,7 @@ from bot.tasks.starts import new_run, passed, put_off
 from bot.tasks.task import Task, is_missed, read_missed, read_quiet_hours, run_id_of
 from memory.context.tokens import TiktokenCounter
 from memory.ledger.apply import apply, apply_all
-from memory.ledger.types import Actor, Add, Ledger, Ring
+from memory.ledger.types import Actor, Add, End, Ledger, Move, Ring
 
 BERLIN = "Europe/Berlin"
 TOKENS = 203
@@ -104,6 +104,16 @@ def test_a_date_that_passes_is_over_and_the_series_goes_on():
     assert len(outcomes) == len(steps)
     assert after.rings_at_ms == at("2026-11-25T01:00")
     assert [each.state for each in after.occurrences] == ["passed"]
+
+
+@pytest.mark.parametrize(("hand", "state"), [("operator", "passed"), ("person", "skipped"), ("model", "skipped")])
+@pytest.mark.parametrize("operation", [End(number=1, how="dropped", occurrence="2026-11-24T21:00"), None])
+def test_a_date_that_nobody_left_out_is_told_apart_from_one_that_somebody_did(hand, state, operation):
+    """Once its time has come: the clock lets a date pass, a person or the model leaves it out."""
+    ledger, run = one_that_rang("FREQ=DAILY")
+    after = apply(ledger, operation or Move(number=1, occurrence=run.occurrence), Actor(hand, at("2026-11-24T21:05")))
+
+    assert [each.state for each in after.note.occurrences] == [state]
 
 
 def test_what_comes_once_and_passes_stays_open():
