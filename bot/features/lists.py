@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from math import ceil
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from bot.dates import days_from, heading, local
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import day_it_is_for, is_past, is_snoozed, story_of, while_on
+from memory.ledger.views import day_it_is_for, hour_of, is_past, is_snoozed, story_of, while_on
 
 PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
@@ -66,14 +67,22 @@ class Listing:
 def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = None) -> list[Group]:
     """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day.
 
-    A note's day is by its own clock, and `Today` is by the reader's, `zone`.
+    A note's day is by its own clock, and `Today` is by the reader's, `zone`. Within a day they go by their hours.
     """
+    hour = when or partial(_hour, now_ms=now_ms)
     found: dict[date | None, list[Note]] = {}
     for note in notes:
         at_ms = when(note) if when else day_of(note, now_ms)
         found.setdefault(None if at_ms is None else _day_over(note, at_ms, now_ms, zone), []).append(note)
     today, language = local(now_ms, zone).date(), replies.spoken()
+    for day in found.keys() - {None}:
+        found[day].sort(key=lambda note: hour(note) or 0)
     return [Group(heading(day, today, language), found[day]) for day in sorted(found, key=lambda day: day or date.max)]
+
+
+def _hour(note: Note, now_ms: int) -> int | None:
+    """The moment by which a note stands inside its day: the end of a delay, its hour, or that of its ring."""
+    return day_of(note, now_ms) if is_snoozed(note, now_ms) else hour_of(note)
 
 
 def _day_over(note: Note, at_ms: int, now_ms: int, zone: str) -> date:

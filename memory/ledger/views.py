@@ -212,12 +212,13 @@ def day_it_is_for(note: Note) -> int | None:
 
 
 def hour_of(note: Note) -> int | None:
-    """By which moment it stands inside its day: its hour, else that of its reminder on that day; None for no time."""
-    if note.due_at_ms is None or note.due_exact or note.rings_at_ms is None or note.repeats:
-        return day_it_is_for(note)
-    zone = zone_of(note.time_zone)
-    due, rings = (datetime.fromtimestamp(at_ms / 1000, zone).date() for at_ms in (note.due_at_ms, note.rings_at_ms))
-    return note.rings_at_ms if due == rings else note.due_at_ms
+    """By which moment it stands inside its day: its hour, else that of its ring then, also once that is over."""
+    rang, ring_ms = series.last(note, "rang"), note.rings_at_ms
+    ring_ms = series.moment_of(note, rang) if ring_ms is None and rang else ring_ms
+    if note.due_at_ms is None or ring_ms is None:
+        return ring_ms if note.due_at_ms is None else note.due_at_ms
+    days = {series.local_of(at_ms, note.time_zone)[:10] for at_ms in (note.due_at_ms, ring_ms)}
+    return day_it_is_for(note) if note.due_exact or note.repeats or len(days) > 1 else ring_ms
 
 
 def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, bool, int, float, int]:

@@ -75,6 +75,31 @@ def test_loops_stand_under_their_days():
     assert "3. Now (at 23:13)" in lines
 
 
+def test_lines_of_a_day_go_by_their_hours():
+    """What rang stands by the time at which it did, what was put off by the end of that, a whole day comes first."""
+    now_ms = series.at_ms_of("2026-11-26T17:00", "UTC")
+    day = {"due_at_ms": series.at_ms_of("2026-11-26T00:00", "UTC")}
+    rang = {"rings_from": "2026-11-26T11:34"}
+    ledger = ledger_of(
+        task("Feed the sourdough", rings_from="2026-11-26T19:00"),
+        task("Oil", snoozed_until_ms=series.at_ms_of("2026-11-26T18:00", "UTC")),
+        task("Post", **day | {"rings_from": "2026-11-26T12:00"}),
+        task("Bread", **day),
+        task("Ring the insurance", **rang),
+        task("Visit", **day | {"due_at_ms": series.at_ms_of("2026-11-26T21:00", "UTC"), "due_exact": True} | rang),
+    )
+    for number in (3, 5, 6):
+        local, at_ms = series.next_ring(ledger.notes[number])
+        ring = Ring(number=number, occurrence=local, rings_at_ms=at_ms)
+        ledger = apply(ledger, ring, Actor("operator", at_ms)).ledger
+
+    said = loop_list(ledger, now_ms, "UTC")
+    assert [group.head for group in said.groups] == ["Today"]
+    assert [note.text for note in said.notes] == [
+        "Bread", "Ring the insurance", "Post", "Oil", "Feed the sourdough", "Visit"
+    ]  # fmt: skip
+
+
 def test_notes_of_two_clocks_stand_each_under_its_own_day():
     """Breakfast in Tokyo at nine tomorrow is still tonight in Berlin: it's under Tomorrow, with the rent of there."""
     zones = {"berlin": "Europe/Berlin", "tokyo": "Asia/Tokyo"}

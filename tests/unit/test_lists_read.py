@@ -296,8 +296,8 @@ Overdue
 1. Pay the chimney sweep (was due on Tue 24 Nov)
 
 Today
-2. Owen looks at the oven (at 14:30, ⏰ 13:45)
-3. Put the bins out (I reminded you at 08:00)
+2. Put the bins out (I reminded you at 08:00)
+3. Owen looks at the oven (at 14:30, ⏰ 13:45)
 
 Tomorrow
 4. A word of Italian (⏰ every day except Sunday at 05:30)
@@ -326,8 +326,8 @@ Mon 30 Nov
 9. Owen sends the quote (at 10:00)
 
 Tue 1 Dec
-10. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
-11. Sort the photos (put off)
+10. Sort the photos (put off)
+11. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
 
 Thu 3 Dec
 12. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
@@ -428,8 +428,8 @@ Noch offen:
 1. Den Schornsteinfeger bezahlen (war am Di, 24. Nov. fällig)
 
 Heute
-2. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
-3. Die Tonnen rausstellen (ich habe dich um 08:00 erinnert)
+2. Die Tonnen rausstellen (ich habe dich um 08:00 erinnert)
+3. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
 
 Morgen
 4. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
@@ -458,8 +458,8 @@ Mo, 30. Nov.
 9. Owen schickt das Angebot (um 10:00)
 
 Di, 1. Dez.
-10. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
-11. Die Fotos sortieren (zurückgestellt)
+10. Die Fotos sortieren (zurückgestellt)
+11. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Do, 3. Dez.
 12. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
@@ -560,8 +560,8 @@ Con retraso
 1. Pagar al deshollinador (era para el mar 24 de nov)
 
 Hoy
-2. Owen mira el horno (a las 14:30, ⏰ 13:45)
-3. Sacar la basura (te lo recordé a las 08:00)
+2. Sacar la basura (te lo recordé a las 08:00)
+3. Owen mira el horno (a las 14:30, ⏰ 13:45)
 
 Mañana
 4. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
@@ -590,8 +590,8 @@ Lun 30 de nov
 9. Owen manda el presupuesto (a las 10:00)
 
 Mar 1 de dic
-10. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
-11. Ordenar las fotos (aplazado)
+10. Ordenar las fotos (aplazado)
+11. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Jue 3 de dic
 12. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
@@ -692,8 +692,8 @@ En retard
 1. Payer le ramoneur (c'était pour le mar. 24 nov.)
 
 Aujourd'hui
-2. Owen regarde le four (à 14h30, ⏰ 13h45)
-3. Sortir les poubelles (je te l'ai rappelé à 8h)
+2. Sortir les poubelles (je te l'ai rappelé à 8h)
+3. Owen regarde le four (à 14h30, ⏰ 13h45)
 
 Demain
 4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
@@ -722,8 +722,8 @@ Lun. 30 nov.
 9. Owen envoie le devis (à 10h)
 
 Mar. 1 déc.
-10. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
-11. Trier les photos (mis de côté)
+10. Trier les photos (mis de côté)
+11. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Jeu. 3 déc.
 12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
