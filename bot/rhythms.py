@@ -47,7 +47,7 @@ def next_text(
         usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
         when = clock_text(local(at_ms, zone), language) if is_told else soon_text(at_ms, now_ms, zone, language)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
-        return replies.say("lines.this_time", every=every, when=when)
+        return replies.say("lines.this_time" if is_told else "lines.this_date", every=every, when=when)
     is_expected = rests(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:

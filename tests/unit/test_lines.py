@@ -441,8 +441,8 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception(state):
     rule = {"rings_from": "2023-11-12T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
     note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
 
-    assert line(note) == "Call Grandma (⏰ this Sunday at 10:00, otherwise every Sunday at 19:00)"
-    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)"
+    assert line(note) == "Call Grandma (⏰ this Sunday at 10:00, then every Sunday at 19:00)"
+    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)"
 
 
 WORK = {"owner": "assistant", "repeats": "FREQ=DAILY", "rings_from": "2023-11-15T18:00"}

@@ -320,7 +320,7 @@ Tomorrow
 7. Call Ana (⏰ 09:00)
 
 Sun 29 Nov
-8. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
+8. Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)
 
 Mon 30 Nov
 9. Owen sends the quote (at 10:00)
@@ -411,7 +411,7 @@ Tomorrow
 7. Call Ana (⏰ 09:00)
 
 Sun 29 Nov
-8. Call Grandma (⏰ 10:00, otherwise every Sunday at 19:00)
+8. Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)
 
 Tue 1 Dec
 9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
@@ -452,7 +452,7 @@ Morgen
 7. Ana anrufen (⏰ 09:00)
 
 So, 29. Nov.
-8. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
+8. Oma anrufen (⏰ diesmal 10:00, dann wieder jeden Sonntag um 19:00)
 
 Mo, 30. Nov.
 9. Owen schickt das Angebot (um 10:00)
@@ -543,7 +543,7 @@ Morgen
 7. Ana anrufen (⏰ 09:00)
 
 So, 29. Nov.
-8. Oma anrufen (⏰ 10:00, sonst jeden Sonntag um 19:00)
+8. Oma anrufen (⏰ diesmal 10:00, dann wieder jeden Sonntag um 19:00)
 
 Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
@@ -584,7 +584,7 @@ Mañana
 7. Llamar a Ana (⏰ 09:00)
 
 Dom 29 de nov
-8. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
+8. Llamar a la abuela (⏰ 10:00 esta vez, luego cada domingo a las 19:00)
 
 Lun 30 de nov
 9. Owen manda el presupuesto (a las 10:00)
@@ -675,7 +675,7 @@ Mañana
 7. Llamar a Ana (⏰ 09:00)
 
 Dom 29 de nov
-8. Llamar a la abuela (⏰ 10:00, normalmente cada domingo a las 19:00)
+8. Llamar a la abuela (⏰ 10:00 esta vez, luego cada domingo a las 19:00)
 
 Mar 1 de dic
 9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
@@ -716,7 +716,7 @@ Demain
 7. Appeler Ana (⏰ 9h)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10h, sinon chaque dimanche à 19h)
+8. Appeler mamie (⏰ 10h cette fois, puis chaque dimanche à 19h)
 
 Lun. 30 nov.
 9. Owen envoie le devis (à 10h)
@@ -807,7 +807,7 @@ Demain
 7. Appeler Ana (⏰ 9h)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10h, sinon chaque dimanche à 19h)
+8. Appeler mamie (⏰ 10h cette fois, puis chaque dimanche à 19h)
 
 Mar. 1 déc.
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
