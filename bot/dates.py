@@ -68,6 +68,17 @@ def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
     return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
 
 
+def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
+    """`for tomorrow at 14:05`, `for Sat 12 Dec at 09:00`: the time of something, behind one that is ahead of it."""
+    if abs(days_from(at_ms, now_ms, zone)) <= 1:
+        return say(language, "dates.for", when=when_text(at_ms, now_ms, zone, language, exact=exact))
+    at = local(at_ms, zone)
+    day, time = _date(at, local(now_ms, zone), language), clock_text(at, language)
+    return say(
+        language, "dates.for_on_at" if exact else "dates.for_on", weekday=_weekday(at, language), day=day, time=time
+    )
+
+
 def hour_text(at_ms: int, zone: str, language: str) -> str:
     """`at 14:05`, for a line that stands under its day."""
     return say(language, "dates.at", time=clock_text(local(at_ms, zone), language))

@@ -14,6 +14,7 @@ from bot.dates import (
     day_text,
     days_from,
     days_text,
+    for_text,
     hour_text,
     listed,
     local,
@@ -165,10 +166,8 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
         rings = _ring_remark(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
-        if leads and _rings_on(note, last, zone) and note.due_exact:
-            found[-1] = replies.say(
-                "lines.for_hour", hour=clock_text(local(note.due_at_ms or 0, zone), replies.spoken())
-            )
+        if leads and note.due_exact and note.ends_at_ms is None and not is_past(note, now_ms):
+            found[-1] = _for(note, now_ms, zone)
         found.insert(len(found) - leads, rings)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
         at_ms = series.moment_of(note, rang)
@@ -295,9 +294,13 @@ def _ring_remark(
     return _ringing([first, *near, *far] if leads or first_day == last else [*near, first, *far])
 
 
-def _rings_on(note: Note, day: date | None, zone: str) -> bool:
-    """Whether the last ring of a note is on this day."""
-    return local(series.at_ms_of(series.singles(note)[-1], note.time_zone), zone).date() == day
+def _for(note: Note, now_ms: int, zone: str) -> str:
+    """The due time behind a ring that leads: `for Fri 4 Dec at 10:30`, the hour alone where its day is told."""
+    at_ms, language = note.due_at_ms or 0, replies.spoken()
+    last_ms = series.at_ms_of(series.singles(note)[-1], note.time_zone)
+    if days_from(last_ms, at_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone):
+        return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), language))
+    return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone))
 
 
 def _ringing(times: Sequence[str]) -> str:

@@ -213,6 +213,29 @@ def test_what_rings_on_two_days_tells_each_day_once():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "remarks"),
+    [
+        ("The hip appointment", "en", "⏰ 22:30, for Fri 24 Nov at 10:30"),
+        ("The hip appointment at 10:30", "en", "⏰ 22:30, for Fri 24 Nov"),
+        ("The hip appointment on 24 November", "en", "⏰ 22:30, for 10:30"),
+        ("Hüfttermin", "de", "⏰ 22:30, für Fr, 24. Nov., um 10:30"),
+        ("Cita de la cadera", "es", "⏰ 22:30, para el vie 24 de nov a las 10:30"),
+        ("Rendez-vous hanche", "fr", "⏰ 22h30, pour le ven. 24 nov. à 10h30"),
+        ("Visita all'anca", "it", "⏰ 22:30, per ven 24 nov alle 10:30"),
+        ("Consulta do quadril", "pt", "⏰ 22h30, para sex, 24 de nov, às 10h30"),
+        ("Приём у врача", "ru", "⏰ 22:30, на пт, 24 нояб., в 10:30"),
+    ],
+)
+def test_under_the_day_of_its_ring_a_line_says_what_that_is_for(text, language, remarks):
+    """Two times in a row would be two times of one thing."""
+    ring = {"rings_from": "2023-11-14T22:30", "rings_at_ms": series.at_ms_of("2023-11-14T22:30", "UTC")}
+    due = {"due_at_ms": series.at_ms_of("2023-11-24T10:30", "UTC"), "due_exact": True}
+
+    with replies.speaking(language):
+        assert line(a_note(text, kind="event", **due, **ring), under_ms=START_MS) == f"{text} ({remarks})"
+
+
 def test_a_line_in_brief_tells_the_moment_that_matters():
     """Of a series, and of what rings behind its day, when it rings; of what rings before, that it does.
 
@@ -748,8 +771,12 @@ def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
     ("rings", "under", "remarks"),
     [
         ("14T22:30 14T23:00 15T07:00", 14, "⏰ 22:30, 23:00 and tomorrow at 07:00, for 08:00"),
-        ("14T22:30 14T23:00", 14, "⏰ 22:30 and 23:00, tomorrow at 08:00"),
-        ("14T22:30 15T07:00 16T18:00", 14, "⏰ 22:30, tomorrow at 07:00 and on Thu 16 Nov at 18:00, tomorrow at 08:00"),
+        ("14T22:30 14T23:00", 14, "⏰ 22:30 and 23:00, for tomorrow at 08:00"),
+        (
+            "14T22:30 15T07:00 16T18:00",
+            14,
+            "⏰ 22:30, tomorrow at 07:00 and on Thu 16 Nov at 18:00, for tomorrow at 08:00",
+        ),
         ("14T22:30 14T23:00 15T07:00", 15, "at 08:00, ⏰ 07:00, today at 22:30 and today at 23:00"),
         ("15T06:00 15T07:00", 15, "at 08:00, ⏰ 06:00 and 07:00"),
         ("15T06:00 15T07:00", None, "tomorrow at 08:00, ⏰ 06:00 and 07:00"),
