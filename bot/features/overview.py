@@ -34,6 +34,8 @@ from memory.types import SessionState
 LINES = 8
 """At most this many lines stand under a heading."""
 OPEN_SHOWN = 3
+BEFORE_MS = 3 * 3_600_000
+"""After so long without a message its subject is the last one, not what is being talked about."""
 LATE_CHARS = 120
 SHORT_TURNS = 10
 """A session of fewer turns is summed up with the one before it."""
@@ -128,29 +130,34 @@ class ChatStatus:
     """Of the session that goes on."""
     ledger: Ledger
     private: bool = False
+    silent_ms: int = 0
+    """The time since its last message."""
 
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     """The status in a few lines, each with the command that shows more."""
     ledger = status.ledger
-    topic = replies.say("status_title", title=status.title) if status.title else ""
+    title = "status_title" if status.silent_ms < BEFORE_MS else "status_title_before"
+    topic = replies.say(title, title=status.title) if status.title else ""
     talk = topic if status.turns else replies.say("status_new")
     above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
     lines = [*above, ""] if above else []
     listed = agenda(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
+    shown = {note.number for note in listed[:OPEN_SHOWN]}
     lines += [f"• {note_line(note, now_ms, zone, brief=True)}" for note in listed[:OPEN_SHOWN]]
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
     knows = any(name != "faded" for name, _ in by_heading(ledger, now_ms))
     lines += [replies.say("status_known")] if knows else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
-    if coming and coming[0] not in listed[:OPEN_SHOWN]:
+    if coming and coming[0].number not in shown:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
         title = name_of(coming[0])
         lines.append(replies.say("status_jobs", when=when, title=title))
-    if rang := ", ".join(name_of(note) for note in rang_last(ledger, now_ms)):
-        lines.append(replies.say("status_late", titles=shorten(rang, LATE_CHARS)))
-    elif not coming:
+    rang = rang_last(ledger, now_ms)
+    if others := ", ".join(name_of(note) for note in rang if note.number not in shown):
+        lines.append(replies.say("status_late", titles=shorten(others, LATE_CHARS)))
+    elif not coming and not rang:
         lines.append(replies.say("status_no_jobs"))
     return "\n".join(lines)
 
@@ -214,6 +221,7 @@ class Overview:
             state.turn_count if state else 0,
             ledger,
             private=state is not None and state.private,
+            silent_ms=services.clock.now_ms() - state.last_turn_at_ms if state else 0,
         )
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)

@@ -429,7 +429,9 @@ def test_an_event_that_rang_waits_for_no_word():
 
     assert "1. The technician comes (at 23:13)" in page(loop_list(ledger, START_MS, "UTC")).text
     assert [note.text for note in ringing(ledger, START_MS)] == ["The technician comes"]
-    assert "I've already reminded you: The technician comes" in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "• The technician comes" in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
+    assert "already reminded" not in said, "it stands above"
+    assert "No reminders" not in said
     assert ringing(ledger, START_MS + DAY_MS) == []
     assert "not called done" not in model_line(ledger.notes[1], START_MS, "UTC")
     assert to_do(ledger, START_MS + DAY_MS) == []
@@ -557,6 +559,19 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
 
     assert said.startswith("Nothing is open.")
     assert titled == f"We're talking about: The harbour.\n\n{said}"
+
+
+def test_status_names_what_rang_once_and_the_subject_of_before_as_such():
+    """Three lines of what is open, then what rang and is not among them; after hours nobody is talking any more."""
+    rang = [task(text, rings_from="2023-11-14T08:00", time_zone="UTC") for text in ("Oil", "Post", "Vet", "Milk")]
+    ledger, at_ms = ledger_of(*rang), series.at_ms_of("2023-11-14T08:00", "UTC")
+    rings = [Ring(number=n, occurrence="2023-11-14T08:00", rings_at_ms=at_ms) for n in range(1, 5)]
+    ledger, _ = apply_all(ledger, rings, BY)
+    said = status_text(ChatStatus("The harbour", 9, ledger, silent_ms=3 * HOUR_MS), START_MS, "UTC")
+
+    assert "I've already reminded you: Milk (/reminders)" in said
+    assert said.startswith("Last we talked about: The harbour.")
+    assert [said.count(text) for text in ("Oil", "Post", "Vet", "Milk")] == [1, 1, 1, 1]
 
 
 def test_an_appointment_is_coming_up_until_two_hours_after_it_began():
