@@ -54,9 +54,9 @@ async def test_one_of_three_matters_goes_and_its_twin_stays(api, model, bot_here
     assert "Marek's fine" not in asked.text
     assert "what I noted" not in asked.text
     assert f"I'll keep what else I noted from there:\n• {BOAT}\n• {DENTIST}" in asked.text
-    report = await tap(api, "Yes, forget it", "I've looked through")
+    report = await tap(api, "Yes, forget it", "I've checked")
 
-    assert report.text.endswith("I've looked through everything I keep: nothing of it is left.")
+    assert report.text.endswith("I've checked: nothing of it is left.")
     assert standing(bot) == [BOAT, DENTIST]
     left = "boat shed key is with Marek no 8, […] n Tom's got the dentist on 14 january"
     assert [user for user, _ in stored_turns(bot)] == [left, "how is Marek?", "forget where the allotment key is"]
@@ -86,9 +86,9 @@ async def test_words_find_the_note_first_and_no_neighbours(api, model, bot_here)
     assert "3." not in found.text
     assert "Tom" not in found.text
     await tap(api, "Forget 1", "Should I forget this note")
-    report = await tap(api, "Yes, forget it", "I've looked through")
+    report = await tap(api, "Yes, forget it", "I've checked")
     assert "comes up" not in report.text
-    assert "only messages that stay still say it" in report.text
+    assert "only our messages still mention it" in report.text
 
     assert "Priya" not in "".join(standing(bot))
     assert len(standing(bot)) == 2
@@ -108,7 +108,7 @@ async def test_a_message_that_was_found_leaves_what_else_it_told(api, model, bot
     await reply(api, "/forget Priya's wellies")
     asked = await tap(api, "Forget 2", "take out just the part")
     assert "I'll keep what else I noted from there:\n• You are keeping the barrow" in asked.text
-    report = await tap(api, "Yes, forget it", "I've looked through")
+    report = await tap(api, "Yes, forget it", "I've checked")
 
     assert "comes up" not in report.text
     assert standing(bot) == ["You are keeping the barrow that Marek painted"]
@@ -126,7 +126,7 @@ async def test_a_detail_goes_and_the_note_without_it_stays(api, model, bot_here)
     await reply(api, "forget about the blue pot")
     asked = await tap(api, "Delete the messages too", "can't be undone")
     assert "what I noted" not in asked.text
-    await tap(api, "Yes, forget it", "I've looked through")
+    await tap(api, "Yes, forget it", "I've checked")
 
     assert standing(bot) == ["The boat shed key is with Marek"]
     assert not any("behind" in user for user, _ in stored_turns(bot))

@@ -89,7 +89,7 @@ async def test_what_was_forgotten_is_shown_nowhere(served, api, model):
     before = await where(app, client, sessions)
     await reply(api, "/forget everything")
     await tap(api, "Yes, forget it", "Forgotten")
-    await shows(api, "I've looked through")
+    await shows(api, "I've checked")
     await app.settled()
     after = await where(app, client, sessions)
 
@@ -120,5 +120,5 @@ async def test_the_console_names_no_session_by_what_a_forgotten_note_rested_on(s
     assert len(await titles()) == 2
     await reply(api, "/forget gate")
     await tap(api, "Forget 1", "Should I forget")
-    await tap(api, "Yes, forget it", "I've looked through")
+    await tap(api, "Yes, forget it", "I've checked")
     assert await titles() == []

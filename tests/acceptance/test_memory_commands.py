@@ -84,7 +84,7 @@ async def test_a_note_is_listed_found_and_forgotten_with_its_message(api, model,
     assert "kitchen" not in listed.text
     await tap(api, "Forget 1", "Should I forget this note")
     await tap(api, "Delete the messages too", "The messages it was said in go")
-    report = await tap(api, "Yes, forget it", "I've looked through")
+    report = await tap(api, "Yes, forget it", "I've checked")
 
     assert "1 message and its answer" in report.text
     assert readable(bot, "zebrafish") == []
@@ -336,7 +336,7 @@ async def test_forgetting_everything_starts_clean(api, model, bot_process):
     await reply(api, "/summary")
     await tap(api, "Never mind", "leave it at that") if (await reply(api, "/forget")).buttons else None
     await reply(api, "/forget everything")
-    report = await tap(api, "Yes, forget it", "I've looked through")
+    report = await tap(api, "Yes, forget it", "I've checked")
 
     assert "2 messages and their answers" in report.text
     assert readable(bot, "zebrafish") == readable(bot, "reykjavik") == []
@@ -357,7 +357,7 @@ async def test_the_last_message_is_forgotten_and_the_conversation_goes_on(api, m
     await reply(api, "The codeword is zebrafish")
     asked = await reply(api, "/forget last")
     assert "The codeword is zebrafish" in asked.text
-    await tap(api, "Yes, forget it", "I've looked through")
+    await tap(api, "Yes, forget it", "I've checked")
     await reply(api, "and then?")
 
     assert "zebrafish" not in model.requests[-1].text
@@ -379,7 +379,7 @@ async def test_words_are_found_and_forgotten_wherever_they_stand(api, model, bot
     found = await reply(api, "/forget Zebrafish")
     assert "My dog is called Zebrafish" in found.text
     await tap(api, "All 2 of them", "Should I forget this")
-    await tap(api, "Yes, forget it", "I've looked through")
+    await tap(api, "Yes, forget it", "I've checked")
 
     assert readable(bot, "zebrafish") == []
     assert [user for user, _ in stored_turns(bot)] == ["What is the weather like?"]

@@ -57,7 +57,7 @@ async def test_after_forget_there_is_no_undo(api, model, here):
     dog = await reply(api, "Remember that Rex is 4 years old.")
     await reply(api, "/memory")
     await tap(api, "Forget 1", "Should I forget this note")
-    await tap(api, "Yes, forget it", "I've looked through")
+    await tap(api, "Yes, forget it", "I've checked")
 
     await tap(api, "Undo", on=dog)
     assert [note.text for note in await ledger_of(here)] == [NO_WORDS]

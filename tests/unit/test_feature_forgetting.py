@@ -96,7 +96,7 @@ def test_a_button_becomes_a_wish(payload, expected):
     ("proof", "emptied", "sentence"),
     [
         (None, True, replies.say("forgotten_looking")),
-        (Proof(4, 0), True, "I've looked through everything I keep: nothing of it is left."),
+        (Proof(4, 0), True, "I've checked: nothing of it is left."),
         (Proof(4, 2), True, replies.say("forgotten_traces")),
         (Proof(4, 0), False, replies.say("forgotten_traces")),
         (Proof(4, None), True, replies.say("forgotten_unknown")),
