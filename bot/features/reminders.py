@@ -58,7 +58,7 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
         button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
         turns_page="reminders_page",
         foot=replies.say("reminders_foot"),
-        row=list_row,
+        row=lambda note: list_row(note, now_ms),
     )
 
 

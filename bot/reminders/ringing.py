@@ -148,14 +148,22 @@ def rang_row(note: Note, occurrence: str) -> tuple[Button, ...]:
     return tuple(button(note, occurrence, choice) for choice in choices)
 
 
-def list_row(note: Note) -> tuple[Button, ...]:
-    """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next."""
+def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
+    """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next.
+
+    One that is to come can't be put off to a day on which its series comes anyhow.
+    """
     rang = series.last(note, "rang")
     occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
     choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, "hour", "tomorrow", "cancel")
-    labels = {} if rang else {"hour": "hour_later", "tomorrow": "morning_after"}
-    labels |= {"cancel": "end"} if note.repeats else {}
+    labels: dict[Choice, str] = {"cancel": "end"} if note.repeats else {}
+    if not (rang or note.is_paused):
+        to_ms = put_off_to(note, occurrence, "tomorrow", now_ms)
+        is_tomorrow = days_from(to_ms, now_ms, note.time_zone) == 1
+        labels |= {"hour": "hour_later", "tomorrow": "tomorrow" if is_tomorrow else "day_later"}
+        if note.repeats and series.date_on(note, series.local_of(to_ms, note.time_zone)[:10]):
+            choices = tuple(each for each in choices if each != "tomorrow")
     return tuple(
         button(note, occurrence, choice, label=labels.get(choice, choice), is_listed=True) for choice in choices
     )

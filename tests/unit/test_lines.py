@@ -691,7 +691,7 @@ def test_a_series_that_rests_until_they_say_so_is_paused():
 
     assert line(note) == "Choir (paused)"
     assert is_reminder(note, START_MS)
-    assert [each.label for each in list_row(note)] == ["Go on", "Stop it for good"]
+    assert [each.label for each in list_row(note, START_MS)] == ["Go on", "Stop it for good"]
     assert day_of(note, START_MS) is None
 
 

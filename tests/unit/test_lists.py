@@ -415,9 +415,25 @@ def test_reminders_stand_under_their_days_behind_what_rang():
     ]  # fmt: skip
     assert [[button.label for button in listing.row(note)] for note in ledger] == [
         ["Done", "In an hour", "Tomorrow", "Don't remind me"],
-        ["Not this time", "An hour later", "The morning after", "Stop it for good"],
-        ["Done", "An hour later", "The morning after", "Don't remind me"],
+        ["Not this time", "An hour later", "A day later", "Stop it for good"],
+        ["Done", "An hour later", "A day later", "Don't remind me"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("repeats", "labels"),
+    [
+        ("", ["Done", "An hour later", "Tomorrow", "Don't remind me"]),
+        ("FREQ=WEEKLY", ["Not this time", "An hour later", "Tomorrow", "Stop it for good"]),
+        ("FREQ=DAILY", ["Not this time", "An hour later", "Stop it for good"]),
+    ],
+)
+def test_what_rings_today_is_put_off_until_tomorrow_unless_it_comes_then_anyhow(repeats, labels):
+    """A button is called by the day to which it puts a date off; "the morning after" was of no day."""
+    ledger = ledger_of(task("Digest", rings_from="2023-11-14T23:00", repeats=repeats, time_zone="UTC"))
+    listing = reminder_list(ledger, START_MS, "UTC")
+
+    assert [button.label for button in listing.row(listing.notes[0])] == labels
 
 
 def test_an_event_that_rang_waits_for_no_word():
