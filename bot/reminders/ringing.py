@@ -217,7 +217,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
-    """The answer to a tap: `Done: call Ana`, `That was done already: …`, `I'll remind you again at 09:00: call Ana`."""
+    """The answer to a tap: `Ticked off: call Ana`, `Already ticked off: …`, `I'll remind you again at 09:00: …`."""
     here, title, reader, zone = note.conversation_id, name_of(note), zone, note.time_zone
     if choice == "cancel":
         return say_in(here, "reminder_off", title=title)

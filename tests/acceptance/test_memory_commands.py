@@ -58,7 +58,7 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     await tap(api, "Back", r"\AStill open")
     await tap(api, "1", r"\A(?!Still open)")
     await bot.restart()
-    after = await tap(api, "Done", r"(?s)\ADone: (?!.*2\. )")
+    after = await tap(api, "Done", r"(?s)\ATicked off: (?!.*2\. )")
     assert after.message_id == listed.message_id
     await bot.restart()
     await tap(api, "Tomorrow", "put off")
@@ -66,7 +66,7 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     assert "Nothing's open" in (await reply(api, "/loops")).text
     await reply(api, "I have to buy paint.")
     old = await reply(api, "/loops")
-    await tap(api, "Done", r"\ADone: ", on=await reply(api, "/loops"))
+    await tap(api, "Done", r"\ATicked off: ", on=await reply(api, "/loops"))
     await reply(api, "I have to sand the hull.")
     await tap(api, "Drop", r"(?s)\AThat's no longer open. This is how it stands:.*1\. [^\n]*sand the hull", on=old)
 

@@ -48,14 +48,14 @@ async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here)
     assert reminders(api) == []
     await bot.passes(s=10)
     assert reminders(api) == ["⏰ call Ana"]
-    await tap(api, "Done", "^Done: call Ana$")
+    await tap(api, "Done", "^Ticked off: call Ana$")
 
     assert note_rows(bot) == [("call Ana", "done")]
     assert rows(bot, "SELECT 1 FROM jobs") == []
 
     back = await tap(api, "Undo", "Here again: call Ana")
     assert back.buttons == (("Done", "In an hour", "Tomorrow"),)
-    await tap(api, "Done", "^Done: call Ana$", on=back)
+    await tap(api, "Done", "^Ticked off: call Ana$", on=back)
     assert note_rows(bot) == [("call Ana", "done")]
     assert model.requests == []
 
@@ -97,7 +97,7 @@ async def test_the_list_is_shown_again_after_each_tap(api, bot_here):
     await tap(api, "An hour later", "I'll remind you again tomorrow at 10:00: call Ana")
     await tap(api, "2", r"\Awrite to Ben")
     await tap(api, "Don't remind me", "^Okay, I won't remind you")
-    await tap(api, "Done", "^Done")
+    await tap(api, "Done", "^Ticked off")
 
     assert sorted(status for _, status in note_rows(bot)) == ["done", "dropped"]
     assert "Nothing's planned" in (await reply(api, "/jobs")).text
@@ -132,7 +132,7 @@ async def test_a_tap_on_what_was_done_long_ago_says_so_by_its_name_now(api, bot_
     new = [Change(number=note.number, fields={"text": "Niamh brings the log"}), End(number=note.number)]
     await bot.app.services.memory.change(note.conversation_id, new, by)
 
-    await tap(api, "Done", "^That was done already: Niamh brings the log$", on=ring)
+    await tap(api, "Done", "^Already ticked off: Niamh brings the log$", on=ring)
 
 
 async def test_what_was_put_off_comes_also_after_a_kill(api, bot_process):
@@ -197,7 +197,7 @@ async def test_many_that_became_due_come_as_one_list(api, bot_process):
     assert [len(row) for row in bot_lines(api)[-1].buttons] == [5]
     assert dates(bot) == ["rang"] * 5
     await tap(api, "2", r"\Athing b \(I reminded you ")
-    await tap(api, "Done", r"\ADone: thing b\n\nYour reminders:")
+    await tap(api, "Done", r"\ATicked off: thing b\n\nYour reminders:")
     assert ("thing b", "done") in note_rows(bot)
 
 
@@ -260,7 +260,7 @@ async def test_done_on_the_list_leaves_the_next_of_a_series(api, bot_here):
     assert len(reminders(api)) == 1
 
     assert (await reply(api, "/jobs")).text.count("stretch") == 1
-    await tap(api, "Done", "^Done")
+    await tap(api, "Done", "^Ticked off")
     assert dates(bot) == ["done"]
     await tap(api, "Not this time", "^Okay, not this time: stretch. The next is")
     assert "stretch" in (await reply(api, "/jobs")).text
@@ -348,7 +348,9 @@ async def test_a_date_of_a_series_is_ticked_the_day_after(api, bot_here):
     await bot.passes(hours=22)
     assert "I reminded you yesterday at 11:00" in (await reply(api, "/loops")).text
     await reply(api, "/repeat 1 every Monday at 12:00")
-    await tap(api, "Done", "^Done: take the bins out$", on=next(each for each in bot_lines(api) if "⏰" in each.text))
+    await tap(
+        api, "Done", "^Ticked off: take the bins out$", on=next(each for each in bot_lines(api) if "⏰" in each.text)
+    )
 
     for command in ("/reminders", "/loops"):
         listed = (await reply(api, command)).text

@@ -624,7 +624,7 @@ def test_a_ring_that_comes_before_its_matter_is_seen_and_not_done():
     assert told(meeting, meeting, "2023-11-14T22:00", "done", now_ms=START_MS, zone="UTC") == (
         "Okay: Mannion (tomorrow at 10:13)"
     )
-    assert told(meeting, ended, "2023-11-14T22:00", "done", now_ms=START_MS, zone="UTC") == "Done: Mannion"
+    assert told(meeting, ended, "2023-11-14T22:00", "done", now_ms=START_MS, zone="UTC") == "Ticked off: Mannion"
 
 
 def test_what_was_put_off_says_when_it_comes_and_not_when_another_date_was_moved_to():

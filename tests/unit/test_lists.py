@@ -844,10 +844,8 @@ def test_what_was_done_already_is_not_done_once_more():
     done = Occurrence(original_local="2023-11-19T19:00", state="done")
     note = series_note(text="Ring mum", occurrences=(done,))
 
-    assert (
-        told(note, note, "2023-11-19T19:00", "done", now_ms=START_MS, zone="UTC") == "That was done already: Ring mum"
-    )
-    assert told(note, note, "2023-11-26T19:00", "done", now_ms=START_MS, zone="UTC") == "Done: Ring mum"
+    assert told(note, note, "2023-11-19T19:00", "done", now_ms=START_MS, zone="UTC") == "Already ticked off: Ring mum"
+    assert told(note, note, "2023-11-26T19:00", "done", now_ms=START_MS, zone="UTC") == "Ticked off: Ring mum"
 
 
 def test_a_reminder_of_a_group_names_whom_it_is_for():
