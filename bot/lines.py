@@ -38,7 +38,7 @@ LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
 _SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
-_OUTCOMES = {"done": "lines.ticked", "passed": "lines.passed", "skipped": "lines.skipped"}
+_OUTCOMES = {"done": "ticked", "passed": "passed", "skipped": "skipped", "left_out": "skipped"}
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -308,9 +308,14 @@ def _ringing(times: Sequence[str]) -> str:
 
 
 def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
-    """The last date of a series: for a week that it came and waits for a word, today that it is done, or was not."""
-    states = {"rang", *_OUTCOMES} if note.repeats else {"passed", "skipped"}
-    date = next((each for each in reversed(note.occurrences) if each.state in states), None)
+    """The last date of a series: for a week that it came and waits for a word, today that it is done, or was not.
+
+    A date that was left out beforehand is told once it would have come, of work alone.
+    """
+    states = {"rang", "done", "passed", "skipped"} if note.repeats else {"passed", "skipped"}
+    states |= {"left_out"} if is_work(note) else set()
+    over = (each for each in reversed(note.occurrences) if each.state in states)
+    date = next((each for each in over if series.moment_of(note, each) <= now_ms or each.state != "left_out"), None)
     at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
@@ -320,7 +325,7 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if abs(days) > 1 or (days < 0 if date.state == "done" else not is_work(note)):
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
-    return [replies.say(_OUTCOMES[date.state], when=when)]
+    return [replies.say(f"lines.{_OUTCOMES[date.state]}", when=when)]
 
 
 def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:

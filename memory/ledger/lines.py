@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.rules import in_words
-from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence
+from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence, OccurrenceState
 from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import zone_of
@@ -30,7 +30,7 @@ RANG_CHARS: Final = 160
 """The same of what rang: the next message may answer it, and where it rang stands in no message."""
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
-_OUTCOMES: Final = {"done": "done for", "passed": "missed", "skipped": "left out"}
+_OUTCOMES: Final[dict[OccurrenceState, str]] = {"done": "done for", "passed": "missed", "skipped": "left out"}
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 

@@ -519,6 +519,17 @@ def test_a_date_of_which_nothing_came_has_no_tick(state, word, repeats):
     assert "✓" not in line(note)
 
 
+@pytest.mark.parametrize(("hour", "remark"), [("18:00", "left out today)"), ("23:00", "not today)")])
+def test_work_that_was_left_out_beforehand_says_so_once_its_hour_is_over(hour, remark):
+    """Before that it is an exception to come."""
+    date = Occurrence(original_local=f"2023-11-14T{hour}", state="left_out")
+    rings = {"rings_from": f"2023-11-12T{hour}", "rings_at_ms": series.at_ms_of(f"2023-11-15T{hour}", "UTC")}
+
+    assert line(a_note("Bread: Tell", **WORK | rings | {"repeats": "FREQ=DAILY", "occurrences": (date,)})).endswith(
+        remark
+    )
+
+
 @pytest.mark.parametrize(
     ("day", "ticked"), [("14", "(⏰ every day at 18:00, ✓ today)"), ("13", "(⏰ every day at 18:00)")]
 )
