@@ -13,7 +13,8 @@ from typing import Any, Final
 import orjson
 
 from memory.ledger import series
-from memory.ledger.apply import apply, folded, one_line
+from memory.ledger.apply import apply
+from memory.ledger.texts import folded, one_line
 from memory.ledger.types import SUBJECT_MAX_CHARS, Actor, Add, Applied, End, Ending, Hand, Kind, Ledger, NoteChange
 from memory.ports import Row
 from memory.zones import zone_of
