@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot import replies
@@ -39,6 +39,8 @@ BEFORE_MS = 3 * 3_600_000
 LATE_CHARS = 120
 SHORT_TURNS = 10
 """A session of fewer turns is summed up with the one before it."""
+TALKS_READ = 4
+"""Sessions in which the latest standing is looked for."""
 NO_LINE = SessionLine("", "")
 TOLD = REWORDED | {"status", "owner", "snoozed_until_ms"}
 """The fields of a note that people read."""
@@ -53,6 +55,7 @@ class Summed:
 
     session_id: str
     turns: int
+    """The person's."""
     title: str
     """The keeper's; "" for none."""
     standing: str
@@ -177,7 +180,7 @@ class Overview:
         """Tell the subject of this session."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
-        if state is None or not state.turn_count:
+        if state is None:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
 
@@ -191,7 +194,9 @@ class Overview:
         ledger = await read_listed(services, envelope.conversation_id)
         lines = await session_lines(services.db, ledger)
         line = lines.get(state.session_id, NO_LINE)
-        before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
+        before = NO_LINE if state.isolated else await self._before(state, lines)
+        if not state.turn_count and not before.standing:
+            return replies.say("summary_none")
         row = await services.memory.store.session(state.session_id)
         begun_ms = line.written_at_ms if row is None else row.created_at_ms
         written_ms = [each.written_at_ms for each in (line, before) if each.standing]
@@ -205,7 +210,8 @@ class Overview:
         changes = [each for each in changes if each.at_ms > since_ms]
         turns = {row["turn_id"] for row in await services.db.read("turn_ids_of_session", session_id=state.session_id)}
         changed = changed_in(state.session_id, turns, changes, ledger)
-        summed = Summed(state.session_id, state.turn_count, line.title, told, changed, is_whole, before)
+        said = await services.memory.store.said_in(state.session_id)
+        summed = Summed(state.session_id, said, line.title, told, changed, is_whole, before)
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         return f"{text}\n\n{replies.say('status_private')}" if state.private else text
@@ -227,8 +233,8 @@ class Overview:
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
-    async def _before(self, state: SessionState) -> str:
-        """The id of the session that was talked in before; "" for none."""
-        here = {"conversation_id": state.conversation_id, "session_id": state.session_id}
-        row = await self._services.db.read_one("session_before", **here)
-        return row["session_id"] if row else ""
+    async def _before(self, state: SessionState, lines: Mapping[str, SessionLine]) -> SessionLine:
+        """The line of the latest other session in which a person spoke, and that has a standing; else none."""
+        talks = await self._services.memory.store.talks(state.conversation_id, limit=TALKS_READ)
+        others = (lines.get(row.session_id, NO_LINE) for row in talks if row.session_id != state.session_id)
+        return next((line for line in others if line.standing), NO_LINE)

@@ -127,10 +127,10 @@ class Sessions:
 
     async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
         store = self._services.memory.store
-        rows = await store.sessions(envelope.conversation_id, limit=SESSIONS_SHOWN)
+        rows = await store.talks(envelope.conversation_id, limit=SESSIONS_SHOWN)
         current_id = await store.current_session_id(envelope.conversation_id)
         ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
-        return await self._named([row for row in rows if row.turn_count], ledger), current_id
+        return await self._named(rows, ledger), current_id
 
     async def _named(self, rows: Sequence[SessionRow], ledger: Ledger) -> list[SessionRow]:
         """Sessions as the keeper called them, else by their main matter or how they began; "" where nothing tells."""

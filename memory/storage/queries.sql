@@ -77,6 +77,19 @@ SELECT * FROM conversation_sessions
 WHERE conversation_id = :conversation_id AND turn_count > 0 AND origin <> 'private'
 ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
 
+-- name: list_talks
+-- The sessions of a conversation in which a person said something, the latest first: runs of tasks alone are none.
+SELECT * FROM conversation_sessions AS session
+WHERE conversation_id = :conversation_id AND origin <> 'private' AND EXISTS (
+    SELECT 1 FROM conversation_turns AS turn
+    WHERE turn.session_id = session.session_id AND COALESCE(turn.action_name, '') <> :by_clock)
+ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;
+
+-- name: said_in_session
+-- How many turns of a session a person began.
+SELECT COUNT(*) AS turns FROM conversation_turns
+WHERE session_id = :session_id AND COALESCE(action_name, '') <> :by_clock;
+
 -- name: session_before
 -- What was talked in before a session, private or not, and until when.
 SELECT session_id, origin, last_turn_at_ms FROM conversation_sessions

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from memory.packets import ConversationContextPacket, JobProgress, Tier, TierReceipt
 from memory.ports import Database, Row, Statement
 from memory.storage.turn_rows import LoggedTurn, checked
-from memory.types import CompactionMark, ConversationTurn, SessionState, SessionStatus
+from memory.types import BY_CLOCK, CompactionMark, ConversationTurn, SessionState, SessionStatus
 
 NO_LIMIT = 2**31
 LAST_SEQ = 2**62
@@ -185,6 +185,16 @@ class Store:
         """Return a conversation's sessions that hold turns, the latest first."""
         rows = await self.db.read("list_sessions", conversation_id=conversation_id, limit=limit, offset=offset)
         return [read_session_row(row) for row in rows]
+
+    async def talks(self, conversation_id: str, *, limit: int) -> list[SessionRow]:
+        """Return the sessions in which a person said something, the latest first; none that is private."""
+        here = {"conversation_id": conversation_id, "by_clock": BY_CLOCK}
+        return [read_session_row(row) for row in await self.db.read("list_talks", **here, limit=limit)]
+
+    async def said_in(self, session_id: str) -> int:
+        """Return how many turns of a session a person began; the others are runs of tasks."""
+        row = await self.db.read_one("said_in_session", session_id=session_id, by_clock=BY_CLOCK)
+        return int(row["turns"]) if row else 0
 
     async def all_sessions(self, *, limit: int = 100) -> list[SessionRow]:
         """Return the sessions of all conversations, the latest first."""

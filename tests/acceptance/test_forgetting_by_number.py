@@ -122,9 +122,13 @@ async def test_a_summary_of_what_has_just_begun_tells_the_time_before(api, model
     line = SessionLine(state.session_id, state.conversation_id, "The kitchen", "The tiles are chosen.")
     await memory.db.write(put_session_line(line))
     await bot.passes(hours=12)
+    assert "Last time" not in (await reply(api, "/summary")).text  # no other session is before this one
+    await memory.recorder.open_session(state.conversation_id, PERSON, "gap")
+    assert (await reply(api, "/summary")).text == "Last time: The kitchen.\n\nThe tiles are chosen."
     await reply(api, "good morning")
 
     assert (await reply(api, "/summary")).text.endswith("Last time: The kitchen.\n\nThe tiles are chosen.")
     await reply(api, "/fresh")
+    assert "The tiles" not in (await reply(api, "/summary")).text
     await reply(api, "hello again")
     assert "The tiles" not in (await reply(api, "/summary")).text

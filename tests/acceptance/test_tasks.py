@@ -8,6 +8,7 @@ from loopback.model import ModelFault, ToolCall
 from loopback.sites import site
 from story import FRIEND, PERSON, asked, bot_texts, ledger_of, noted, reply, rows, shows, tap
 
+from memory.keeper.session_lines import SessionLine, put_session_line
 from memory.ledger import series
 from memory.privacy.plan import ForgetRequest
 
@@ -119,6 +120,28 @@ async def test_a_run_after_a_silence_hides_nothing_that_was_said_before_it(api, 
 
     assert "every day, please" in str(asked(model)[-1].messages)
     assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(1,)]
+
+
+async def test_a_session_of_runs_alone_is_no_conversation_to_pick_up(api, model, bot_here):
+    """Nobody said a word in it: /sessions and /continue leave it out, and "Last time" is before it."""
+    bot = await bot_here()
+    await scheduled(api, model, bot, in_s=9 * 3600)
+    [(talk,)] = rows(bot, "SELECT DISTINCT session_id FROM conversation_turns")
+    memory, here = bot.app.services.memory, f"tg:{bot.app.services.me.bot_id}:{PERSON}:0"
+    await memory.db.write(put_session_line(SessionLine(talk, here, "What is due", "The rent comes first.")))
+    await memory.recorder.open_session(here, PERSON, "gap")
+    await bot.passes(hours=9)
+    assert len(rows(bot, "SELECT DISTINCT session_id FROM conversation_turns")) == 2
+    await bot.passes(hours=8)
+
+    assert (await reply(api, "/sessions")).text.count("\n• ") == 1
+    assert (await reply(api, "/summary")).text.endswith("Last time: What is due.\n\nThe rent comes first.")
+    await reply(api, "good morning")
+    listed = (await reply(api, "/sessions")).text
+    assert listed.count("\n• ") == 2
+    offered = await reply(api, "/continue")
+    assert [row[0].partition(" · ")[0] for row in offered.buttons if " · " in row[0]] == ["What is due"]
+    assert (await reply(api, "/summary")).text.endswith("Last time: What is due.\n\nThe rent comes first.")
 
 
 async def test_a_run_is_not_told_the_one_before_that_may_tell_what_was_forgotten(api, model, bot_here):

@@ -5,7 +5,7 @@ import pytest
 from memory.storage.store import insert_session, point_conversation
 from memory.storage.turn_rows import chain, insert_turn, read_turn_row, turn_digest, turn_params
 from memory.testing import START_MS, make_state, make_turn, open_memory
-from memory.types import ToolCall
+from memory.types import BY_CLOCK, ToolCall
 
 CONVERSATION = "tg:1:1:0"
 FULL_TURN = make_turn(
@@ -134,3 +134,19 @@ async def test_sessions_of_a_conversation_the_latest_first(memory):
     assert await store.current_session_id(CONVERSATION) == "s_2"
     assert len(await store.all_sessions()) == 5
     assert await store.session_ids() == {f"s_{n}" for n in range(1, 6)}
+
+
+async def test_a_talk_is_a_session_in_which_a_person_said_something(memory):
+    """One that holds runs of tasks alone is none, nor is a private one; a turn of the person's makes it one."""
+    runs = [make_turn(session_id="s_2", seq=1, action_name=BY_CLOCK)]
+    both = [
+        make_turn(session_id="s_1", turn_id="t_a", seq=1),
+        make_turn(session_id="s_1", turn_id="t_b", seq=2, action_name=BY_CLOCK),
+    ]
+    await memory.db.write(
+        session(1, turns=2, at_ms=1), session(2, at_ms=2),
+        *(insert_turn(each.turn, each.digest) for turns in (runs, both) for each in chain("", turns)),
+    )  # fmt: skip
+
+    assert [row.session_id for row in await memory.store.talks(CONVERSATION, limit=8)] == ["s_1"]
+    assert [await memory.store.said_in(each) for each in ("s_1", "s_2")] == [1, 0]
