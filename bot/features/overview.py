@@ -138,14 +138,14 @@ class ChatStatus:
 
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
-    """The status in a few lines, each with the command that shows more."""
+    """The status in a few lines, each with the command that shows more; what is open is real."""
     ledger = status.ledger
     title = "status_title" if status.silent_ms < BEFORE_MS else "status_title_before"
     topic = replies.say(title, title=status.title) if status.title else ""
     talk = topic if status.turns else replies.say("status_new")
     above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
     lines = [*above, ""] if above else []
-    listed = agenda(ledger, now_ms)
+    listed = [note for note in agenda(ledger, now_ms) if not is_story(note)]
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     shown = {note.number for note in listed[:OPEN_SHOWN]}
     lines += [f"• {note_line(note, now_ms, zone, brief=True)}" for note in listed[:OPEN_SHOWN]]

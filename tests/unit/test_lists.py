@@ -577,6 +577,18 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     assert titled == f"We're talking about: The harbour.\n\n{said}"
 
 
+def test_status_counts_no_scene_of_a_story():
+    """The duel of a role play is nothing that its person has still to do."""
+    scene = ("story", "The duel at dawn", {"owner": "user", "weight": 0.9, "about": "The captain"})
+    ledger = ledger_of(scene, task("Renew the passport"))
+
+    assert len(agenda(ledger, START_MS)) == 2
+    said = status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "Still open: 1 (/loops)\n• Renew the passport" in said
+    assert "duel" not in said
+    assert status_text(ChatStatus("", 1, ledger_of(scene)), START_MS, "UTC").startswith("Nothing is open.")
+
+
 def test_status_names_what_rang_once_and_the_subject_of_before_as_such():
     """Three lines of what is open, then what rang and is not among them; after hours nobody is talking any more."""
     rang = [task(text, rings_from="2023-11-14T08:00", time_zone="UTC") for text in ("Oil", "Post", "Vet", "Milk")]
