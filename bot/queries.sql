@@ -116,6 +116,12 @@ WHERE state = 'received' AND conversation_id = :conversation_id AND turn_id IS N
 SELECT update_id FROM inbox
 WHERE state IN ('received', 'claimed', 'parked') AND bot_id = :bot_id AND conversation_id = :conversation_id;
 
+-- name: inbox_open_taps
+-- The taps on a button that are not worked off yet.
+SELECT update_id FROM inbox
+WHERE state IN ('received', 'claimed', 'parked') AND bot_id = :bot_id AND conversation_id = :conversation_id
+    AND payload LIKE '%' || :button_id || '%';
+
 -- name: inbox_last_position
 -- The counter goes on from here.
 SELECT COALESCE(MAX(position), 0) AS position FROM inbox;

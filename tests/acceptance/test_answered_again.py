@@ -9,7 +9,7 @@ from itertools import permutations
 
 import pytest
 from loopback.model import Gate, ModelFault, ToolCall
-from story import PERSON, answered, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
+from story import PERSON, answered, asked, bot_lines, bot_texts, noted, reply, rows, shows, stored_turns, tap
 
 from bot import replies
 from bot.turns.steps.commit import Commit
@@ -188,10 +188,56 @@ async def test_an_offer_names_the_notes_that_were_put_right(api, model, bot_here
     await api.until(lambda: rows(bot, "SELECT COUNT(*) FROM model_readings") == [(2,)])
     shown = await shows(api, told)
     assert shown.message_id == offer.message_id
+    first = "Ah, you changed that one. I'm looking at what that changes:\n• The €150 deposit"
+    assert first in [call.params["text"] for call in api.calls_of("sendMessage")]
 
     await tap(api, "Answer again", on=shown)
     await api.until(lambda: bot_texts(api).count("Noted.") == 2)
     assert rows(bot, "SELECT COUNT(*) FROM buttons WHERE action = 'answer_again'") == [(1,)]
+
+
+async def test_an_offer_is_put_right_while_another_message_is_answered(api, model, bot_here):
+    """It does not stay at what the keeper is looking at: the message that waits is no tap on it."""
+    bot = await bot_here()
+    edited, written = asyncio.Event(), asyncio.Event()
+
+    async def reads(_conversation_id):
+        edited.set()
+        await written.wait()
+
+    def answer(messages):
+        if messages[-1]["role"] == "user" and "came to 21" in str(messages[-1]["content"]):
+            return [ToolCall("note", {"text": "The tubes came to £21", "kind": "fact"}, "n")]
+        return "Fine."
+
+    model.reply = answer
+    said = api.people.says(PERSON, "the tubes came to 21 pounds")
+    await shows(api, "Fine.")
+    bot.app.services.memory.keeper.read_now = reads
+    api.people.edits(PERSON, said.message_id, "the tubes came to 36 pounds")
+    await edited.wait()
+    offer = await shows(api, "I'm looking at what that changes:\n• The tubes came to £21")
+    assert offer.buttons == (("Answer again",),)
+    count, model.gate = len(model.requests), Gate()
+    api.people.says(PERSON, "and the bank is done")
+    await model.until(lambda: len(model.requests) > count)
+    written.set()
+
+    assert (await shows(api, "For now my notes are as before")).message_id == offer.message_id
+    model.gate.open()
+
+
+async def test_without_a_keeper_an_offer_says_at_once_what_to_tap(api, model, bot_here):
+    """Nobody reads an edit by themselves there."""
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    said = api.people.says(PERSON, "the tubes came to 21 pounds")
+    await api.until(lambda: bot_texts(api))
+    [(turn_id,)] = rows(bot, "SELECT turn_id FROM conversation_turns")
+    await noted(bot, "fact", "The tubes came to £21", turn_ids=(turn_id,))
+    api.people.edits(PERSON, said.message_id, "the tubes came to 36 pounds")
+
+    await shows(api, "For now my notes are as before:\n• The tubes came to £21\nTap “Answer again”")
+    assert not [call for call in api.calls_of("sendMessage") if "looking at" in call.params["text"]]
 
 
 @pytest.mark.parametrize("mends", [False, True])

@@ -147,7 +147,8 @@ class Edits:
             values = {"button_id": standing["button_id"], "payload_json": orjson.dumps(payload | kept).decode()}
             ends.append(Statement("button_means", values))
         doubtful = await self._services.memory.in_doubt(turn, text) if turn and differs else []
-        offered = await self._in_doubt(envelope, doubtful)
+        reads = bool(doubtful) and self._services.memory.keeper.is_on
+        offered = await (self._looking(envelope, doubtful) if reads else self._in_doubt(envelope, doubtful))
         if differs and (standing is None or TAKEN_UP in meant):
             payload |= {"replaces": before} if before else {}
             button = Button(replies.say("answer_again"), "answer_again", payload)
@@ -169,23 +170,24 @@ class Edits:
     async def _put_right(self, edit: Envelope, turn_id: str, offered: str) -> None:
         """Let the keeper read an edit at once where notes rest on it, and tell in the offer how they stand then.
 
-        An offer that was tapped, or that a later answer took from the screen, stays unchanged; so do all while an
-        update waits, since it may be a tap on one. Never raises.
+        Where nothing came of the reading, that they are as before. An offer that was tapped stays unchanged, also while
+        its tap is worked on, and one that a later answer took from the screen. Never raises.
         """
         services, here = self._services, edit.conversation_id
         try:
             before = await services.memory.ledgers.read(here)
-            if not any(note.is_open and turn_id in note.turn_ids for note in before):
-                return
-            await services.memory.keeper.read_now(here)
+            if any(note.is_open and turn_id in note.turn_ids for note in before):
+                await services.memory.keeper.read_now(here)
             await services.delivery.flush(FLUSH_S)
             said = await self._became(edit, turn_id, before.version)
-            if said == offered or await services.db.read("inbox_open_ids", bot_id=edit.bot_id, conversation_id=here):
+            if said == offered:
                 return
             about = {"message_id": edit.message_id, "user_id": edit.user_id}
             for row in await services.db.read("offers_on_screen", conversation_id=here):
                 meant, keyboard = orjson.loads(row["payload_json"]), orjson.loads(row["markup_json"])
-                if about.items() <= meant.items() and not meant.get(TAKEN_UP):
+                tap = {"bot_id": edit.bot_id, "conversation_id": here, "button_id": row["button_id"]}
+                is_meant = about.items() <= meant.items() and not meant.get(TAKEN_UP)
+                if is_meant and not await services.db.read("inbox_open_taps", **tap):
                     message = OutgoingMessage(said, edits_message_id=row["message_id"], keyboard=keyboard)
                     await services.committer.write(Target.of(edit), [message])
         except StorageError as exc:
@@ -207,12 +209,15 @@ class Edits:
             return replies.say("edited_noted", notes=await self._lines(edit, notes))
         return await self._in_doubt(edit, notes)
 
+    async def _looking(self, edit: Envelope, notes: Sequence[Note]) -> str:
+        """The offer's words while a keeper reads an edit on which these notes rest."""
+        return replies.say("edited_looking", notes=await self._lines(edit, _as_said(notes)))
+
     async def _in_doubt(self, edit: Envelope, notes: Sequence[Note]) -> str:
         """The offer's words while these notes are as they were, with what to tap; the bare offer for none."""
         if not notes:
             return replies.say("edited")
-        plain = [note.model_copy(update={"doubtful": False}) for note in notes]  # the sentence itself says it
-        told = await self._lines(edit, plain)
+        told = await self._lines(edit, _as_said(notes))
         return replies.say("edited_doubt", notes=told, button=replies.say("answer_again"))
 
     async def _lines(self, edit: Envelope, notes: Sequence[Note]) -> str:
@@ -240,6 +245,11 @@ class Edits:
         """Return the turn that answered a message before it was edited, None when none did."""
         row = await self._services.db.read_one("turn_of_message", **_message_of(edit))
         return row["turn_id"] if row else None
+
+
+def _as_said(notes: Sequence[Note]) -> list[Note]:
+    """Notes in doubt without the remark on it, in a sentence that says it itself."""
+    return [note.model_copy(update={"doubtful": False}) for note in notes]
 
 
 def _message_of(envelope: Envelope) -> dict[str, Any]:
