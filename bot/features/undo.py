@@ -52,7 +52,7 @@ def rung_again(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tupl
     after, _ = undo(ledger, changes, by)
     notes = [note for note_id in dict.fromkeys(change.note_id for change in changes) if (note := after.by_id(note_id))]
     rang = series.last(notes[0], "rang") if len(notes) == 1 and notes[0].is_open and waits_for_word(notes[0]) else None
-    return (rang_row(notes[0], rang.original_local),) if rang else ()
+    return (rang_row(notes[0], rang.original_local, by.at_ms),) if rang else ()
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

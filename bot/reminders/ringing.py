@@ -23,11 +23,13 @@ TOGETHER: Final = 3
 """When more than this many are due at once (after a long downtime), they come as one list."""
 PAGE: Final = 6
 """Lines of one list."""
-HOUR_MS: Final = 3_600_000
+MINUTE_MS: Final = 60_000
 NOON: Final = 12
-HALF_DAY_MS: Final = NOON * HOUR_MS
+HALF_DAY_MS: Final = NOON * 60 * MINUTE_MS
 
-Choice = Literal["done", "hour", "tomorrow", "cancel", "skip", "go_on"]
+Choice = Literal["done", "hour", "half_hour", "quarter", "five", "tomorrow", "cancel", "skip", "go_on"]
+MINUTES: Final[dict[Choice, int]] = {"hour": 60, "half_hour": 30, "quarter": 15, "five": 5}
+"""How long a date sleeps by each choice; of these the longest is offered that is over before the thing itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage,
 def _message(due: Due, now_ms: int) -> OutgoingMessage:
     late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
     text = replies.say("reminder", title=_for_whom(with_remarks(due.note.text, _hour_of(due, now_ms)), due)) + late
-    row = rang_row(due.note, due.occurrence)
+    row = rang_row(due.note, due.occurrence, now_ms)
     return OutgoingMessage(text, buttons=(row,), anyone_may_tap=bool(due.who), mentions=due.who)
 
 
@@ -142,10 +144,30 @@ def _late(due: Due, now_ms: int) -> str:
 # --- buttons --------------------------------------------------------------------------------------------------------
 
 
-def rang_row(note: Note, occurrence: str) -> tuple[Button, ...]:
-    """[Done] [In an hour] [Tomorrow] for a date that rang."""
-    choices: tuple[Choice, ...] = ("done", "hour", "tomorrow")
+def rang_row(note: Note, occurrence: str, now_ms: int) -> tuple[Button, ...]:
+    """[Done] [In an hour] [Tomorrow] for a date that rang; [In 30 min] where the thing itself is within the hour."""
+    choices: tuple[Choice, ...] = ("done", *_delay(note, occurrence, now_ms), "tomorrow")
     return tuple(button(note, occurrence, choice) for choice in choices)
+
+
+def _delay(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
+    """The longest delay, at most an hour, that ends before the thing itself; that is nothing once it has begun."""
+    begins_ms, from_ms = _begins_ms(note, occurrence), _sleeps_from(note, occurrence, now_ms)
+    is_ahead = begins_ms is not None and begins_ms > from_ms
+    return next(
+        ((each,) for each, minutes in MINUTES.items() if not is_ahead or from_ms + minutes * MINUTE_MS < begins_ms), ()
+    )
+
+
+def _begins_ms(note: Note, occurrence: str) -> int | None:
+    """When the thing itself is at a date of a note; None where it has no hour."""
+    if note.due_at_ms is None or not note.due_exact:
+        return None
+    moved = (
+        each.moved_to_ms for each in note.occurrences if each.original_local == occurrence and each.state == "moved"
+    )
+    rings_ms = next(moved, None) or series.at_ms_of(occurrence, note.time_zone)
+    return series.at_next_date(note.model_copy(update={"rings_at_ms": rings_ms})).due_at_ms
 
 
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
@@ -156,12 +178,14 @@ def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
     rang = series.last(note, "rang")
     occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
-    choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, "hour", "tomorrow", "cancel")
+    later = () if note.is_paused else _delay(note, occurrence, now_ms)
+    choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, *later, "tomorrow", "cancel")
     labels: dict[Choice, str] = {"cancel": "end"} if note.repeats else {}
     if not (rang or note.is_paused):
         to_ms = put_off_to(note, occurrence, "tomorrow", now_ms)
         is_tomorrow = days_from(to_ms, now_ms, note.time_zone) == 1
-        labels |= {"hour": "hour_later", "tomorrow": "tomorrow" if is_tomorrow else "day_later"}
+        labels |= {each: f"{each}_later" for each in MINUTES}
+        labels |= {"tomorrow": "tomorrow" if is_tomorrow else "day_later"}
         if note.repeats and series.date_on(note, series.local_of(to_ms, note.time_zone)[:10]):
             choices = tuple(each for each in choices if each != "tomorrow")
     return tuple(
@@ -210,10 +234,14 @@ def cancelling(note: Note) -> Operation:
 
 
 def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
-    """Until when a date sleeps: an hour, or until tomorrow morning; from now on, else from its own time to come."""
+    """Until when a date sleeps: at most an hour, or until tomorrow morning; from now on, else from its own time."""
+    from_ms = _sleeps_from(note, occurrence, now_ms)
+    return tomorrow_ms(from_ms, note.time_zone) if choice == "tomorrow" else from_ms + MINUTES[choice] * MINUTE_MS
+
+
+def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:
     moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == occurrence), None)
-    from_ms = max(now_ms, moved or series.at_ms_of(occurrence, note.time_zone))
-    return tomorrow_ms(from_ms, note.time_zone) if choice == "tomorrow" else from_ms + HOUR_MS
+    return max(now_ms, moved or series.at_ms_of(occurrence, note.time_zone))
 
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:

@@ -17,7 +17,7 @@ from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
-from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of, told, whom
+from bot.reminders.ringing import list_row, messages_for, occurrence_of, operation_for, stamp_of, told, whom
 from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.headings import by_heading
@@ -849,6 +849,40 @@ def test_a_reminder_tells_no_hour_that_its_words_tell(text, in_hours, rings):
     ((message, _),) = messages_for([ring], ring.at_ms)
 
     assert message.text == f"⏰ {text}{rings}"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "offered"),
+    [
+        (61, "In an hour"),
+        (60, "In 30 min"),
+        (31, "In 30 min"),
+        (30, "In 15 min"),
+        (15, "In 5 min"),
+        (5, ""),
+        (0, "In an hour"),
+    ],
+)
+@pytest.mark.parametrize("repeats", ["", "FREQ=WEEKLY"])
+def test_a_ring_is_put_off_until_before_what_it_reminds_of(minutes, offered, repeats):
+    """At one of an appointment at two: the longest delay that is over by then, none where none is."""
+    at_ms = series.at_ms_of("2023-11-14T22:15", "UTC")
+    due = {"due_at_ms": at_ms + minutes * 60_000, "due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of(task("Take the car to its test", rings_from="2023-11-14T22:15", repeats=repeats, **due))
+    ring = due_now(ledger.notes[1], at_ms)
+    ((message, _),) = messages_for([ring], at_ms)
+
+    [row] = message.buttons
+    assert [each.label for each in row] == [each for each in ("Done", offered, "Tomorrow") if each]
+    for each in row[1:-1]:
+        move = operation_for(ring.note, ring.occurrence, each.payload["choice"], at_ms)
+        assert minutes == 0 or at_ms < move.to_ms < due["due_at_ms"]
+    later = [each.label for each in list_row(ledger.notes[1], START_MS)]
+    assert [label for label in later if "later" in label] == [
+        {"In an hour": "An hour later", "In 30 min": "30 min later", "In 15 min": "15 min later"}.get(
+            offered, "5 min later"
+        )
+    ][: bool(offered)]
 
 
 def test_what_was_done_already_is_not_done_once_more():
