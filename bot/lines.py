@@ -52,18 +52,21 @@ def note_line(
     in_story: bool = False,
     brief: bool = False,
     by_reader: bool = False,
+    in_tasks: bool = False,
 ) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
     Times are by the clock of the note, named where the person's, `zone`, shows another hour; `by_reader` by theirs. The
-    heading over the line is not repeated: the day of `under_ms`, the name of a story. A `brief` one, of a list that is
-    read at a glance, has the first sentences of a long text, and the next exception of a series alone.
+    heading over the line is not repeated: the day of `under_ms`, the name of a story, on /tasks whose they are. A
+    `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next exception of a
+    series alone.
     """
     reader, zone = zone, zone if by_reader else note.time_zone
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
-    remarks = _remarks(note, now_ms, zone, under_ms)
+    whose = "" if in_tasks else _owner(note)
+    remarks = [*([whose] if whose else []), *_remarks(note, now_ms, zone, under_ms)]
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not _alike(at_ms, zone, reader):
         remarks.append(clock_name(zone))
@@ -153,7 +156,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [_put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
-    found = [each for each in (_owner(note),) if each]
+    found = list[str]()
     heading, last = set(told), next(iter(told), None)
     due_stands = bool(due) and not _is_one(note)
     if due_stands:
@@ -198,6 +201,10 @@ def _put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) ->
 
 def _owner(note: Note) -> str:
     """The one who has to act, where that is not plain: the person's own matters name nobody."""
+    if is_work(note):
+        return replies.say("lines.from_me")
+    if is_at_rest(note):
+        return ""
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
     if note.owner == EVERYONE:
@@ -308,7 +315,7 @@ def _ringing(times: Sequence[str]) -> str:
 
 
 def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
-    """The last date of a series: for a week that it came and waits for a word, today that it is done, or was not.
+    """The last date of a series: for a week that it came and waits for a word, today that nothing came of it.
 
     A date that was left out beforehand is told once it would have come, of work alone.
     """
@@ -321,8 +328,7 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
         return []
     if date.state == "rang":
         return [_rang(note, at_ms, now_ms, zone, told)] if waits_for_word(note) else []
-    days = days_from(at_ms, now_ms, zone)
-    if abs(days) > 1 or (days < 0 if date.state == "done" else not is_work(note)):
+    if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say(f"lines.{_OUTCOMES[date.state]}", when=when)]

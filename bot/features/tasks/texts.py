@@ -62,12 +62,12 @@ def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     if task.paused_why or note.is_paused:
         return with_remarks(name_of(note), [_paused(task)])
     went_otherwise = [_became(run, now_ms, zone)] if run and run.state != "done" else []
-    return " · ".join([note_line(note, now_ms, zone, brief=True), *went_otherwise])
+    return " · ".join([note_line(note, now_ms, zone, brief=True, in_tasks=True), *went_otherwise])
 
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
     """One task: its dates, the whole of the work, the last runs, and its buttons."""
-    text = [note_line(note, now_ms, zone)]
+    text = [note_line(note, now_ms, zone, in_tasks=True)]
     if (work := bare(note.text)) != name_of(note):
         text.append(work.removeprefix(f"{name_of(note)}{TITLE_END}"))
     if missed := missed_text(task):
