@@ -324,12 +324,17 @@ LEFT JOIN (SELECT language, created_at_ms FROM conversation_turns
 ORDER BY t.created_at_ms DESC;
 
 -- name: group_language
--- What was chosen for a group, and in which languages its members wrote lately, the latest first; nothing forwarded.
-SELECT p.settings_json, t.language FROM (SELECT 1 AS one) o
+-- What was chosen for a group, and in which languages a member (own = 1) and all of them wrote lately, the latest first.
+SELECT p.settings_json, t.language, t.own FROM (SELECT 1 AS one) o
 LEFT JOIN people p ON p.user_id = :group_id
-LEFT JOIN (SELECT language, created_at_ms FROM conversation_turns
-           WHERE conversation_id = :conversation_id AND language IS NOT NULL AND third_party = 0
-           ORDER BY created_at_ms DESC LIMIT 20) t ON o.one = 1
+LEFT JOIN (
+    SELECT * FROM (SELECT language, created_at_ms, 1 AS own FROM conversation_turns
+        WHERE conversation_id = :conversation_id AND user_id = :user_id AND language IS NOT NULL AND third_party = 0
+        ORDER BY created_at_ms DESC LIMIT 10) mine
+    UNION ALL
+    SELECT * FROM (SELECT language, created_at_ms, 0 AS own FROM conversation_turns
+        WHERE conversation_id = :conversation_id AND language IS NOT NULL AND third_party = 0
+        ORDER BY created_at_ms DESC LIMIT 20) everybody) t ON o.one = 1
 ORDER BY t.created_at_ms DESC;
 
 -- name: group_speakers

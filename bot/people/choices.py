@@ -99,14 +99,14 @@ class PersonalChoices:
     ) -> str:
         """Return the language in which to speak to somebody; before they wrote anything that of their phone (`pt-BR`).
 
-        In a group in which nobody wrote anything, theirs in private. "en" when nothing is known or can be read. With
-        `as_written` their choice does not count.
+        In a group in which they wrote nothing theirs in private, else its members'. "en" when nothing is known or can
+        be read. With `as_written` their choice does not count.
         """
-        known = await self.known_language(conversation_id, user_id, as_written=as_written)
+        known, members = await self._known(conversation_id, user_id, as_written=as_written)
         if known is None and user_id is not None and group_of(conversation_id) is not None:
             scheme, bot_id, *_ = conversation_id.split(":")
             known = await self.known_language(f"{scheme}:{bot_id}:{user_id}:0", user_id, as_written=as_written)
-        return known or (phone or "en").partition("-")[0].lower()
+        return known or members or (phone or "en").partition("-")[0].lower()
 
     async def known_language(
         self, conversation_id: str, user_id: int | None, *, as_written: bool = False
@@ -114,16 +114,24 @@ class PersonalChoices:
         """Return the language that somebody chose, else the one that they write in here; None for neither.
 
         They write in the language of most of their last messages, of several the latest: one drafted letter changes
-        nothing. In a group all members' messages count, and no choice of one member.
+        nothing. In a group its own choice counts, and that of no member.
         """
+        return (await self._known(conversation_id, user_id, as_written=as_written))[0]
+
+    async def _known(
+        self, conversation_id: str, user_id: int | None, *, as_written: bool
+    ) -> tuple[str | None, str | None]:
+        """The language that was chosen or that somebody writes in, and the one of a group's members."""
         try:
             read = _language_read(conversation_id, user_id)
             rows = await self._db.read(read.name, **read.params)
         except StorageUnavailable:
-            return None
+            return None, None
         settings_json = rows[0]["settings_json"] if rows and not as_written else None
         chosen = choices_in(settings_json).get(LANGUAGE) if settings_json else None
-        return str(chosen) if chosen else mostly([row["language"] for row in rows if row["language"]])
+        wrote = [(row["language"], row.get("own", 1)) for row in rows if row["language"]]
+        own, members = ([language for language, is_own in wrote if bool(is_own) is mine] for mine in (True, False))
+        return str(chosen) if chosen else mostly(own), mostly(members)
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""
@@ -176,11 +184,12 @@ class PersonalChoices:
 
 
 def _language_read(conversation_id: str, user_id: int | None) -> Statement:
-    """The query for the language of a person in a chat, or of a whole group."""
+    """The query for the language of a person in a chat, or in a group."""
     group = group_of(conversation_id)
     if group is None:
         return Statement("person_language", {"conversation_id": conversation_id, "user_id": user_id})
-    return Statement("group_language", {"conversation_id": conversation_id, "group_id": group})
+    whose = {"user_id": user_id, "group_id": group}
+    return Statement("group_language", {"conversation_id": conversation_id, **whose})
 
 
 def group_of(conversation_id: str) -> int | None:

@@ -260,8 +260,8 @@ async def test_a_command_that_says_what_is_read_is_not_followed_by_it(api, model
     assert told(api, group) == []
 
 
-async def test_a_group_in_which_nobody_wrote_is_spoken_to_in_the_language_of_who_asks(api, model, bot, group):
-    """What Ana chose in private stands for it until somebody writes there; then what is written does."""
+async def test_who_wrote_nothing_in_a_group_is_spoken_to_as_in_private(api, model, bot, group):
+    """What Ana chose there stands for her, also when Rui writes French in the group."""
     await reply(api, "/settings", ANA, user=ANA)
     await tap(api, "Language", "In which", chat_id=ANA, user=ANA)
     await tap(api, "Deutsch", "Deutsch", chat_id=ANA, user=ANA)
@@ -271,6 +271,37 @@ async def test_a_group_in_which_nobody_wrote_is_spoken_to_in_the_language_of_who
         assert bot_texts(api, group)[-1] in (replies.say("group_reads"), replies.say("group_reads_all"))
     await says(api, group, "Bonjour, on se retrouve demain soir chez moi pour le repas ?", RUI)
     again = await reply(api, "/start@continuity_bot", group, user=ANA)
+    his = await reply(api, "/start@continuity_bot", group, user=RUI)
 
     assert hello.text.startswith("Hallo, ")
-    assert again.text.startswith("Bonjour")
+    assert again.text.startswith("Hallo, ")
+    assert his.text.startswith("Bonjour")
+
+
+async def test_buttons_and_lists_in_a_group_are_in_the_language_of_who_wrote(api, model, bot, group):
+    """Ana writes German, Rui English: each finds [Undo], the lists and a reminder in their own, whoever wrote last."""
+    german, english = "Ich muss noch die Einkäufe für das Fest besorgen", "We all have to be at the station in time"
+    fields = {"owner": "everyone", "due": "2027-03-01T17:00"}
+    calls = {
+        german: [ToolCall("note", {"text": "Die Einkäufe sind fertig", "kind": "task", **fields}, "c1")],
+        english: [ToolCall("note", {"text": "Be at the station", "kind": "task", **fields}, "c2")],
+    }
+
+    def reply_to(messages):
+        if messages[-1]["role"] == "tool":
+            return "OK."
+        said = str(messages[-1]["content"])
+        return next((list(made) for words, made in calls.items() if words in said), "OK.")
+
+    model.reply = reply_to
+    for _ in range(2):
+        await says(api, group, "Wir treffen uns heute Abend bei mir zu Hause", ANA)
+        await says(api, group, "Let us meet at my place tonight instead", RUI)
+    for said, user in ((german, ANA), (english, RUI)):
+        await says(api, group, said, user)
+        await bot.settled()
+
+    assert [line.buttons for line in bot_lines(api, group)[-2:]] == [(("Rückgängig",),), (("Undo",),)]
+    assert "Die Einkäufe sind fertig (alle, " in (await reply(api, "/loops@continuity_bot", group, user=ANA)).text
+    assert "Die Einkäufe sind fertig (everybody, " in (await reply(api, "/loops@continuity_bot", group, user=RUI)).text
+    assert "Noch offen" in (await reply(api, "/loops@continuity_bot", group, user=ANA)).text
