@@ -39,10 +39,16 @@ class Stage:
             "forward": lambda user, chat, text: api.people.says(user, text, chat_id=chat, forwarded_from="Somebody"),
             "skip": lambda *said: clock.move(_ms(said[2])),
             "kill": lambda *_: bot.kill(),
-            "group": lambda *said: api.people.opens_group(said[2], owner=said[0]),
+            "group": self._group,
             "name": lambda *said: api.world.user(said[0], first_name=said[2]),
             "look": unobserved,
         }
+
+    def _group(self, user: int, _chat: int, title: str) -> int:
+        """Open a group and add the bot to it; return its number."""
+        chat = self._api.people.opens_group(title, owner=user)
+        self._api.people.adds_bot(user, chat)
+        return chat
 
     def _edit(self, user: int, chat: int, text: str) -> None:
         """Edit a message: `123 the new text`."""
@@ -66,6 +72,7 @@ class Stage:
         except (LookupError, ValueError, TypeError, OSError) as exc:
             return web.json_response({"error": str(exc)}, status=400)
         made = result if asked["verb"] == "group" else None
+        chat = made or chat
         await self._quiet(int(chat), float(asked.get("wait", 90)), begins=asked["verb"] in {"say", "tap", "file"})
         shown = self._news(int(chat))
         with (self._folder / "screen.log").open("a") as log:

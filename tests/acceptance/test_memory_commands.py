@@ -224,11 +224,8 @@ async def test_a_group_hears_what_is_read_as_soon_as_the_bot_is_added(api, model
     """In the language of who adds it, once, before anything is missed; /help there says it too."""
     bot = await bot_here()
     group = api.people.opens_group("Freunde")
-    who = {"id": PERSON, "is_bot": False, "first_name": "Jonas", "language_code": "de"}
-    me = {"id": bot.app.services.me.bot_id, "is_bot": True, "first_name": "Bot"}
-    chat = {"id": group, "type": "supergroup", "title": "Freunde"}
-    member = {"old_chat_member": {"user": me, "status": "left"}, "new_chat_member": {"user": me, "status": "member"}}
-    api.people.injects({"my_chat_member": {"chat": chat, "from": who, "date": 0, **member}})
+    api.world.user(PERSON, language_code="de")
+    api.people.adds_bot(PERSON, group)
     await shows(api, GERMAN_WORD, group)
     await reply(api, "@continuity_bot hallo, wer bringt denn heute den Grill mit?", group)
     await bot.settled()

@@ -161,6 +161,11 @@ class SimulatedPeople:
         self.world.changed()
         return chat.chat_id
 
+    def adds_bot(self, user_id: int, chat_id: int) -> int:
+        """Add the bot to a group, which tells it so; return the id of the update."""
+        chat = self._place(user_id, chat_id)
+        return self._membership(user_id, chat, {"status": "left", "user": self.world.bot}, self.world.as_member(chat))
+
     def makes_bot_admin(self, user_id: int, chat_id: int, *, is_admin: bool = True) -> int:
         """Make the bot an admin of a group, or an ordinary member again; return the id of the update."""
         chat = self._place(user_id, chat_id)
