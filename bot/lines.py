@@ -21,24 +21,20 @@ from bot.dates import (
     when_text,
 )
 from bot.rhythms import at_a_glance, next_text, rests
+from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.lines import CLAUSE_END, TITLE_CHARS, ring_times, title_of
+from memory.ledger.lines import TITLE_CHARS, ring_times, title_of
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
 WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
-TITLE_END = ": "
-"""Between the title of work and the work."""
-TITLE_WORDS = 4
-"""What stands before a colon in more words begins a list: `Tell Ana what is on today: visits, deadlines …`."""
 LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
 _SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
-_OUTCOMES = {"done": "ticked", "passed": "passed", "skipped": "skipped", "left_out": "skipped"}
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -115,7 +111,7 @@ def name_of(note: Note) -> str:
 
     Work without a title is named by its first sentence. Work that comes no more keeps its title.
     """
-    title = _title_in(note.text) if note.owner == ASSISTANT and note.kind == "task" else ""
+    title = title_in(note.text) if note.owner == ASSISTANT and note.kind == "task" else ""
     if not is_work(note) and not (title and len(note.text) - len(title) > TITLE_CHARS):
         return bare(note.text)
     return title_of(bare(note.text))
@@ -127,24 +123,6 @@ def _beginning(text: str) -> str:
         return text
     ends = [end.end() for end in _SENTENCE.finditer(text[:LINE_CHARS])]
     return f"{text[: ends[-1]].rstrip()} {ELLIPSIS}" if ends else shorten(text, LINE_CHARS)
-
-
-def entitled(title: str, work: str) -> str:
-    """The text of a note that is work: `Bread history: Tell me one …`; work that begins with its title is as it was."""
-    named = shorten(CLAUSE_END.sub(" ", title), TITLE_CHARS)
-    is_there = work.casefold().startswith(f"{named}{TITLE_END}".casefold())
-    return work if not named or is_there else f"{named}{TITLE_END}{work}"
-
-
-def reworded(note: Note, text: str) -> str:
-    """Another text for a note; work keeps its title where the new text brings none, which is a few words."""
-    brings_one = 0 < len(_title_in(text).split()) <= TITLE_WORDS
-    return text if not is_work(note) or brings_one else entitled(_title_in(note.text), text)
-
-
-def _title_in(text: str) -> str:
-    end = CLAUSE_END.search(text)
-    return text[: end.start()].strip() if end and end[0] == TITLE_END and end.start() <= TITLE_CHARS else ""
 
 
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
@@ -331,7 +309,7 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
-    return [replies.say(f"lines.{_OUTCOMES[date.state]}", when=when)]
+    return [replies.say("lines.passed" if date.state == "passed" else "lines.skipped", when=when)]
 
 
 def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:

@@ -192,3 +192,12 @@ def specifics(sentence: str) -> int:
     3
     """
     return len(_NUMBER.findall(sentence)[:4]) + 2 * len(_NAME.findall(sentence)[:4])
+
+
+def on_one_line(text: str, most: int) -> str:
+    """A text on one line, cut at the end of a word where it is too long."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    head = line[: most - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head[most // 2 :] else head).rstrip(" ,;:-") + "…"

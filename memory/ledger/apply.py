@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.rules import is_by_days, what_is_wrong
-from memory.ledger.texts import folded, most_chars, one_line
 from memory.ledger.types import (
+    ASSISTANT,
     LASTING,
+    TEXT_MAX_CHARS,
+    WORK_MAX_CHARS,
     Actor,
     Add,
     Applied,
@@ -29,6 +31,7 @@ from memory.ledger.types import (
     Ring,
 )
 from memory.ledger.undo import dates_after, written
+from memory.text import on_one_line
 
 CHANGEABLE: Final = frozenset({
     "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
@@ -67,11 +70,22 @@ def apply_all(ledger: Ledger, operations: Sequence[Operation], by: Actor) -> tup
     return ledger, outcomes
 
 
+def folded(text: str) -> str:
+    """A text without case, spacing and final stop: by it two notes are seen to say the same."""
+    return " ".join(text.casefold().split()).rstrip(" .!。")
+
+
+def most_chars(kind: str, fields: Mapping[str, Any]) -> int:
+    """The length of text that a note with these fields may have: work by the clock may be told at length."""
+    is_work = kind == "task" and fields.get("owner") == ASSISTANT and fields.get("rings_from")
+    return WORK_MAX_CHARS if is_work else TEXT_MAX_CHARS
+
+
 def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     known = ledger.by_id(operation.note_id) or same_as(ledger, operation)
     if known is not None:
         return Refusal("known", known.number)
-    text = one_line(operation.text, most_chars(operation.kind, operation.fields))
+    text = on_one_line(operation.text, most_chars(operation.kind, operation.fields))
     if not text:
         return Refusal("empty")
     if unknown := set(operation.fields) - CHANGEABLE - {"session_id", "user_id", "persona"}:
@@ -137,7 +151,7 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "text" in fields:
         after = {"kind": note.kind, "owner": note.owner, "rings_from": note.rings_from} | fields
-        fields["text"] = one_line(fields["text"], most_chars(after["kind"], after))
+        fields["text"] = on_one_line(fields["text"], most_chars(after["kind"], after))
         if not fields["text"]:
             return Refusal("empty", note.number)
     if "turn_ids" in fields:

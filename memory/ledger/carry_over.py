@@ -13,10 +13,10 @@ from typing import Any, Final
 import orjson
 
 from memory.ledger import series
-from memory.ledger.apply import apply
-from memory.ledger.texts import folded, one_line
+from memory.ledger.apply import apply, folded
 from memory.ledger.types import SUBJECT_MAX_CHARS, Actor, Add, Applied, End, Ending, Hand, Kind, Ledger, NoteChange
 from memory.ports import Row
+from memory.text import on_one_line
 from memory.zones import zone_of
 
 TOLD: Final = 0.9
@@ -222,7 +222,7 @@ def _of_note(ref: str, kind: Kind, note: Mapping[str, Any], session_id: str) -> 
     fields = {
         "turn_ids": tuple(note["turn_ids"]),
         "session_id": session_id,
-        "subject": one_line(note.get("subject", ""), SUBJECT_MAX_CHARS),
+        "subject": on_one_line(note.get("subject", ""), SUBJECT_MAX_CHARS),
         "owner": owner if kind in {"task", "promise", "question"} else "",
         "due_at_ms": note.get("due_at_ms"),
         "due_exact": bool(note.get("due_exact")),

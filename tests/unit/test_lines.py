@@ -9,8 +9,9 @@ import pytest
 
 from bot import replies
 from bot.features.lists import day_of
-from bot.lines import entitled, note_line, reworded
+from bot.lines import note_line
 from bot.reminders.ringing import list_row, told
+from bot.titles import entitled, reworded
 from memory.ledger import series
 from memory.ledger.lines import in_brief, model_line
 from memory.ledger.rules import in_words

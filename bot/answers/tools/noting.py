@@ -7,9 +7,9 @@ from typing import Any, Final, get_args
 
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.times import NONE
-from bot.lines import reworded
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
+from bot.titles import reworded
 from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 

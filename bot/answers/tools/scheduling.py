@@ -12,9 +12,10 @@ from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.ringing import Wish, ring_time
 from bot.dates import clock_text, every_text, when_text
 from bot.delivery.outbox import Button
-from bot.lines import clock_name, entitled, name_of
+from bot.lines import clock_name, name_of
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
+from bot.titles import entitled
 from bot.tools.call import written
 from bot.tools.presence import can_be_asked
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult

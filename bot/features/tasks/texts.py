@@ -10,9 +10,10 @@ from bot.answers.tools.scheduling import TRY_TASK, missed_text
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing
-from bot.lines import TITLE_END, bare, name_of, note_line, with_remarks
+from bot.lines import bare, name_of, note_line, with_remarks
 from bot.tasks.starts import let_go
 from bot.tasks.task import FAILED, Task, TaskRun
+from bot.titles import TITLE_END
 from memory.ledger import lines, series
 from memory.ledger.types import End, Ledger, Note, Operation
 from memory.ledger.views import standing
