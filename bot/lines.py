@@ -34,7 +34,9 @@ WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
-_SENTENCE = re.compile(r"[.!?;]\s|[\u3002\uff01\uff1f]")
+LEAST_CHARS = LINE_CHARS // 2
+"""A text whose sentence ends earlier is cut within the next one: what a person wants to keep often stands there."""
+_SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -118,10 +120,10 @@ def name_of(note: Note) -> str:
 
 
 def _beginning(text: str) -> str:
-    """As much of a text as has room in a list, to the end of a sentence where there is one."""
+    """As much of a text as has room in a list, to the end of a sentence where that is most of it."""
     if len(text) <= LINE_CHARS:
         return text
-    ends = [end.end() for end in _SENTENCE.finditer(text[:LINE_CHARS])]
+    ends = [end.end() for end in _SENTENCE.finditer(text[:LINE_CHARS]) if end.end() >= LEAST_CHARS]
     return f"{text[: ends[-1]].rstrip()} {ELLIPSIS}" if ends else shorten(text, LINE_CHARS)
 
 

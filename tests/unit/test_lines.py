@@ -155,6 +155,22 @@ def test_of_a_series_the_next_exception_alone_is_told(language):
     assert instead.replace(f", {moved}", "", 1) == without
 
 
+@pytest.mark.parametrize("mark", [";", ".", ":"])
+def test_a_line_of_a_list_is_not_cut_behind_its_first_clause(mark):
+    """What somebody wants to keep stands behind it; up to 200 characters are told whole."""
+    first = (
+        f"Deine Rede für Elifs Hochzeit schreiben{mark} hinein sollen Elif, die mit 9 deinen ersten Kuchen vor Mama als"
+    )
+    rest = "ihren ausgab, die Panne in Izmir und der Text von Elifs Freundin"
+    whole = f"{first} {rest}"
+    long = f"{whole} über das Pausenbrot, das drei Euro gekostet hat"
+
+    assert note_line(a_note(whole), START_MS, "UTC", brief=True) == whole
+    cut = note_line(a_note(long), START_MS, "UTC", brief=True)
+    assert cut.startswith(first)
+    assert 150 < len(cut) <= 200
+
+
 def test_a_line_of_a_list_holds_the_beginning_of_a_long_text():
     """To the end of a sentence, or at a word; opened, the line shows all."""
     first = "Which oven? You lean towards the Bongard: three decks, 14,800 net, delivered at the end of January."
