@@ -192,6 +192,15 @@ SELECT part_id, message_id, state FROM outbox WHERE turn_id = :turn_id AND part_
 SELECT message_id FROM outbox
 WHERE turn_id = :turn_id AND part_no = 0 AND kind = 'notice' ORDER BY position LIMIT 1;
 
+-- name: turn_taken_for_tap
+-- Whether a turn's message answered a preview: what was carried was said with its id.
+SELECT 1 AS one FROM outbox WHERE turn_id = :turn_id AND kind = :kind LIMIT 1;
+
+-- name: message_of_button
+-- Where a button stands on the screen; NULL while that was not sent.
+SELECT COALESCE(message_id, edits_message_id) AS message_id FROM outbox
+WHERE conversation_id = :conversation_id AND markup_json LIKE '%' || :button_id || '%' ORDER BY position DESC LIMIT 1;
+
 -- name: outbox_last_position
 -- The counter goes on from here.
 SELECT COALESCE(MAX(position), 0) AS position FROM outbox;
@@ -219,6 +228,12 @@ FROM buttons JOIN outbox ON outbox.conversation_id = buttons.conversation_id
     AND outbox.markup_json LIKE '%' || buttons.button_id || '%'
 WHERE buttons.conversation_id = :conversation_id AND buttons.action = 'answer_again' AND buttons.used_at_ms IS NULL
     AND outbox.message_id IS NOT NULL;
+
+-- name: previews_shown
+-- Those of the last hours, the newest first; by their expiry, which has an index.
+SELECT button_id, conversation_id, user_id, group_id, payload_json, used_at_ms, created_at_ms FROM buttons
+WHERE expires_at_ms > :after_ms AND conversation_id = :conversation_id AND action = 'carry_on'
+ORDER BY created_at_ms DESC, button_id DESC LIMIT 20;
 
 -- name: button_means
 -- The same button, the newest text; one that was used meanwhile stays as it was.

@@ -28,7 +28,7 @@ from bot.turns.services import Services
 from bot.turns.steps.answers import Answers
 from bot.turns.steps.attachments import FileTurn, Material, has_files, material, unreachable
 from bot.turns.steps.commit import HEAD_START_S, Commit, seen
-from bot.turns.steps.gate import TurnGate
+from bot.turns.steps.gate import TurnGate, is_settled
 from bot.turns.steps.notices import set_without_model
 from bot.turns.steps.question import begin, bounded_for, read_together
 from bot.turns.steps.took import Took, of_model
@@ -86,7 +86,7 @@ class Turns:
             await self._answer(TurnWork(batch, turn_id, whole, effects, claimed=claimed))
             return
         state = await self._session(batch)
-        unchanged = state if state.turn_count else None  # the gate asks at the beginning of a session alone
+        unchanged = state if is_settled(batch, state) else None
         if claimed and unchanged is None:
             await claimed
         if together := await self.gate.enter(batch, turn_id, state):

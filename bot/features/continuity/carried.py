@@ -15,7 +15,7 @@ from bot.features.continuity.scope import is_carried
 from bot.intake.updates import Envelope
 from bot.lines import name_of
 from bot.turns.services import Services
-from memory.continuity.types import BootstrapOwner
+from memory.continuity.types import BootstrapOwner, Preference
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import session_lines
 from memory.ports import Row, Statement
@@ -48,6 +48,8 @@ class CarriedMatters:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._carries: OrderedDict[tuple[str, int], bool] = OrderedDict()
+        self._typed: OrderedDict[str, None] = OrderedDict()
+        """The latest turns whose message was taken for a tap."""
 
     async def owner(self, conversation_id: str, user_id: int) -> BootstrapOwner:
         """Return whose context it is: this person here, with the persona that they chose."""
@@ -58,10 +60,11 @@ class CarriedMatters:
         """Return the small line under the first answer of a session that context was carried into.
 
         It names the matter that goes on, with [Start fresh]; the first time also [Ask me first], later only after days
-        of silence. Never raises but for the disk's refusal.
+        of silence, and under a message that was taken for a tap. Never raises but for the disk's refusal.
         """
         nothing, state = SaidBehind(), ask.state
-        if state.turn_count or state.isolated or first.user_id is None:
+        is_typed = ask.turn_id in self._typed
+        if (state.turn_count and not is_typed) or state.isolated or first.user_id is None:
             return nothing
         over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
         said = await self._carried_behind(first, ask)
@@ -76,23 +79,28 @@ class CarriedMatters:
             owner = await self.owner(first.conversation_id, first.user_id or 0)
             preference = await self._services.memory.bootstrap.preference(owner)
             row = await self._services.memory.store.session(state.session_id)
-            is_scene = owner.persona.role == "roleplay"  # nobody steps out of one to be told that it goes on
-            is_quiet = is_scene or preference.skip_preview or preference.mode != "use"
-            if is_quiet or row is None or row.origin != "gap":
-                return nothing
-            if preference.is_chosen and not await self._was_long_away(row):
+            is_typed = ask.turn_id in self._typed
+            if row is None or not (is_typed or await self._is_named(owner, preference, row)):
                 return nothing
             name = await self._carried(owner, ask)
             if not name:
                 return nothing
-            message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=not preference.is_chosen)
-            kept = [] if preference.is_chosen else [self._services.memory.bootstrap.preferring(owner, preference)]
+            is_first = not (is_typed or preference.is_chosen)
+            message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=is_first)
+            kept = [self._services.memory.bootstrap.preferring(owner, preference)] if is_first else []
             return SaidBehind((message,), tuple(kept))
         except StorageUnavailable:
             raise
         except Exception:
             log.exception("what was carried forward is not named", session_id=state.session_id)
             return nothing
+
+    async def _is_named(self, owner: BootstrapOwner, preference: Preference, row: SessionRow) -> bool:
+        """Whether what is carried after a pause is named: nobody steps out of a scene to be told that it goes on."""
+        is_quiet = owner.persona.role == "roleplay" or preference.skip_preview or preference.mode != "use"
+        if is_quiet or row.origin != "gap":
+            return False
+        return not preference.is_chosen or await self._was_long_away(row)
 
     async def _was_long_away(self, row: SessionRow) -> bool:
         before = await self._before(row.session_id, row.conversation_id)
@@ -121,7 +129,8 @@ class CarriedMatters:
         lines = await session_lines(memory.db, ask.ledger)
         rows = await memory.store.sessions(owner.conversation_id, limit=2)  # this one, and the one before
         keys = [*(item.session_id or "" for item in ask.packet.retrieved), *(row.session_id for row in rows)]
-        if title := next((lines[key].title for key in keys if key in lines and lines[key].title), ""):
+        others = [key for key in keys if key in lines and key != ask.state.session_id]
+        if title := next((lines[key].title for key in others if lines[key].title), ""):
             return title
         shown = await memory.bootstrap.preview(owner, asked_for=True)
         notes = (ask.ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
@@ -150,6 +159,12 @@ class CarriedMatters:
             while len(self._carries) > DECISIONS_KEPT:
                 self._carries.popitem(last=False)
         return self._carries[key]
+
+    def typed_in(self, turn_id: str) -> None:
+        """Name under this turn's answer what is carried: its message was taken for a tap."""
+        self._typed[turn_id] = None
+        while len(self._typed) > DECISIONS_KEPT:
+            self._typed.popitem(last=False)
 
     def decided(self, session_id: str) -> None:
         """Ask again whether notes are carried into this session: somebody chose."""

@@ -10,9 +10,9 @@ import structlog
 from bot import replies
 from bot.answers.answer_buttons import JOIN_AGAIN
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.continuity.carried import isolated, joined
+from bot.features.continuity.carried import isolated
 from bot.features.continuity.gate import ContinuityGate
-from bot.features.continuity.preview import asked_message, offer_message, shown_message
+from bot.features.continuity.preview import asked_message, offer_message
 from bot.features.sessions import Sessions
 from bot.features.undo import withdraw
 from bot.intake.updates import Envelope
@@ -23,8 +23,7 @@ from bot.turns.steps.work import AskedAgain
 from bot.turns.turn import Turns
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Preference
-from memory.errors import Conflict, StorageUnavailable
-from memory.keeper.backlog import read_anew
+from memory.errors import Conflict
 from memory.ports import Statement
 from memory.types import BY_TAP, PRIVATE, SessionState
 
@@ -75,13 +74,18 @@ class Continuity:
         waits = bool(await self._gate.held(envelope))
         told = await self._told(envelope, shown)
         said = [OutgoingMessage(over)] if over else []
-        offered = asked_message(shown, told, sessions, (), waits=waits)
+        current = await self._services.memory.recorder.current(envelope.conversation_id)
+        session_id = current.session_id if current else ""
+        offered = asked_message(shown, told, sessions, (), session_id=session_id, waits=waits)
         await self._services.committer.done([envelope], [*said, offered])
 
     async def fresh(self, envelope: Envelope) -> None:
         """Open a session with nothing carried over, or a `private` one; a message that waits is answered in it."""
         private = envelope.arguments.strip().casefold() in {PRIVATE, *map(str.casefold, replies.every("private_word"))}
-        await self._letting_go(envelope, lambda effects: self._sessions.fresh(envelope, *effects, private=private))
+        closes = await self._gate.typed.withdrawn(envelope.conversation_id)
+        await self._letting_go(
+            envelope, lambda effects: self._sessions.fresh(envelope, *effects, *closes, private=private)
+        )
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 
@@ -101,22 +105,11 @@ class Continuity:
         if self._is_over(tap, held) or envelope.user_id is None:
             await self._over(tap)
             return
-        state = await self._untouched(envelope)
-        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
+        state = await self._ready(envelope)
         dropped = tap.payload["dropped"]
-        shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
-        message = (
-            shown_message(await self._gate.lines(owner, shown), envelope.message_id)
-            if shown.arcs
-            else _plain(replies.say("nothing_left"), envelope)
-        )
+        shown = await self._gate.carry_on.shown(envelope, envelope.message_id, dropped)
         also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
-        choose = partial(services.memory.bootstrap.choose, remember=always, skip_preview=always, dropped=dropped)
-        await services.committer.say(
-            Target.of(envelope),
-            [message],
-            lambda *rows: choose(owner, state.session_id, "use", also=[*also, *rows]),
-        )
+        await self._gate.carry_on.into(state.session_id, envelope, also, shown, dropped=dropped, always=always)
         self._gate.release(held)
 
     async def _start_fresh(self, tap: Tap) -> None:
@@ -190,7 +183,7 @@ class Continuity:
         current = await services.memory.recorder.current(envelope.conversation_id)
         if envelope.user_id is None or (current and await self._gate.carries(envelope, current)):
             return
-        state, held = await self._untouched(envelope), await self._gate.held(envelope)
+        state, held = await self._ready(envelope), await self._gate.held(envelope)
         owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
         await services.memory.bootstrap.choose(owner, state.session_id, "use", also=self._gate.going_on(held))
         self._gate.release(held)
@@ -223,12 +216,13 @@ class Continuity:
             return False
         owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
         shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
-        told, place = await self._gate.lines(owner, shown), envelope.message_id
+        told, place = await self._gate.carry_on.lines(owner, shown), envelope.message_id
         if "turn_id" in tap.payload:
             message = offer_message(shown, told, tap.payload["turn_id"], dropped, place, editing=editing)
         else:
             sessions = await self._sessions.choices(envelope)
-            message = asked_message(shown, told, sessions, dropped, place, waits=bool(held), editing=editing)
+            options = {"session_id": tap.payload.get("session_id", ""), "waits": bool(held), "editing": editing}
+            message = asked_message(shown, told, sessions, dropped, place, **options)
             message = message if message.text else _plain(replies.say("nothing_left"), envelope)
         await services.committer.done([envelope], [message], tap.use)
         return bool(message.buttons)
@@ -256,44 +250,12 @@ class Continuity:
     async def _told(self, envelope: Envelope, shown: BootstrapPreview) -> list[str]:
         if envelope.user_id is None or not shown.arcs:
             return []
-        return await self._gate.lines(await self._gate.carried.owner(envelope.conversation_id, envelope.user_id), shown)
+        owner = await self._gate.carried.owner(envelope.conversation_id, envelope.user_id)
+        return await self._gate.carry_on.lines(owner, shown)
 
-    async def _untouched(self, envelope: Envelope) -> SessionState:
-        """Return the session that goes on with carried context, else a new one.
-
-        It is the current one when nothing was said in it, or when it was begun fresh: nobody should have to say
-        things again. A crash before the choice is stored leaves it whole, without the bounds of a fresh one.
-        """
-        services = self._services
-        current = await services.memory.recorder.current(envelope.conversation_id)
-        if current is not None and not self._turns.answers.is_answering(envelope.conversation_id):
-            row = await services.memory.store.session(current.session_id)
-            if row is not None and row.user_id == envelope.user_id:
-                if not current.turn_count and not current.isolated:
-                    return current
-                if row.origin == "fresh" and await services.memory.bootstrap.choice(current.session_id) is None:
-                    state = await services.committer.until_stored(
-                        lambda: services.memory.recorder.edit(current.session_id, joined)
-                    )
-                    await self._read_anew(state)
-                    return state
-        return await services.committer.until_stored(
-            lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
-        )
-
-    async def _read_anew(self, state: SessionState) -> None:
-        """Let the keeper read again turns that it read without the earlier notes: they may be about one of them.
-
-        After a crash its turns stand as they were noted.
-        """
-        keeper = self._services.memory.keeper
-        if not keeper.is_on:
-            return
-        try:
-            async with keeper.alone(state.conversation_id):
-                await read_anew(self._services.db, state)
-        except (Conflict, StorageUnavailable) as exc:
-            log.warning("a conversation that was begun fresh is not read again", error=str(exc))
+    async def _ready(self, envelope: Envelope) -> SessionState:
+        is_answering = self._turns.answers.is_answering(envelope.conversation_id)
+        return await self._gate.carry_on.ready(envelope, is_answering=is_answering)
 
     def _is_over(self, tap: Tap, held: list[Envelope]) -> bool:
         """Return True for a preview whose message does not wait any more, or when somebody else's waits."""

@@ -21,12 +21,15 @@ from bot import replies
 from bot.answers.responder import Ask
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.carried import CarriedMatters, SaidBehind, isolated
-from bot.features.continuity.preview import offer_message, preview_lines, shown_message
+from bot.features.continuity.carry_on import CarryOn
+from bot.features.continuity.preview import offer_message
+from bot.features.continuity.typed import TypedUnderPreview
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Postponed
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of
+from bot.turns.steps.gate import is_settled
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
@@ -49,6 +52,8 @@ class ContinuityGate:
         self._resubmit = resubmit
         self._timers: dict[str, asyncio.Task[None]] = {}
         self.carried = CarriedMatters(services)
+        self.carry_on = CarryOn(services, self.carried)
+        self.typed = TypedUnderPreview(services, self.carry_on)
 
     # --- before a turn ----------------------------------------------------------------------------------------------
 
@@ -59,15 +64,19 @@ class ContinuityGate:
         own for rules, and when somebody else wrote them.
         Raises `Postponed` then, and StorageUnavailable: nothing was stored, the caller tries again.
         """
-        if state.turn_count:
+        if is_settled(batch, state):
             return batch
         known = {envelope.update_id for envelope in batch}
-        held = [e for e in await self._held(batch[0], WAITS, GOES_ON, turn_id) if e.update_id not in known]
+        waiting = () if state.turn_count else await self._held(batch[0], WAITS, GOES_ON, turn_id)
+        held = [envelope for envelope in waiting if envelope.update_id not in known]
         if held and await self._says_the_word(batch, state):
             return ()
         if held:
             return await self._with(held, batch, turn_id)
-        return () if await self._is_asked(batch, turn_id, state) else batch
+        if await self.typed.takes(batch, turn_id, state):
+            self.carried.typed_in(turn_id)
+            return batch
+        return batch if state.turn_count or not await self._is_asked(batch, turn_id, state) else ()
 
     async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
         """Return the line under the first answer of a session that context was carried into."""
@@ -178,23 +187,14 @@ class ContinuityGate:
         try:
             with replies.speaking(await language_of(services, last)):
                 if choice == "use":
-                    await self._carry_on(last, state.session_id, place, also)
+                    shown = await self.carry_on.shown(last, place)
+                    await self.carry_on.into(state.session_id, last, also, shown)
                 else:
                     await self._start_fresh(last, state.session_id, place, also)
         except Conflict:
             return False
         self.release(held)
         return True
-
-    async def _carry_on(self, last: Envelope, session_id: str, place: int | None, also: Sequence[Statement]) -> None:
-        services, bootstrap = self._services, self._services.memory.bootstrap
-        owner = await self.carried.owner(last.conversation_id, last.user_id or 0)
-        shown = await bootstrap.preview(owner, asked_for=True)
-        await services.committer.say(
-            Target.of(last),
-            [shown_message(await self.lines(owner, shown), place)],
-            lambda *rows: bootstrap.choose(owner, session_id, "use", also=[*also, *rows]),
-        )
 
     async def _start_fresh(self, last: Envelope, session_id: str, place: int | None, also: Sequence[Statement]) -> None:
         services = self._services
@@ -288,18 +288,12 @@ class ContinuityGate:
         parks = [services.inbox.park(envelope, turn_id, WAITS) for envelope in batch]
         await services.committer.say(
             Target.of(batch[-1]),
-            [offer_message(shown, await self.lines(owner, shown), turn_id, ())],
+            [offer_message(shown, await self.carry_on.lines(owner, shown), turn_id, ())],
             lambda *rows: services.memory.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows]),
             turn_id=turn_id,
         )
         self._set_timer(replace(batch[0], turn_id=turn_id), ANSWER_AFTER_S)
         log.info("asked what to carry forward", session_id=session_id, arcs=len(shown.arcs))
-
-    async def lines(self, owner: BootstrapOwner, shown: BootstrapPreview) -> list[str]:
-        """Return the notes that would be carried, a line each as a person reads it."""
-        ledger = await self._services.memory.ledgers.read(owner.conversation_id)
-        zone = (await self._services.people.clock(owner.conversation_id, owner.user_id)).name
-        return preview_lines(shown, ledger, self._services.clock.now_ms(), zone)
 
     async def _until_noted(self, conversation_id: str) -> None:
         """Wait until the session before is noted and read, so that the preview has it; not for long."""

@@ -88,14 +88,16 @@ def asked_message(
     dropped: Sequence[str],
     edits_message_id: int | None = None,
     *,
+    session_id: str = "",
     waits: bool = False,
     editing: bool = False,
 ) -> OutgoingMessage:
     """Return the answer to /continue: the matters to carry forward, then the last sessions, each a button.
 
-    `waits` says that a message of this person waits for the choice.
+    `waits` says that a message of this person waits for the choice. `session_id` is the session that it is shown in,
+    where a message typed instead of a tap is taken for one.
     """
-    payload = {"dropped": list(dropped)}
+    payload = {"dropped": list(dropped), "session_id": session_id}
     carry = Button(replies.say("carry_forward"), "carry_on", payload)
     if editing and shown.arcs:
         buttons = (*drop_rows(shown, payload), (carry, _back(payload)))

@@ -12,6 +12,16 @@ from memory.ports import Statement
 from memory.types import SessionState
 
 
+def is_settled(batch: Sequence[Envelope], state: SessionState) -> bool:
+    """Return whether nothing is to be decided at the gate: the session goes on as it is.
+
+    Not at its beginning; nor in one begun without what was before, where a message may answer the preview of /continue;
+    nor for messages that were begun already, since a crash may have come between that answer and its turn.
+    """
+    was_begun = any(each.attempts or not each.fresh for each in batch)
+    return bool(state.turn_count) and (state.private or not (state.isolated or was_begun))
+
+
 class Behind(Protocol):
     """The line under an answer, and the statements stored with it."""
 
