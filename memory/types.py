@@ -238,6 +238,8 @@ class SessionState(Contract):
     """True in a session started with /fresh: nothing of other sessions reaches the model through any tier."""
     private: bool = False
     """True in a session started with /fresh private: nothing of it is noted, indexed or carried into another one."""
+    after_private: bool = False
+    """True in the session behind a private one: of what was said just before it nothing is kept."""
     status: SessionStatus = "active"
     active_topics: tuple[Topic, ...] = ()
     pending_clarifications: tuple[PendingClarification, ...] = ()

@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.answers.responder import Ask
 from memory.context.fence import fence
+from memory.types import SessionState
 
 MAX_TOKENS: Final = 350
 """With a persona's usual words; tests count them."""
@@ -44,6 +45,12 @@ This conversation is private: nothing of it is noted, reminded of or found later
 search looks through this conversation alone. Never offer to keep something; what should be kept they say again after \
 /fresh or /continue, which end it."""
 
+AFTER_PRIVATE: Final = """\
+What they miss may be of the private conversation just before this one: nothing of that is kept, and neither search \
+nor /continue brings it back. Then say so."""
+AFTER_PRIVATE_TURNS: Final = 10
+"""So many turns behind a private conversation it is still spoken of."""
+
 OFF: Final = "The person switched off: {names}. You can't use that, also not when asked again: /tools turns it on."
 
 CARED: Final = """\
@@ -61,15 +68,21 @@ def preface(persona: str, *, private: bool = False, group: bool = False) -> str:
     return "\n\n".join((persona, PRIVATE if private else NOTES, rules))
 
 
+def is_behind_private(state: SessionState) -> bool:
+    """Whether a private conversation came just before, so lately that the person may speak of it."""
+    return state.after_private and not state.private and state.turn_count < AFTER_PRIVATE_TURNS
+
+
 def own_instructions(ask: Ask) -> str:
     """The text that we wrote, the same for every turn so that prompt caches hit; day and hour stand by the message."""
     care = (CARED,) if ask.cared_for else ()
     off = OFF.format(names=", ".join(ask.switched_off)) if ask.switched_off else ""
     private = ask.state.private
     fresh = (FRESH,) if not private and (ask.state.isolated or ask.scope.session_id) else ()
+    after = (AFTER_PRIVATE,) if is_behind_private(ask.state) else ()
     group = fence(" ".join(ask.group.split()), TITLE)
     own = preface(ask.persona, private=private, group=not ask.private)
-    return "\n\n".join(filter(None, (own, ONE if ask.private else GROUP, group, off, *fresh, *care)))
+    return "\n\n".join(filter(None, (own, ONE if ask.private else GROUP, group, off, *fresh, *after, *care)))
 
 
 def instructions(ask: Ask) -> str:

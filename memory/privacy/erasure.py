@@ -41,7 +41,8 @@ def moved(before: Iterable[LoggedTurn], after: Iterable[LoggedTurn]) -> list[Log
 def blank(old: SessionState) -> SessionState:
     """Return the state from which the remaining turns are folded again."""
     state = state_manager.new_state(old.session_id, old.conversation_id)
-    return state.model_copy(update={"isolated": old.isolated, "private": old.private})
+    decided = ("isolated", "private", "after_private")
+    return state.model_copy(update={name: getattr(old, name) for name in decided})
 
 
 def is_summed_up(state: SessionState, seq: int) -> bool:

@@ -83,6 +83,8 @@ class Recorder:
         async with self._taking.of(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             async with self._taking.of(before):
+                live = self._live.find(before)
+                state = state_manager.behind(state, live.state) if live else state
                 await self._store.db.write(
                     *(pause_session(before, now_ms) if before else []),
                     insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),

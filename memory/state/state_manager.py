@@ -32,6 +32,12 @@ def new_state(session_id: str, conversation_id: str) -> SessionState:
     return SessionState(session_id=session_id, conversation_id=conversation_id)
 
 
+def behind(state: SessionState, before: SessionState) -> SessionState:
+    """The state of a new session behind another one, which counts only when something was said in it."""
+    after_private = before.private if before.turn_count else before.after_private
+    return state.model_copy(update={"after_private": after_private})
+
+
 def read_turn(state: SessionState, user_text: str, assistant_text: str, *, acted: bool = False) -> TurnSigns:
     """The signs of a turn, without understanding a word: the side that asks, and whether something was done."""
     if user_text.startswith("/"):

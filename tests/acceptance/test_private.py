@@ -148,6 +148,53 @@ async def test_a_pause_ends_it_and_that_is_said(api, model, bot_here):
     assert sum(OVER in text for text in bot_texts(api)) == 1
 
 
+BEFORE = "the private conversation just before this one"
+
+
+def told_of_it(model):
+    """Return whether the last prompt tells that a private conversation came just before."""
+    return BEFORE in asked(model)[-1].text
+
+
+@pytest.mark.parametrize("ends", ["/fresh", "/continue", "a pause"])
+async def test_the_model_is_told_that_nothing_brings_it_back(api, model, bot_here, ends):
+    """In the conversation after it alone, while it matters: asked for it, nobody is sent to /continue."""
+    bot = await bot_here()
+    await reply(api, "good morning")
+    assert not told_of_it(model)
+    await reply(api, "/fresh private")
+    await reply(api, SECRET)
+    assert not told_of_it(model)
+    await (bot.passes(hours=7) if ends == "a pause" else reply(api, ends))
+    for number in range(11):
+        api.people.says(PERSON, f"which codeword was it? {number}")
+        await answered(api, PERSON, f"which codeword was it? {number}")
+        assert told_of_it(model) == (number < 10)
+
+    await reply(api, "/fresh")
+    await reply(api, "good evening")
+    assert not told_of_it(model)
+
+
+async def test_a_private_conversation_in_which_nothing_was_said_is_none(api, model, bot_here):
+    """Nothing is to be missed of it; one that is passed through in silence hides none before it."""
+    await bot_here()
+    await reply(api, "/fresh private")
+    await reply(api, "/fresh")
+    await reply(api, "good morning")
+    assert not told_of_it(model)
+
+    await reply(api, "/fresh private")
+    await reply(api, SECRET)
+    await reply(api, "/fresh")
+    await reply(api, "/fresh private")
+    await reply(api, "/fresh")
+    await shows(api, OVER)
+    api.people.says(PERSON, "good evening")
+    await answered(api, PERSON, "good evening")
+    assert told_of_it(model)
+
+
 async def test_the_offline_reader_keeps_nothing_of_it_either(api, bot_here):
     """Without a model an explicit form notes nothing there."""
     bot = await bot_here(CONTINUITY_MODEL="offline")
@@ -181,7 +228,13 @@ async def test_it_is_private_after_a_kill_and_from_a_checkpoint_alone(api, model
     await bot.start()
     api.people.says(PERSON, SECRET)
     await answered(api, PERSON, SECRET)
+    api.people.says(PERSON, "/fresh")
+    await shows(api, OVER)
+    await bot.restart()
+    api.people.says(PERSON, "and now?")
+    await answered(api, PERSON, "and now?")
 
+    assert told_of_it(model)
     assert notes(bot) == []
     [(origin, state)] = rows(
         bot,

@@ -926,6 +926,16 @@ async def test_what_a_fresh_conversation_finds_of_its_own_says_that_the_earlier_
     assert "left out" not in await make_box(ours).search(query)
 
 
+@pytest.mark.parametrize(("turns", "is_told"), [(0, True), (9, True), (10, False)])
+async def test_behind_a_private_conversation_a_search_says_that_nothing_of_it_is_there(turns: int, is_told: bool):  # noqa: FBT001 - a case of the table
+    """What isn't found may have been said there: /continue is not offered for it, in the instructions neither."""
+    state = make_state().model_copy(update={"isolated": True, "after_private": True, "turn_count": turns})
+    said = await make_fresh_box(state=state).search("Orla")
+
+    assert ("Of the private conversation just before, nothing is." in said) == is_told
+    assert ("nothing of that is kept" in own_instructions(make_ask(state=state))) == is_told
+
+
 async def test_a_search_that_only_earlier_talk_answers_has_the_button():
     """No note is about it, but it was said before."""
     box = make_fresh_box(searcher=Found(item("User: the codeword is zebra", session_id="s_other")))

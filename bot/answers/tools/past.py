@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Final, Protocol
 
+from bot.answers.instructions import is_behind_private
 from bot.answers.tools.desk import BRINGS_BACK, NOT_AT_HAND, Desk
 from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
@@ -38,6 +39,7 @@ NOTHING_THEN: Final = "Nothing is due there, and nothing was noted, changed, end
 NOTHING: Final = "Nothing was found beyond what you see."
 NOTHING_HERE: Final = "Nothing in this conversation."
 SHOWN_AFTER: Final = "What was before is there, and shown after /continue."
+PRIVATE_IS_GONE: Final = "Of the private conversation just before, nothing is."
 LEFT_OUT: Final = "Earlier conversations are left out until /continue."
 
 
@@ -149,7 +151,10 @@ def _nothing(desk: Desk, usual: str, *, missed: bool) -> str:
     desk.missed = desk.missed or missed
     if not desk.is_alone:
         return usual
-    return f"{NOTHING_HERE} {f'{NOT_AT_HAND} {BRINGS_BACK}' if missed else SHOWN_AFTER}"
+    if missed:
+        return f"{NOTHING_HERE} {NOT_AT_HAND} {BRINGS_BACK}"
+    gone = f" {PRIVATE_IS_GONE}" if is_behind_private(desk.ask.state) else ""
+    return f"{NOTHING_HERE} {SHOWN_AFTER}{gone}"
 
 
 def _listed(desk: Desk, days: Days) -> str:

@@ -21,7 +21,7 @@ from memory.keeper.session_lines import session_lines
 from memory.ports import Row, Statement
 from memory.storage.store import SessionRow
 from memory.text import shorten
-from memory.types import PRIVATE, SessionState
+from memory.types import SessionState
 
 CARRIED_CHARS = 50
 """The length of a carried matter's name under the first answer."""
@@ -114,11 +114,8 @@ class CarriedMatters:
 
     async def _was_private(self, state: SessionState) -> bool:
         """Whether a pause has just ended a private session; a command that ended one has said so."""
-        row = await self._services.memory.store.session(state.session_id)
-        if row is None or row.origin != "gap":
-            return False
-        before = await self._before(state.session_id, state.conversation_id)
-        return before is not None and before["origin"] == PRIVATE
+        row = await self._services.memory.store.session(state.session_id) if state.after_private else None
+        return row is not None and row.origin == "gap"
 
     async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
         """The title of the session that the message comes back to, else of the one before; else the best open matter.
