@@ -13,6 +13,11 @@ from memory.foreign import has_foreign
 Kind = Literal["text", "edit", "command", "tap", "media", "membership", "reaction", "addition", "task", "unreadable"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
+LOOKS = frozenset({
+    "context", "files", "help", "jobs", "loops", "memory", "privacy", "reminders", "sessions", "status", "summary",
+    "tasks", "usage",
+})  # fmt: skip
+"""Commands that change no more than a tap on [More] does: they show something."""
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "message_reaction", "poll")
 
 
@@ -87,6 +92,11 @@ class Envelope:
     def urgent(self) -> bool:
         """True when the update must not wait behind a running answer."""
         return self.kind == "tap" or (self.kind == "command" and self.command == "stop")
+
+    @property
+    def only_looks(self) -> bool:
+        """True for a command that only shows something: it may be answered beside work that takes long."""
+        return self.kind == "command" and self.command in LOOKS
 
     @property
     def mergeable(self) -> bool:

@@ -30,7 +30,7 @@ from bot.reminders.scheduler import Around
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import actions_of, commands_of
-from bot.turns.lanes import Lanes
+from bot.turns.lanes import LOOKS_AFTER_S, Lanes
 from bot.turns.recovery import Recovery
 from bot.turns.services import Services
 from bot.turns.sharing.leases import Leases
@@ -87,6 +87,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         limit=settings.continuity_max_concurrent_turns,
         merge_window_s=settings.continuity_merge_window_ms / 1000,
         joins_bursts=settings.by_model,
+        looks_after_s=LOOKS_AFTER_S * process.pauses.factor,
         halts=lambda envelope: (
             envelope.kind == "text" and turns.answers.is_answering(envelope.conversation_id) and is_stop(envelope.text)
         ),

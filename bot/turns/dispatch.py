@@ -20,7 +20,7 @@ from bot.tools.mcp.login.pasted import pasted
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.group_word import GroupWord
-from bot.turns.lanes import Do, Postponed
+from bot.turns.lanes import Postponed
 from bot.turns.model_waits import is_given_up
 from bot.turns.parked import try_again
 from bot.turns.services import Services, language_of, reads_ahead
@@ -28,6 +28,7 @@ from bot.turns.steps.correction import head_of
 from bot.turns.steps.edit import Edits
 from bot.turns.steps.reaction import keep_reaction
 from bot.turns.turn import Turns
+from bot.turns.waiting import Do
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.process import faults
 from memory.storage.ahead import apart, let_go

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 import structlog
 
 from bot.intake.local import is_local
-from bot.intake.updates import Envelope, is_cut
+from bot.intake.updates import Envelope
+from bot.turns.waiting import Do, Item, Line, expects_more
 from memory.ports import unobserved
 
 log = structlog.get_logger(__name__)
-
-MAX_MERGED = 500
-"""At most this many messages become one turn; those behind them are the next."""
-
-MAX_MERGED_CHARS = 500 * 4096
-"""The same for their texts: as much as so many messages of Telegram."""
 
 PERSON_SHARE = 4
 """One person may take a quarter of all places, in however many chats and topics they write."""
 LOCAL_SHARE = 2
 """All who come over HTTP together take half of them: they have one token, and people on Telegram must not wait."""
 OVER_HTTP = "over HTTP"
-
-Do = Callable[[Envelope], Awaitable[None]]
-"""The work on an update in its lane, when it is more than its kind says: a confirmed tap."""
+LOOKS_AFTER_S = 10.0
+"""So long a command that only looks waits for the work before it, whose notes it shows then; nobody waits longer."""
 
 
 class Work(Protocol):
@@ -54,100 +47,6 @@ class Postponed(Exception):
         self.wait_s = wait_s
 
 
-def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int:
-    """Return how many envelopes at the head of the line are worked on together (at least 1).
-
-    Texts that piled up become one turn for a model, which answers all of them at once. Rules read a message as one
-    matter: for them (`joins_bursts` False) only the pieces of a long paste and of an album are one. An edit joins the
-    message that it edits. Updates that a dead turn had claimed (the same `turn_id`) stay together,
-    and alone; pictures of its album that came since join them.
-    """
-    line = iter(waiting)
-    head = next(line)
-    if not head.mergeable:
-        return 1
-    message_ids, last_text, last_album = {head.message_id}, head.text, head.album
-    count, chars = 1, len(head.text)
-    for envelope in line:
-        chars += len(envelope.text)
-        if chars > MAX_MERGED_CHARS:
-            break
-        same_album = bool(last_album) and envelope.album == last_album
-        same_turn = envelope.turn_id == head.turn_id or (same_album and envelope.turn_id is None)
-        same_person = envelope.user_id == head.user_id and same_turn
-        if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
-            break
-        if envelope.kind == "edit":
-            if envelope.message_id not in message_ids:
-                break
-        elif not (joins_bursts or head.turn_id or is_cut(last_text) or same_album):
-            break
-        message_ids.add(envelope.message_id)
-        last_text, last_album = envelope.text, envelope.album
-        count += 1
-    return count if head.kind == "text" else 1
-
-
-def expects_more(last: Envelope) -> bool:
-    """Return True for a picture of an album, and for a piece so long that it is hardly the end of a pasted text."""
-    return last.kind == "text" and (bool(last.album) or (last.turn_id is None and is_cut(last.text)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    envelope: Envelope
-    do: Do | None = None
-
-
-class _Line:
-    """Updates that wait in one conversation, each once."""
-
-    def __init__(self, *, joins_bursts: bool = True) -> None:
-        self._joins_bursts = joins_bursts
-        self._items: deque[_Item] = deque()
-        self._update_ids: set[int] = set()
-        self.arrived = asyncio.Event()
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    @property
-    def head(self) -> Envelope:
-        return self._items[0].envelope
-
-    @property
-    def last(self) -> Envelope:
-        return self._items[-1].envelope
-
-    def has(self, update_id: int) -> bool:
-        return update_id in self._update_ids
-
-    def append(self, item: _Item) -> None:
-        if item.envelope.update_id in self._update_ids:
-            return
-        self._update_ids.add(item.envelope.update_id)
-        self._items.append(item)
-        self.arrived.set()
-
-    def put_back(self, items: Sequence[_Item]) -> None:
-        """Put taken items at the head again; one that was sent once more meanwhile is there only once."""
-        mine = {item.envelope.update_id for item in items}
-        self._items = deque([*items, *(item for item in self._items if item.envelope.update_id not in mine)])
-        self._update_ids |= mine
-
-    def batch_length(self) -> int:
-        return next_batch((item.envelope for item in self._items), joins_bursts=self._joins_bursts)
-
-    def take(self) -> list[_Item]:
-        taken = [self._items.popleft() for _ in range(self.batch_length())] if self._items else []
-        self._update_ids -= {item.envelope.update_id for item in taken}
-        return taken
-
-    def clear(self) -> None:
-        self._items.clear()
-        self._update_ids.clear()
-
-
 class Lanes:
     """One line per conversation; an update is in it once, however often it is sent there."""
 
@@ -158,6 +57,7 @@ class Lanes:
         limit: int,
         merge_window_s: float,
         joins_bursts: bool = True,
+        looks_after_s: float = LOOKS_AFTER_S,
         halts: Callable[[Envelope], bool] = lambda _: False,
         on_rest: Callable[[str], None] = unobserved,
     ) -> None:
@@ -169,11 +69,12 @@ class Lanes:
         self._halts = halts
         self._merge_window_s = merge_window_s
         self._joins_bursts = joins_bursts
+        self._looks_after_s = looks_after_s
         self._places = asyncio.Semaphore(limit)
         self._limit_per_person = max(1, limit // PERSON_SHARE)
         self._shares: WeakValueDictionary[int | str | None, asyncio.Semaphore] = WeakValueDictionary()
         self._over_http = asyncio.Semaphore(max(1, limit // LOCAL_SHARE))
-        self._lines: dict[str, _Line] = {}
+        self._lines: dict[str, Line] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
         self._at: dict[int, str] = {}
@@ -212,7 +113,7 @@ class Lanes:
 
     async def until_waiting(self, conversation_id: str) -> None:
         """Return when an update waits in a conversation behind work that is being done there; else never."""
-        line = self._lines.get(conversation_id, _Line())
+        line = self._lines.get(conversation_id, Line())
         while not line:
             line.arrived.clear()
             await line.arrived.wait()
@@ -227,14 +128,14 @@ class Lanes:
         if do is None and self._halts(envelope):
             envelope = replace(envelope, kind="command", command="stop")
         if envelope.urgent and do is None:
-            self._start(self._at_once(_Item(envelope)), f"urgent:{envelope.update_id}")
+            self._start(self._at_once(Item(envelope)), f"urgent:{envelope.update_id}")
             return
         key = envelope.conversation_id
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = _Line(joins_bursts=self._joins_bursts)
+            line = self._lines[key] = Line(joins_bursts=self._joins_bursts)
             self._start(self._run(key, line), f"lane:{key}")
-        line.append(_Item(envelope, do))
+        line.append(Item(envelope, do))
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
@@ -260,22 +161,21 @@ class Lanes:
         await asyncio.gather(*late, return_exceptions=True)
         return not late
 
-    def _start(self, work: Awaitable[None], name: str) -> None:
-        task = asyncio.ensure_future(work)
-        if isinstance(task, asyncio.Task):
-            task.set_name(name)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
-    async def _run(self, key: str, line: _Line) -> None:
+    async def _run(self, key: str, line: Line) -> None:
         try:
-            while line:
+            while line and line.head.only_looks:
                 share, group = self._share_of(line.head), self._group_of(line.head)
                 async with self._turn_of(key), share, group, self._places:
                     await self._wait_for_pieces(line)
-                    later = await self._guarded(taken) if (taken := line.take()) else None
+                    later = await self._with_looks(line, taken) if (taken := line.take()) else None
                 if later is not None:
-                    line.put_back([_Item(envelope, taken[0].do) for envelope in later.batch])
+                    line.put_back([Item(envelope, taken[0].do) for envelope in later.batch])
                     self._postponed.add(key)
                     self._on_rest(key)
                     await asyncio.sleep(later.wait_s)
@@ -285,7 +185,33 @@ class Lanes:
             del self._lines[key]
             self._on_rest(key)
 
-    async def _at_once(self, item: _Item) -> None:
+    async def _with_looks(self, line: Line, taken: Sequence[Item]) -> Postponed | None:
+        """Work on taken items, and beside them on what only looks once they take long; what waits comes behind both."""
+        looks = asyncio.create_task(self._looks_beside(line))
+        try:
+            return await self._guarded(taken)
+        finally:
+            looks.cancel()
+            await asyncio.wait({looks})
+
+    async def _looks_beside(self, line: Line) -> None:
+        """Work on the looks at the head of a line, one after another; one behind anything else waits with that.
+
+        Cancelled, it ends with the look that is under way.
+        """
+        await asyncio.sleep(self._looks_after_s)
+        while True:
+            while line and line.head.only_looks:
+                look = self._start(self._at_once(line.take()[0]), "look")
+                try:
+                    await asyncio.wait({look})
+                except asyncio.CancelledError:
+                    await asyncio.wait({look})
+                    raise
+            line.arrived.clear()
+            await line.arrived.wait()
+
+    async def _at_once(self, item: Item) -> None:
         """Work on an item beside the line; several taps on one message in their order: the first counts."""
         envelope = item.envelope
         self._at[envelope.update_id] = envelope.conversation_id
@@ -312,7 +238,7 @@ class Lanes:
     def _group_of(self, envelope: Envelope) -> AbstractAsyncContextManager[None]:
         return self._over_http if is_local(envelope.chat_id) else nullcontext()
 
-    async def _wait_for_pieces(self, line: _Line) -> None:
+    async def _wait_for_pieces(self, line: Line) -> None:
         while line and line.batch_length() == len(line) and expects_more(line.last):
             line.arrived.clear()
             try:
@@ -321,7 +247,7 @@ class Lanes:
             except TimeoutError:
                 return
 
-    async def _guarded(self, taken: Sequence[_Item]) -> Postponed | None:
+    async def _guarded(self, taken: Sequence[Item]) -> Postponed | None:
         """Work on taken items; return the postponed rest, None when all is settled."""
         batch = [item.envelope for item in taken]
         here = {envelope.update_id: envelope.conversation_id for envelope in batch}

@@ -6,7 +6,8 @@ import asyncio
 
 from bot.intake.local import FIRST_LOCAL_ID
 from bot.intake.updates import Envelope
-from bot.turns.lanes import MAX_MERGED, MAX_MERGED_CHARS, Lanes, Postponed, next_batch
+from bot.turns.lanes import Lanes, Postponed
+from bot.turns.waiting import MAX_MERGED, MAX_MERGED_CHARS, next_batch
 
 
 def envelope(update_id=1, *, conversation="c1", kind="text", **fields):
@@ -26,6 +27,16 @@ class Work:
         self.batches.append([each.update_id for each in batch])
         self.started.set()
         await self.go.wait()
+
+
+DONE = asyncio.Event()
+DONE.set()
+
+
+async def until(check):
+    """Let others go on until it is so."""
+    while not check():  # noqa: ASYNC110 - what is worked on tells no event
+        await asyncio.sleep(0)
 
 
 def lanes(work, **options):
@@ -91,6 +102,76 @@ async def test_a_tap_and_stop_do_not_wait():
     assert work.batches == [[1], [2], [3]]
     work.go.set()
     await line.until_idle()
+
+
+async def test_a_list_does_not_wait_for_work_that_takes_long():
+    """What only looks is worked on beside it, in order; what changes something waits, and all that came behind that."""
+    work = Work()
+    line = lanes(work, looks_after_s=0)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2, kind="command", command="reminders"))
+    line.submit(envelope(3, kind="command", command="status"))
+    line.submit(envelope(4, kind="command", command="forget"))
+    line.submit(envelope(5, kind="command", command="loops"))
+    await until(lambda: len(work.batches) > 1)
+
+    assert work.batches == [[1], [2]]
+    assert line.has(envelope(2))
+    work.go.set()
+    await line.until_idle()
+    assert work.batches == [[1], [2], [3], [4], [5]]
+
+
+async def test_a_list_comes_behind_work_that_is_done_soon():
+    """It shows then what that noted."""
+    work = Work()
+    line = lanes(work, looks_after_s=3600)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2, kind="command", command="reminders"))
+    await asyncio.sleep(0)
+    assert work.batches == [[1]]
+
+    work.go.set()
+    await line.until_idle()
+    assert work.batches == [[1], [2]]
+
+
+async def test_what_waits_comes_behind_a_list_that_is_still_being_made():
+    """`/forget 2` means the list that was asked for before it, though the work before both has ended meanwhile."""
+    first, look = asyncio.Event(), asyncio.Event()
+    begun, ended = [], []
+
+    async def work(batch, _do=None):
+        begun.append(batch[0].update_id)
+        await {1: first, 2: look}.get(batch[0].update_id, DONE).wait()
+        ended.append(batch[0].update_id)
+
+    line = lanes(work, looks_after_s=0)
+    line.submit(envelope(1))
+    line.submit(envelope(2, kind="command", command="loops"))
+    line.submit(envelope(3, kind="command", command="forget"))
+    await until(lambda: begun == [1, 2])
+    first.set()
+    await until(lambda: ended == [1])
+    assert begun == [1, 2]
+
+    look.set()
+    await line.until_idle()
+    assert ended == [1, 2, 3]
+
+
+async def test_a_stop_ends_a_list_that_is_made_beside_an_answer():
+    """Both are cancelled after the patience, and nothing is left running."""
+    work = Work()
+    line = lanes(work, looks_after_s=0)
+    line.submit(envelope(1))
+    line.submit(envelope(2, kind="command", command="loops"))
+    await until(lambda: work.batches == [[1], [2]])
+
+    assert not await line.close(0)
+    assert line.idle
 
 
 async def test_taps_on_one_message_take_turns():
