@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Final, Literal
 
 from bot import replies
@@ -153,9 +152,10 @@ def rang_row(note: Note, occurrence: str, now_ms: int) -> tuple[Button, ...]:
 
 def _delay(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
     """The longest delay, at most an hour, that ends before the thing itself; that is nothing once it has begun."""
-    begins_ms, from_ms = _begins_ms(note, occurrence) or 0, _sleeps_from(note, occurrence, now_ms)
-    left_ms = begins_ms - from_ms if begins_ms > from_ms else inf
-    return next(((each,) for each, minutes in MINUTES.items() if minutes * MINUTE_MS < left_ms), ())
+    begins_ms, from_ms = _begins_ms(note, occurrence), _sleeps_from(note, occurrence, now_ms)
+    if begins_ms is None or begins_ms <= from_ms:
+        return ("hour",)
+    return next(((each,) for each, minutes in MINUTES.items() if from_ms + minutes * MINUTE_MS < begins_ms), ())
 
 
 def _begins_ms(note: Note, occurrence: str) -> int | None:

@@ -124,7 +124,7 @@ class CarriedMatters:
         """
         memory = self._services.memory
         lines = await session_lines(memory.db, ask.ledger)
-        rows = await memory.store.sessions(owner.conversation_id, limit=2)  # this one, and the one before
+        rows = await memory.store.talks(owner.conversation_id, limit=2)  # this one, and the one before
         keys = [*(item.session_id or "" for item in ask.packet.retrieved), *(row.session_id for row in rows)]
         others = [key for key in keys if key in lines and key != ask.state.session_id]
         if title := next((lines[key].title for key in others if lines[key].title), ""):
