@@ -169,7 +169,7 @@ class Lanes:
 
     async def _run(self, key: str, line: Line) -> None:
         try:
-            while line and line.head.only_looks:
+            while line:
                 share, group = self._share_of(line.head), self._group_of(line.head)
                 async with self._turn_of(key), share, group, self._places:
                     await self._wait_for_pieces(line)

@@ -54,6 +54,8 @@ async def test_what_changes_something_waits_and_so_does_a_list_behind_it(one, sc
     for number, command in enumerate(("/reminders", "/fresh", "/loops"), 2):
         await sends(one, number, command)
     await screen.until(lambda: screen.sent)
+    await one.services.delivery.flush(60)
+    assert one.joined.lanes.waiting("tg:99:7:0") == 2
     go.set()
     await one.settled()
 
