@@ -28,11 +28,9 @@ SESSIONS_READ: Final = 50
 MAX_SESSIONS: Final = 8
 """Earlier sessions that are looked through."""
 STANDINGS: Final = 2
-"""The standing of so many sessions is told, the latest that have one.
-
-Their open matters have moved on since: in a trial of a week most lines of older ones were over, and of 65 titles none
-helped in another.
-"""
+"""The standing of so many sessions is told, the latest that have one: in trials most of older ones was over."""
+SCRAP: Final = 3
+"""A standing of which less than a third is told nowhere else is left out: “It is your move” says nothing by itself."""
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 SINCE_THEN: Final = " Since then: "
@@ -128,6 +126,7 @@ class EarlierSessions:
             if line := standings.get(row.session_id):
                 stands, *then = line.partition(SINCE_THEN)
                 new = " ".join(words.unsaid(whole_sentences(stands)))
+                new = new if SCRAP * len(new) >= len(stands) else ""
                 texts[row] = _told(lines.get(row.session_id), {row.session_id: "".join((new, *then)) if new else ""})
         hidden = {each for row in latest for each in played_elsewhere(lines.get(row.session_id), ledger, scope)}
         asked = [await self._asked(row, ledger, hidden.union(silent)) for row in latest]

@@ -736,6 +736,20 @@ async def test_an_earlier_session_is_told_by_its_standing_and_not_by_a_title_alo
     assert stable_text(frozen) == stable_text(first)
 
 
+async def test_of_an_earlier_session_no_scrap_is_told(store, desk):
+    """“It is your move.” was all that a trial's prompt told of a scene whose other sentences stood in the notes."""
+    await desk.session("s_0", ["what now?"], ended_at_ms=NOW_MS - HOUR_MS)
+    told = "The Krähennest fled from Messing with half of the jetty in tow"
+    await note(store, Add(kind="fact", text=told, note_id="n_1", fields={"session_id": "s_7"}))
+    line = SessionLine("s_0", "tg:1:1:0", "Flight", f"{told}. It is your move.", written_at_ms=NOW_MS)
+    await store.db.write(put_session_line(line))
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert told in stable_text(packet)
+    assert "your move" not in packet.today
+
+
 async def test_an_earlier_session_says_how_a_matter_stands_that_ended_in_a_later_one(store, desk):
     """Its sentence names it in words of its own, and was told for days as if it were still so."""
     await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - HOUR_MS)
