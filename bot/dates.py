@@ -107,7 +107,9 @@ def days_text(first_ms: int, last_ms: int, now_ms: int, zone: str, language: str
     if not is_whole_month(first, last):
         return f"{_day(first, last, language)} {TO} {_day(last, today, language)}"
     month = say(language, "dates.in_months").split("|")[first.month - 1]
-    return month if first.year == today.year else f"{month} {first.year}"
+    if first.year == today.year:
+        return month
+    return say(language, "dates.in_month_year", month=month, year=first.year)
 
 
 def is_whole_month(first: date, last: date) -> bool:

@@ -16,14 +16,13 @@ _MONTH_CHARS: Final = 3
 
 
 def tells_days(text: str, first_ms: int, last_ms: int, now_ms: int, zone: str) -> bool:
-    """Whether a text names the last of these days itself, or the month that they are."""
+    """Whether a text names the last of these days itself, or the month that they are, as `in May`."""
     if tells_day(text, last_ms, now_ms, zone):
         return True
     first, last = (local(each, zone).date() for each in (first_ms, last_ms))
     if not is_whole_month(first, last):
         return False
-    names = (say(code, "dates.in_months").split("|")[first.month - 1].split()[-1] for code in LANGUAGES)
-    return first_in(text, names) != ""
+    return first_in(text, (say(code, "dates.in_months").split("|")[first.month - 1] for code in LANGUAGES)) != ""
 
 
 def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:

@@ -64,16 +64,20 @@ def coming_up(ahead: Sequence[Note], now_ms: int, zone: str) -> str:
 
 
 def coming_line(note: Note, now_ms: int, zone: str) -> str:
-    """A date ahead by its day, unless its line tells that: `Thu 3 Dec: Lia's recital (at 18:00)`."""
+    """A date by its day, unless its line tells that: `Thu 3 Dec: Lia's recital (at 18:00)`.
+
+    One that began before midnight and is on stands under today, and says since when.
+    """
     clock, language = note.time_zone, replies.spoken()
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
     if tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock):
         return note_line(note, now_ms, zone, brief=True)
-    day = heading(local(last_ms, clock).date(), local(now_ms, zone).date(), language)
+    at, today = local(first_ms, clock).date(), local(now_ms, zone).date()
+    day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None
     if note.ends_at_ms is not None:
         day = days_text(first_ms, last_ms, now_ms, clock, language)
-        note = note.model_copy(update={"ends_at_ms": None, "due_exact": False})
-    line = note_line(note, now_ms, zone, under_ms=first_ms, brief=True)
+        note = note.model_copy(update={"due_at_ms": None, "ends_at_ms": None, "due_exact": False})
+    line = note_line(note, now_ms, zone, under_ms=under_ms, brief=True)
     return replies.say("coming_line", day=day[0].upper() + day[1:], line=line)
 
 

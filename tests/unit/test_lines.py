@@ -774,6 +774,8 @@ def test_several_days_name_their_year_once():
     [
         ("The Cork 10k", "2024-03-01 2024-03-31", "en", "The Cork 10k (in March 2024)"),
         ("The Cork 10k in March", "2024-03-01 2024-03-31", "en", "The Cork 10k in March"),
+        ("We may go to Crete", "2024-05-01 2024-05-31", "en", "We may go to Crete (in May 2024)"),
+        ("Creta", "2024-08-01 2024-08-31", "es", "Creta (en agosto de 2024)"),
         ("Der Marathon", "2023-12-01 2023-12-31", "de", "Der Marathon (im Dezember)"),
         ("The course", "2023-12-01 2023-12-30", "en", "The course (Fri 1 Dec – Sat 30 Dec)"),
     ],

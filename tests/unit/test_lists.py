@@ -628,6 +628,15 @@ def test_an_appointment_is_coming_up_until_two_hours_after_it_began():
     assert [note.text for note in to_do(ledger, START_MS)] == ["Oven"]
 
 
+def test_what_began_before_midnight_is_on_today():
+    """Its day has no heading any more: a night bus was overdue an hour after it left."""
+    midnight_ms = series.at_ms_of("2023-11-15T00:00", "UTC")
+    at = {"due_at_ms": midnight_ms - HOUR_MS // 2, "due_exact": True, "time_zone": "UTC"}
+    listed = loop_list(ledger_of(("event", "Night bus to Rome", at)), midnight_ms + HOUR_MS // 2, "UTC")
+
+    assert listed.text.endswith("Coming up\nToday: Night bus to Rome (yesterday at 23:30)")
+
+
 def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
     """The neighbour took the child to school, or not: it is no open matter five days on; a debt stays one."""
     at = {"owner": "Laure", "due_exact": True, "time_zone": "UTC"}
@@ -718,6 +727,7 @@ def test_what_lasts_several_days_is_on_until_its_last():
         "",
         "Coming up",
     ]
+    assert page(loop_list(ledger, START_MS, "UTC")).text.splitlines()[6] == "Mon 13 Nov \u2013 Wed 15 Nov: Away in Rome"
     assert note_line(cat, START_MS, "UTC") == "Feed the cat (Mon 13 Nov – Wed 15 Nov)"
     assert note_line(away.model_copy(update={"text": "Away 13-15 November"}), START_MS, "UTC") == "Away 13-15 November"
     assert model_line(away, START_MS, "UTC").endswith("(due Mon 2023-11-13 to Wed 2023-11-15)")
