@@ -52,7 +52,8 @@ def next_text(
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hour, ""
-    said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0)]))
+    ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
+    said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
     if said and when:
         return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
     return said or when
@@ -72,13 +73,15 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
     return False
 
 
-def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int) -> str:
+def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead_ms: int) -> str:
     """The exceptions to the rule: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
 
-    Those before `from_ms`, the next date where its day is told, tell nothing more.
+    Those before `from_ms`, the next date where its day is told, tell nothing more. A series told by its own hour rings
+    `ahead_ms` before it, on its exceptions, too.
     """
     left_out, moved = list[str](), list[str]()
-    for at_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
+    for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
+        at_ms = rings_ms + ahead_ms
         is_moved = occurrence.state == "moved"
         day = soon_text(at_ms, now_ms, zone, replies.spoken(), exact=is_moved or "BYHOUR" in note.repeats)
         if at_ms >= from_ms:

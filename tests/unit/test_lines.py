@@ -558,6 +558,19 @@ def test_a_date_that_is_done_is_told_to_the_model_alone(day):
     assert "done for" in model_line(note, START_MS, "UTC")
 
 
+def test_a_moved_date_of_a_series_is_told_by_its_own_hour():
+    """Choir at 20:00 that rings at 19:00, once on Wednesday: “but on Wed at 19:00” was the hour of the ring."""
+    tuesday = series.at_ms_of("2023-11-21T19:00", "UTC")
+    moved = Occurrence(
+        original_local="2023-11-28T19:00", moved_to_ms=series.at_ms_of("2023-11-29T19:00", "UTC"), state="moved"
+    )
+    rings = {"rings_from": "2023-11-21T19:00", "rings_at_ms": tuesday, "repeats": "FREQ=WEEKLY;BYDAY=TU"}
+    due = {"due_at_ms": tuesday + HOUR_MS, "due_exact": True, "occurrences": (moved,), "time_zone": "UTC"}
+
+    said = line(a_note("Choir", **rings | due), under_ms=tuesday)
+    assert said == "Choir (every Tuesday at 20:00, on Wed 29 Nov at 20:00 instead, ⏰ 19:00)"
+
+
 def test_what_rings_when_its_delay_is_over_is_put_off_by_its_ring():
     """“On Mon 27 Nov at 10:00, put off until Mon 27 Nov” said one thing twice."""
     at_ms = series.at_ms_of("2023-11-27T10:00", "UTC")
