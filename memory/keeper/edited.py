@@ -10,6 +10,7 @@ from typing import Final
 from unicodedata import category, normalize
 
 from memory.keeper.wording import numbers
+from memory.ledger.series import local_of
 from memory.ledger.types import Change, End, Ledger, Note, NoteChange, Operation
 from memory.search.same_words import Forms, forms_of
 from memory.text import asks_at_the_end
@@ -21,6 +22,7 @@ TIMES: Final = frozenset({
 
 SLIP_CHARS: Final = 5
 """A shorter word with another letter is mostly another word ("can", "cat"; "mars", "mais")."""
+_NOON: Final = 12
 _CLAUSE: Final = re.compile(r"(?<=[.,;:!?\u2026])\s+|(?<=[\u3001\u3002\uff01\uff0c\uff1b\uff1f])|\n+")
 _FIGURES: Final = re.compile(r"[-+\u2212]?\d(?:[\d.,:'\u2019/-]*\d)?")
 
@@ -64,7 +66,8 @@ def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str,
 
     A note is borne out by the clauses that share a word with its text, or with the words `said` for it (by the note's
     id). It is doubtful where one of them is gone, or a new one speaks of the same. A clause that is gone and bears out
-    no note ("on Thursday:") may be about each of them; so may any that is gone, where nothing bears a note out.
+    no note ("on Thursday:") may be about each of them; so may any that is gone, where nothing bears a note out, unless
+    a number went ("5.30") that is none of the note's.
     """
     notes = _resting(ledger, turn_id)
     before, after = (_CLAUSE.split(text) for text in (old, new))
@@ -72,12 +75,29 @@ def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str,
     words = {note.number: forms_of(f"{note.text} {said.get(note.note_id, '')}") for note in notes}
     borne = {each for each in words if any(not words[each].isdisjoint(forms_of(clause)) for clause in before)}
     is_loose = any(all(own.isdisjoint(clause) for own in words.values()) for clause in gone)
+    went = _values_of(old) - _values_of(new)
 
-    def in_doubt(number: int) -> bool:
-        return (gone and number not in borne) or any(not words[number].isdisjoint(each) for each in (*gone, *come))
+    def in_doubt(note: Note) -> bool:
+        if gone and note.number not in borne and not (went and went.isdisjoint(_figures_of(note))):
+            return True
+        return any(not words[note.number].isdisjoint(each) for each in (*gone, *come))
 
-    certain = (note.number for note in notes if not note.doubtful)
-    return [Change(number=each, fields={"doubtful": True}) for each in certain if is_loose or in_doubt(each)]
+    certain = (note for note in notes if not note.doubtful)
+    return [Change(number=each.number, fields={"doubtful": True}) for each in certain if is_loose or in_doubt(each)]
+
+
+def _values_of(text: str) -> set[float]:
+    return {value for _, value in numbers(text)}
+
+
+def _figures_of(note: Note) -> set[float]:
+    """The numbers of a note: those of its text, and the days and hours of its times, on a clock of twelve, too."""
+    due = "" if note.due_at_ms is None else local_of(note.due_at_ms, note.time_zone)
+    found = _values_of(note.text)
+    for at in filter(None, (note.rings_from, due)):
+        day, hour = int(at[8:10]), int(at[11:13])
+        found |= {day, hour, hour % _NOON, float(f"{hour}.{at[14:16]}"), float(f"{hour % _NOON}.{at[14:16]}")}
+    return found
 
 
 def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[Forms], list[Forms]]:
@@ -130,7 +150,7 @@ def _tells_another_number(note: Note, texts: Mapping[str, str]) -> bool:
     """Whether a number of a note stands in none of its messages any more, and another one stands there."""
     if not texts.keys() >= set(note.turn_ids):
         return False
-    own = {value for _, value in numbers(note.text)}
+    own = _values_of(note.text)
     now = {value for turn_id in note.turn_ids for _, value in numbers(texts[turn_id])}
     return bool(own - now and now - own)
 

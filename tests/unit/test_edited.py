@@ -100,6 +100,18 @@ def test_a_note_is_in_doubt_where_nobody_can_tell_on_which_words_it_rests(texts,
     assert [each.number for each in doubted(a_ledger(texts), "t", old, new, {})] == marked
 
 
+@pytest.mark.parametrize(("went", "marked"), [("5.30", [2]), ("7", [1, 2]), ("half five", [1, 2])])
+def test_a_number_that_went_doubts_no_note_that_has_another(went, marked):
+    """“Aye, Monday evening. Viewing on Tuesday at 5.30”: its other hour left a ring on Monday at 19:00 in doubt."""
+    ledger = a_ledger({1: "Get the ears", 2: "Flat viewing"})
+    rings = {"rings_from": "2026-11-30T19:00", "rings_at_ms": 1_796_000_000_000}
+    ears = ledger.notes[1].model_copy(update=rings)
+    old = f"aye, that evening. flat viewing tues {went} at dennistoun"
+
+    found = doubted(Ledger("c", notes={1: ears, 2: ledger.notes[2]}), "t", old, old.replace(went, "6pm"), {})
+    assert [each.number for each in found] == marked
+
+
 def test_a_note_in_doubt_is_not_marked_again():
     """An edit after an edit says nothing new of it."""
     ledger = a_ledger({1: "Buy milk"})
