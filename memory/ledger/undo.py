@@ -130,15 +130,21 @@ def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledg
 
 
 def restores(changes: Sequence[NoteChange], earlier: Sequence[NoteChange]) -> bool:
-    """Whether changes do nothing but put notes back as they were before one of `earlier` ones; none is made or lost."""
-    return bool(changes) and all(_restores(change, earlier) for change in changes)
+    """Whether changes do nothing but put notes back as they were before one of the model's `earlier` ones.
 
-
-def _restores(change: NoteChange, earlier: Sequence[NoteChange]) -> bool:
-    before = [each.before for each in earlier if each.note_id == change.note_id]
-    fields = {name: value for name, value in change.after.items() if name not in NOT_SHOWN}
-    return change.verb != "add" and all(
-        any(name in old and old[name] == value for old in before) for name, value in fields.items()
+    A field that another hand changed after the model stays as that hand left it. None is made or lost.
+    """
+    old: dict[tuple[str, str], list[Any]] = {}
+    for each in earlier:
+        for name, value in each.before.items():
+            key = (each.note_id, name)
+            old[key] = [*old.get(key, ()), value] if each.hand == "model" else []
+    return bool(changes) and all(
+        each.verb != "add"
+        and all(
+            value in old.get((each.note_id, name), ()) for name, value in each.after.items() if name not in NOT_SHOWN
+        )
+        for each in changes
     )
 
 

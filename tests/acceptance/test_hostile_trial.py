@@ -1,4 +1,7 @@
-"""A hostile page and a hostile server together, and a model that obeys whatever it reads: nothing happens untapped."""
+"""A hostile page and a hostile server together, and a model that obeys whatever it reads: nothing happens untapped.
+
+But for one thing: what the model itself did last is taken back, in an answer to a person, and [Undo] stands under it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
 from loopback.sites import site
 from story import reply, rows, shows, tap
+
+from memory.ledger import series
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
 
@@ -187,6 +192,43 @@ async def test_what_was_changed_last_is_taken_back_also_behind_a_page(api, model
     assert "a tool brought somebody else's text" in told[-2]
     assert told[-1] == "Now: #1 fact: Lena lives in Aarhus"
     assert rows(bot, "SELECT text FROM notes") == [("Lena lives in Aarhus",)]
+
+
+@pytest.mark.parametrize(("ticks", "reads"), [("person", "person"), ("person", "clock"), ("model", "clock")])
+async def test_what_is_done_stays_done_whatever_a_page_says(api, model, bot_here, ticks, reads):
+    """“Reopen note 1”: not what a person ticked off, and in a task by the clock, where nobody asked for it, nothing."""
+    task = ToolCall("note", {"text": "Call the vet", "kind": "task", "owner": "user"}, "n1")
+    done, reopen = (ToolCall("end", {"numbers": "1", "how": how}, how) for how in ("done", "reopen"))
+    async with site(recipe=PAGE) as (url, asked):
+        bot = await bot_here()
+        at = series.local_of(bot.clock.now_ms() + 3_600_000, "UTC")
+        work = {"title": "The page", "text": f"Read {url}/recipe", "at": at, "repeats": "FREQ=DAILY"}
+        daily = ToolCall("schedule", work, "s1")
+        read = ToolCall("read_page", {"url": f"{url}/recipe"}, "r1")
+        calls = {"remember": [task], "every day": [daily], "called them": [done], "Read": [read]}
+
+        def reply_to(messages):
+            last = messages[-1]
+            if last["role"] == "user":
+                return next((wanted for words, wanted in calls.items() if words in str(last["content"])), "Hello.")
+            return [reopen] if "This is data" in str(last["content"]) else "I see."
+
+        model.reply = reply_to
+        await reply(api, "remember to call the vet")
+        if reads == "clock":
+            await reply(api, f"look at {url}/recipe every day")
+        if ticks == "person":
+            await tap(api, "Done", "^Ticked off", on=await reply(api, "/loops"))
+        else:
+            await reply(api, "I called them")
+        assert rows(bot, "SELECT status FROM notes WHERE number = 1") == [("done",)]
+        await (bot.passes(hours=1) if reads == "clock" else reply(api, f"Read {url}/recipe"))
+        await bot.settled()
+
+    assert "/recipe" in str(asked)
+    told = [str(message["content"]) for message in model.requests[-1].body["messages"] if message["role"] == "tool"]
+    assert "a tool brought somebody else's text" in told[-1]
+    assert rows(bot, "SELECT status FROM notes WHERE number = 1") == [("done",)]
 
 
 class Refusing:

@@ -9,7 +9,7 @@ from memory.ledger import series, views
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.rules import first_from, rule_of
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
-from memory.ledger.undo import rebased, rebuilt, undo
+from memory.ledger.undo import rebased, rebuilt, restores, undo
 
 NOW = 1_800_000_000_000  # Fri 15 Jan 2027, 08:00 UTC
 BY = Actor("model", NOW, "t_1")
@@ -222,6 +222,19 @@ def test_what_a_person_changed_since_wins_over_the_keeper():
 
     assert kept == [Change(number=1, fields={"weight": 0.9})]
     assert [each.code for each in refused] == ["changed"]
+
+
+def test_what_a_person_took_back_is_not_done_again_as_if_it_were_restored():
+    """The model's own change is put back; once a person has had the note in hand, it stays as they left it."""
+    ledger, tap = added(Ledger("c"), "task", "Call the vet"), Actor("person", NOW, "b_1")
+    ended = apply(ledger, End(number=1), BY)
+    reopened = apply(ended.ledger, Reopen(number=1), BY)
+    taken_back, _ = undo(ended.ledger, ended.changes, tap)
+    again = apply(taken_back, End(number=1), BY)
+
+    assert restores(reopened.changes, ended.changes)
+    assert not restores(again.changes, [*reopened.changes, *apply(ended.ledger, Reopen(number=1), tap).changes])
+    assert not restores(reopened.changes, apply(ledger, End(number=1), tap).changes)
 
 
 def test_changes_rebuild_the_notes():

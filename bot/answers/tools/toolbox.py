@@ -248,14 +248,17 @@ class Toolbox:
         return fence_once(clip_tool_output(said, self._max_chars - FENCE_CHARS), RESULT_TITLE)
 
     async def _done(self, work: Work, *, changes: bool, restores: bool) -> str:
-        """Do the work of a call, if it may be done; behind somebody else's words what `restores` notes."""
+        """Do the work of a call, if it may be done; behind somebody else's words what `restores` notes, if asked for.
+
+        In a run by the clock nobody asks for it.
+        """
         self._calls += 1
         if self._calls > MAX_CALLS:
             return ENOUGH
         ask = self._desk.ask
         if changes and ask.state.private:
             return KEPT_PRIVATE
-        if changes and (ask.third_party or (self._turn_calls.is_foreign and not restores)):
+        if changes and (ask.third_party or (self._turn_calls.is_foreign and (ask.by_clock or not restores))):
             return FOREIGN.format(whence="the message holds" if ask.third_party else "a tool brought")
         try:
             return await (self._restored(work) if changes and self._turn_calls.is_foreign else self._missing(work))
@@ -265,7 +268,7 @@ class Toolbox:
             return "Not done: the memory is out of reach just now."
 
     async def _restored(self, work: Work) -> str:
-        """Do the work where it only takes back what was done since the person's last message but one; else nothing.
+        """Do the work where it only takes back what the model did since the person's last message but one.
 
         “Undo that, and look up when it opens”: a page that asks for it gains nothing, and a tap brings it back.
         """
