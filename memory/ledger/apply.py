@@ -149,17 +149,17 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
     fields = {**_end_of(note, given), **given}
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
-    if "text" in fields:
-        after = {"kind": note.kind, "owner": note.owner, "rings_from": note.rings_from} | fields
-        fields["text"] = on_one_line(fields["text"], most_chars(after["kind"], after))
-        if not fields["text"]:
-            return Refusal("empty", note.number)
     if "turn_ids" in fields:
         fields["turn_ids"] = joined(note.turn_ids, fields["turn_ids"])
     if by.hand in {"person", "model"}:  # it was just said again, or put right
         fields.setdefault("doubtful", False)
     if "rings_from" not in fields and "occurrences" not in fields:
         fields |= _ring_of(note, fields, by)
+    if not fields.keys().isdisjoint(("text", "kind", "owner", "rings_from")):
+        after = {name: fields.get(name, getattr(note, name)) for name in ("text", "kind", "owner", "rings_from")}
+        fields["text"] = on_one_line(after["text"], most_chars(after["kind"], after))
+        if not fields["text"]:
+            return Refusal("empty", note.number)
     if _RINGS & {name for name in fields if getattr(note, name) != fields[name]}:
         fields = _set_again(note, fields)
     if "snoozed_until_ms" in fields and "occurrences" not in fields:

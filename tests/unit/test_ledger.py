@@ -8,7 +8,21 @@ import pytest
 from memory.ledger import series, views
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.rules import first_from, rule_of
-from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
+from memory.ledger.types import (
+    ASSISTANT,
+    TEXT_MAX_CHARS,
+    Actor,
+    Add,
+    Applied,
+    Change,
+    End,
+    Ledger,
+    Merge,
+    Move,
+    Refusal,
+    Reopen,
+    Ring,
+)
 from memory.ledger.undo import rebased, rebuilt, restores, undo
 
 NOW = 1_800_000_000_000  # Fri 15 Jan 2027, 08:00 UTC
@@ -222,6 +236,20 @@ def test_what_a_person_changed_since_wins_over_the_keeper():
 
     assert kept == [Change(number=1, fields={"weight": 0.9})]
     assert [each.code for each in refused] == ["changed"]
+
+
+@pytest.mark.parametrize("fields", [{"owner": "user"}, {"kind": "story"}, {"rings_from": ""}, {"due_at_ms": None}])
+def test_work_that_is_none_any_more_has_the_length_of_a_note(fields):
+    """Whichever field ends it, the ring that goes with its day too; what is work still stays whole."""
+    told = "Look for a train to Lisbon. " * 50
+    day = {"due_at_ms": NOW + 3_600_000, "due_exact": True, "rings_from": "2027-01-15T09:00"}
+    ledger = added(Ledger("c"), "task", told, owner=ASSISTANT, **day)
+    still = apply(ledger, Change(number=1, fields={"weight": 0.9, "owner": ASSISTANT}), BY).note
+    note = apply(ledger, Change(number=1, fields=fields), BY).note
+
+    assert still.text == told.strip()
+    assert len(note.text) <= TEXT_MAX_CHARS
+    assert note.text.endswith("…")
 
 
 def test_what_a_person_took_back_is_not_done_again_as_if_it_were_restored():
