@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import structlog
@@ -17,6 +17,7 @@ from bot.turns.waiting import Do, Item, Line, expects_more
 from memory.ports import unobserved
 
 log = structlog.get_logger(__name__)
+_T = TypeVar("_T")
 
 PERSON_SHARE = 4
 """One person may take a quarter of all places, in however many chats and topics they write."""
@@ -76,7 +77,7 @@ class Lanes:
         self._over_http = asyncio.Semaphore(max(1, limit // LOCAL_SHARE))
         self._lines: dict[str, Line] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._at: dict[int, str] = {}
         """The conversation of each update that is being worked on."""
         self._postponed: set[str] = set()
@@ -161,7 +162,7 @@ class Lanes:
         await asyncio.gather(*late, return_exceptions=True)
         return not late
 
-    def _start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    def _start(self, work: Coroutine[Any, Any, _T], name: str) -> asyncio.Task[_T]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -202,14 +203,23 @@ class Lanes:
         await asyncio.sleep(self._looks_after_s)
         while True:
             while line and line.head.only_looks:
-                look = self._start(self._at_once(line.take()[0]), "look")
+                look = self._start(self._look(line, line.take()), "look")
                 try:
                     await asyncio.wait({look})
                 except asyncio.CancelledError:
                     await asyncio.wait({look})
                     raise
+                await asyncio.sleep(look.result())
             line.arrived.clear()
             await line.arrived.wait()
+
+    async def _look(self, line: Line, taken: Sequence[Item]) -> float:
+        """Work on a look; one that is postponed goes back to the head of its line. Return how long nobody looks."""
+        later = await self._guarded(taken)
+        if later is None:
+            return 0.0
+        line.put_back([Item(envelope, taken[0].do) for envelope in later.batch])
+        return later.wait_s
 
     async def _at_once(self, item: Item) -> None:
         """Work on an item beside the line; several taps on one message in their order: the first counts."""

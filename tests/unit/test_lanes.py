@@ -39,6 +39,12 @@ async def until(check):
         await asyncio.sleep(0)
 
 
+async def a_while():
+    """Let others go on as far as they can without anything that is still to come."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
 def lanes(work, **options):
     return Lanes(work, **{"limit": 32, "merge_window_s": 0.01} | options)
 
@@ -130,7 +136,7 @@ async def test_a_list_comes_behind_work_that_is_done_soon():
     line.submit(envelope(1))
     await work.started.wait()
     line.submit(envelope(2, kind="command", command="reminders"))
-    await asyncio.sleep(0)
+    await a_while()
     assert work.batches == [[1]]
 
     work.go.set()
@@ -155,11 +161,40 @@ async def test_what_waits_comes_behind_a_list_that_is_still_being_made():
     await until(lambda: begun == [1, 2])
     first.set()
     await until(lambda: ended == [1])
+    await a_while()
     assert begun == [1, 2]
 
     look.set()
     await line.until_idle()
     assert ended == [1, 2, 3]
+
+
+async def test_a_list_that_is_postponed_holds_no_place_and_nobody_up():
+    """The disk refuses it: the work beside it ends, another conversation has the place, and what came behind waits."""
+    first, refuses = asyncio.Event(), True
+    tried, ended = [], []
+
+    async def work(batch, _do=None):
+        number = batch[0].update_id
+        tried.append(number)
+        await (first if number == 1 else DONE).wait()
+        if number == 2 and refuses:
+            raise Postponed(batch)
+        ended.append(number)
+
+    line = lanes(work, limit=1, looks_after_s=0)
+    line.submit(envelope(1))
+    line.submit(envelope(2, kind="command", command="loops"))
+    line.submit(envelope(3, kind="command", command="forget"))
+    line.submit(envelope(4, conversation="c2"))
+    await until(lambda: tried.count(2) > 1)  # beside the work
+    first.set()
+    await a_while()
+    assert ended == [1, 4]
+
+    refuses = False
+    await line.until_idle()
+    assert ended == [1, 4, 2, 3]
 
 
 async def test_a_stop_ends_a_list_that_is_made_beside_an_answer():
