@@ -16,7 +16,7 @@ from memory.keeper.contract import (
     ProposedChange,
     RefusedProposal,
 )
-from memory.keeper.operations import in_words, operation_of
+from memory.keeper.operations import in_words, leaving_work, operation_of
 from memory.keeper.request import cut
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply
@@ -56,7 +56,7 @@ def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judg
     for change in answer.changes:
         if change.op in {"end", "delete"} and change.number in over:
             continue
-        found = check(change)
+        found = check(leaving_work(change, request))
         outcome = found if isinstance(found, RefusedProposal) else _tried(ledger, found, request, len(wanted), by)
         if isinstance(outcome, RefusedProposal):
             refused.append(outcome)

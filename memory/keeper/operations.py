@@ -24,6 +24,7 @@ from memory.ledger.types import (
     Operation,
     Refusal,
 )
+from memory.ledger.views import is_work
 
 CONFIDENCE: Final = 0.8
 """The confidence of a keeper's note: below that of a person's or a tool's."""
@@ -39,9 +40,7 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
     if change.op == "add":
         return _add(kept, request, place)
     if change.op == "merge":
-        return Merge(
-            number=number, into=change.into or 0, fields=_of_both(kept, request), turn_ids=kept.turn_ids, said=said
-        )
+        return _merge(kept, request, said)
     if change.op == "delete" or change.how == "dropped":
         return End(number=number, how="dropped", turn_ids=kept.turn_ids, said=said)
     if change.op == "end":
@@ -54,6 +53,21 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
     when = _when(kept, request, note)
     certain = {} if note is not None and rings_in_doubt(note) and not _tells_ring(kept, note) else {"doubtful": False}
     return Change(number=number, fields=_given(change) | when | {"turn_ids": kept.turn_ids} | certain, said=said)
+
+
+def leaving_work(change: ProposedChange, request: KeeperRequest) -> ProposedChange:
+    """The change without a text where that would replace work, of which a keeper is shown the title alone."""
+    note = request.ledger.find((change.into if change.op == "merge" else change.number) or 0)
+    return change.model_copy(update={"text": ""}) if note is not None and is_work(note) else change
+
+
+def _merge(kept: Kept, request: KeeperRequest, said: str) -> Merge | Refusal:
+    """One note for two, but where work would go whose words the keeper was not shown."""
+    number, other = kept.change.number or 0, kept.change.into or 0
+    note, into = request.ledger.find(number), request.ledger.find(other)
+    if note and is_work(note) and into and into.text != note.text:
+        return Refusal("rule", number, f"#{number} is work of which only the title is shown: leave both")
+    return Merge(number=number, into=other, fields=_of_both(kept, request), turn_ids=kept.turn_ids, said=said)
 
 
 def _of_both(kept: Kept, request: KeeperRequest) -> dict[str, Any]:

@@ -227,6 +227,26 @@ def test_what_stands_already_needs_no_word():
     assert outcome(request(SAID, notes=[noted]), add("call the plumber", "call the plumber")) == ([], [])
 
 
+HISTORY = "Bread history: Tell me one true story of bread in at most 120 words"
+DAILY = {"owner": "assistant", "rings_from": "2023-11-19T07:30", "repeats": "FREQ=DAILY", "time_zone": "UTC"}
+WORK = Add(kind="task", text=HISTORY, note_id="n_1", fields=DAILY | {"turn_ids": ("t_0",)})
+
+
+def test_the_words_of_work_that_a_keeper_is_not_shown_stay():
+    """It reads `Bread history…`, so a text of its own would replace what the model is to do; its title is no text."""
+    rye = Add(kind="fact", text="You like rye", note_id="n_2", fields={"turn_ids": ("t_0",)})
+    asked = request("make the bread history about rye", notes=[WORK, rye])
+    changed = change("change", number=1, text="Bread history by Gustav", said="bread history about rye")
+    into_work = change("merge", number=2, into=1, text="Bread history, you like rye")
+
+    assert outcome(asked, changed) == ([], [])
+    [reweighed], refused = outcome(asked, changed.model_copy(update={"weight": 0.9}))
+    assert (set(reweighed.fields), refused) == ({"weight", "turn_ids", "doubtful"}, [])
+    [merged], refused = outcome(asked, into_work)
+    assert (merged.fields, refused) == ({}, [])
+    assert outcome(asked, change("merge", number=1, into=2)) == ([], ["ledger"])
+
+
 def test_done_ends_one_date_of_a_series_and_never_all_of_it():
     """Mum was called this Sunday; next Sunday it rings again."""
     weekly = {"rings_from": "2023-11-19T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU", "time_zone": "UTC"}
