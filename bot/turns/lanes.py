@@ -13,7 +13,7 @@ import structlog
 
 from bot.intake.local import is_local
 from bot.intake.updates import Envelope
-from bot.turns.waiting import Do, Item, Line, expects_more
+from bot.turns.waiting import Do, WaitingItem, WaitingLine, expects_more
 from memory.ports import unobserved
 
 log = structlog.get_logger(__name__)
@@ -75,7 +75,7 @@ class Lanes:
         self._limit_per_person = max(1, limit // PERSON_SHARE)
         self._shares: WeakValueDictionary[int | str | None, asyncio.Semaphore] = WeakValueDictionary()
         self._over_http = asyncio.Semaphore(max(1, limit // LOCAL_SHARE))
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, WaitingLine] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._at: dict[int, str] = {}
@@ -114,7 +114,7 @@ class Lanes:
 
     async def until_waiting(self, conversation_id: str) -> None:
         """Return when an update waits in a conversation behind work that is being done there; else never."""
-        line = self._lines.get(conversation_id, Line())
+        line = self._lines.get(conversation_id, WaitingLine())
         while not line:
             line.arrived.clear()
             await line.arrived.wait()
@@ -129,14 +129,14 @@ class Lanes:
         if do is None and self._halts(envelope):
             envelope = replace(envelope, kind="command", command="stop")
         if envelope.urgent and do is None:
-            self._start(self._at_once(Item(envelope)), f"urgent:{envelope.update_id}")
+            self._start(self._at_once(WaitingItem(envelope)), f"urgent:{envelope.update_id}")
             return
         key = envelope.conversation_id
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = Line(joins_bursts=self._joins_bursts)
+            line = self._lines[key] = WaitingLine(joins_bursts=self._joins_bursts)
             self._start(self._run(key, line), f"lane:{key}")
-        line.append(Item(envelope, do))
+        line.append(WaitingItem(envelope, do))
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
@@ -168,7 +168,7 @@ class Lanes:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _run(self, key: str, line: Line) -> None:
+    async def _run(self, key: str, line: WaitingLine) -> None:
         try:
             while line:
                 share, group = self._share_of(line.head), self._group_of(line.head)
@@ -176,7 +176,7 @@ class Lanes:
                     await self._wait_for_pieces(line)
                     later = await self._with_looks(line, taken) if (taken := line.take()) else None
                 if later is not None:
-                    line.put_back([Item(envelope, taken[0].do) for envelope in later.batch])
+                    line.put_back([WaitingItem(envelope, taken[0].do) for envelope in later.batch])
                     self._postponed.add(key)
                     self._on_rest(key)
                     await asyncio.sleep(later.wait_s)
@@ -186,7 +186,7 @@ class Lanes:
             del self._lines[key]
             self._on_rest(key)
 
-    async def _with_looks(self, line: Line, taken: Sequence[Item]) -> Postponed | None:
+    async def _with_looks(self, line: WaitingLine, taken: Sequence[WaitingItem]) -> Postponed | None:
         """Work on taken items, and beside them on what only looks once they take long; what waits comes behind both."""
         looks = asyncio.create_task(self._looks_beside(line))
         try:
@@ -195,7 +195,7 @@ class Lanes:
             looks.cancel()
             await asyncio.wait({looks})
 
-    async def _looks_beside(self, line: Line) -> None:
+    async def _looks_beside(self, line: WaitingLine) -> None:
         """Work on the looks at the head of a line, one after another; one behind anything else waits with that.
 
         Cancelled, it ends with the look that is under way.
@@ -213,15 +213,15 @@ class Lanes:
             line.arrived.clear()
             await line.arrived.wait()
 
-    async def _look(self, line: Line, taken: Sequence[Item]) -> float:
+    async def _look(self, line: WaitingLine, taken: Sequence[WaitingItem]) -> float:
         """Work on a look; one that is postponed goes back to the head of its line. Return how long nobody looks."""
         later = await self._guarded(taken)
         if later is None:
             return 0.0
-        line.put_back([Item(envelope, taken[0].do) for envelope in later.batch])
+        line.put_back([WaitingItem(envelope, taken[0].do) for envelope in later.batch])
         return later.wait_s
 
-    async def _at_once(self, item: Item) -> None:
+    async def _at_once(self, item: WaitingItem) -> None:
         """Work on an item beside the line; several taps on one message in their order: the first counts."""
         envelope = item.envelope
         self._at[envelope.update_id] = envelope.conversation_id
@@ -248,7 +248,7 @@ class Lanes:
     def _group_of(self, envelope: Envelope) -> AbstractAsyncContextManager[None]:
         return self._over_http if is_local(envelope.chat_id) else nullcontext()
 
-    async def _wait_for_pieces(self, line: Line) -> None:
+    async def _wait_for_pieces(self, line: WaitingLine) -> None:
         while line and line.batch_length() == len(line) and expects_more(line.last):
             line.arrived.clear()
             try:
@@ -257,7 +257,7 @@ class Lanes:
             except TimeoutError:
                 return
 
-    async def _guarded(self, taken: Sequence[Item]) -> Postponed | None:
+    async def _guarded(self, taken: Sequence[WaitingItem]) -> Postponed | None:
         """Work on taken items; return the postponed rest, None when all is settled."""
         batch = [item.envelope for item in taken]
         here = {envelope.update_id: envelope.conversation_id for envelope in batch}

@@ -59,19 +59,19 @@ def expects_more(last: Envelope) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WaitingItem:
     """One update in a line, with `do` as the work on it when that is more than its kind says."""
 
     envelope: Envelope
     do: Do | None = None
 
 
-class Line:
+class WaitingLine:
     """Updates that wait in one conversation, each once."""
 
     def __init__(self, *, joins_bursts: bool = True) -> None:
         self._joins_bursts = joins_bursts
-        self._items: deque[Item] = deque()
+        self._items: deque[WaitingItem] = deque()
         self._update_ids: set[int] = set()
         self.arrived = asyncio.Event()
 
@@ -92,7 +92,7 @@ class Line:
         """Return whether an update waits here."""
         return update_id in self._update_ids
 
-    def append(self, item: Item) -> None:
+    def append(self, item: WaitingItem) -> None:
         """Put an item at the end, unless its update waits already."""
         if item.envelope.update_id in self._update_ids:
             return
@@ -100,7 +100,7 @@ class Line:
         self._items.append(item)
         self.arrived.set()
 
-    def put_back(self, items: Sequence[Item]) -> None:
+    def put_back(self, items: Sequence[WaitingItem]) -> None:
         """Put taken items at the head again; one that was sent once more meanwhile is there only once."""
         mine = {item.envelope.update_id for item in items}
         self._items = deque([*items, *(item for item in self._items if item.envelope.update_id not in mine)])
@@ -110,7 +110,7 @@ class Line:
         """Return how many items at the head are worked on together."""
         return next_batch((item.envelope for item in self._items), joins_bursts=self._joins_bursts)
 
-    def take(self) -> list[Item]:
+    def take(self) -> list[WaitingItem]:
         """Take the next batch out; [] when nothing waits."""
         taken = [self._items.popleft() for _ in range(self.batch_length())] if self._items else []
         self._update_ids -= {item.envelope.update_id for item in taken}
