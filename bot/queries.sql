@@ -229,6 +229,26 @@ FROM buttons JOIN outbox ON outbox.conversation_id = buttons.conversation_id
 WHERE buttons.conversation_id = :conversation_id AND buttons.action = 'answer_again' AND buttons.used_at_ms IS NULL
     AND outbox.message_id IS NOT NULL;
 
+-- name: conversations_looking
+-- Where an offer says, for all that is stored, that the bot is still looking.
+SELECT DISTINCT conversation_id FROM buttons
+WHERE action = 'answer_again' AND used_at_ms IS NULL AND payload_json LIKE '%"looks_since":%';
+
+-- name: offers_looking
+-- Those offers, with the message in which each stands; NULL while that is on its way.
+SELECT buttons.button_id, buttons.user_id, buttons.payload_json, outbox.bot_id, outbox.chat_id, outbox.thread_id,
+    outbox.message_id, outbox.markup_json
+FROM buttons JOIN outbox ON outbox.conversation_id = buttons.conversation_id
+    AND outbox.markup_json LIKE '%' || buttons.button_id || '%'
+WHERE buttons.conversation_id = :conversation_id AND buttons.action = 'answer_again' AND buttons.used_at_ms IS NULL
+    AND buttons.payload_json LIKE '%"looks_since":%' AND outbox.edits_message_id IS NULL
+    AND (outbox.message_id IS NOT NULL OR outbox.state IN ('queued', 'sending'));
+
+-- name: button_looked
+-- The bot looks no more, unless the message was edited once more meanwhile: then that looks.
+UPDATE buttons SET payload_json = :payload_json
+WHERE button_id = :button_id AND payload_json = :before_json AND used_at_ms IS NULL;
+
 -- name: previews_shown
 -- Those of the last hours, the newest first; by their expiry, which has an index.
 SELECT button_id, conversation_id, user_id, group_id, payload_json, used_at_ms, created_at_ms FROM buttons

@@ -36,6 +36,7 @@ from bot.turns.services import Services
 from bot.turns.sharing.leases import Leases
 from bot.turns.sharing.one_process import Duties, OneProcess, Sharing
 from bot.turns.sharing.workers import Workers
+from bot.turns.steps.offers import Offers
 from bot.turns.stop_words import is_stop
 from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns
@@ -184,6 +185,7 @@ def _sharing(
             services.shelf.servers.codes.look()
         services.speaker.look()
         services.describer.look()
+        await Offers(services).recover()
         await recover()
 
     if db is None:

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 import orjson
-import structlog
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
-from bot.lines import name_of, note_line
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services
 from bot.turns.steps.gate import TurnGate
+from bot.turns.steps.offers import LOOKS_SINCE, TAKEN_UP, Offers
 from bot.turns.steps.work import Made, TurnWork
-from memory.errors import Conflict, StorageError
+from memory.errors import Conflict
 from memory.keeper.edited import says_the_same
-from memory.ledger.types import Note
 from memory.ports import Row, Statement
 from memory.types import PRIVATE, ConversationTurn
-
-TAKEN_UP: Final = "taken_up"
-"""Marks an offer that a later answer took from the screen."""
-SILENT: Final = frozenset({"doubtful", "turn_ids", "version"})
-"""Fields of a note whose change nobody is told of."""
-SHOWN_NOTES: Final = 5
-FLUSH_S: Final = 10.0
-
-log = structlog.get_logger(__name__)
 
 
 async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list[OutgoingMessage], list[Statement]]:
@@ -71,6 +60,7 @@ class Edits:
         self._services = services
         self._gate = gate
         self._has_answer = has_answer
+        self._offers = Offers(services)
 
     async def take(self, head: Envelope) -> None:
         """Finish an edit, or the outcome of a poll or a checklist. Raises `Conflict`, `StorageUnavailable`."""
@@ -141,14 +131,15 @@ class Edits:
             payload["text"] = text
         differs = turn is None or not says_the_same(turn.user_text, text)
         ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
+        target, memory = Target.of(envelope), self._services.memory
+        doubtful = await memory.in_doubt(turn, text) if turn and differs else []
+        offered, mark = await self._offers.begun(target, doubtful)
+        payload |= {"replaces": before, **mark} if mark else {}
         standing = latest if latest is not None and latest["used_at_ms"] is None else None
         if standing is not None:
-            kept = {name: meant[name] for name in ("replaces", TAKEN_UP) if name in meant}
+            kept = {name: meant[name] for name in ("replaces", TAKEN_UP, LOOKS_SINCE) if name in meant}
             values = {"button_id": standing["button_id"], "payload_json": orjson.dumps(payload | kept).decode()}
             ends.append(Statement("button_means", values))
-        doubtful = await self._services.memory.in_doubt(turn, text) if turn and differs else []
-        reads = bool(doubtful) and self._services.memory.keeper.is_on
-        offered = await (self._looking(envelope, doubtful) if reads else self._in_doubt(envelope, doubtful))
         if differs and (standing is None or TAKEN_UP in meant):
             payload |= {"replaces": before} if before else {}
             button = Button(replies.say("answer_again"), "answer_again", payload)
@@ -161,73 +152,11 @@ class Edits:
             if turn is None:
                 await self._services.db.write(*both)
             else:
-                await self._services.memory.edited(turn.turn_id, text, *both, third_party=envelope.third_party)
+                await memory.edited(turn.turn_id, text, *both, third_party=envelope.third_party)
 
-        await self._services.committer.say(Target.of(envelope), messages, store)
+        await self._services.committer.say(target, messages, store)
         if turn is not None and differs:
-            self._services.behind(self._put_right(envelope, turn.turn_id, offered), "reads")
-
-    async def _put_right(self, edit: Envelope, turn_id: str, offered: str) -> None:
-        """Let the keeper read an edit at once where notes rest on it, and tell in the offer how they stand then.
-
-        Where nothing came of the reading, that they are as before. An offer that was tapped stays unchanged, also while
-        its tap is worked on, and one that a later answer took from the screen. Never raises.
-        """
-        services, here = self._services, edit.conversation_id
-        try:
-            before = await services.memory.ledgers.read(here)
-            if any(note.is_open and turn_id in note.turn_ids for note in before):
-                await services.memory.keeper.read_now(here)
-            await services.delivery.flush(FLUSH_S)
-            said = await self._became(edit, turn_id, before.version)
-            if said == offered:
-                return
-            about = {"message_id": edit.message_id, "user_id": edit.user_id}
-            for row in await services.db.read("offers_on_screen", conversation_id=here):
-                meant, keyboard = orjson.loads(row["payload_json"]), orjson.loads(row["markup_json"])
-                tap = {"bot_id": edit.bot_id, "conversation_id": here, "button_id": row["button_id"]}
-                is_meant = about.items() <= meant.items() and not meant.get(TAKEN_UP)
-                if is_meant and not await services.db.read("inbox_open_taps", **tap):
-                    message = OutgoingMessage(said, edits_message_id=row["message_id"], keyboard=keyboard)
-                    await services.committer.write(Target.of(edit), [message])
-        except StorageError as exc:
-            log.warning("an offer stays as it was before the keeper read", error=str(exc))
-
-    async def _became(self, edit: Envelope, turn_id: str, version: int) -> str:
-        """The offer's words once a turn's notes were read: with those that the keeper changed, and those in doubt.
-
-        Another note is named when its ring moved along.
-        """
-        services, here = self._services, edit.conversation_id
-        ledger, changes = await services.memory.ledgers.read(here), await services.memory.ledgers.since(here, version)
-        own = {note.number for note in ledger if turn_id in note.turn_ids}
-        kept = [each for each in changes if each.hand == "keeper" and each.after.keys() - SILENT]
-        changed = dict.fromkeys(each.number for each in kept if each.number in own or "rings_from" in each.after)
-        doubtful = (note.number for note in ledger if note.number in own and note.doubtful and note.is_open)
-        notes = [note for number in (changed | dict.fromkeys(doubtful)) if (note := ledger.find(number))]
-        if changed:
-            return replies.say("edited_noted", notes=await self._lines(edit, notes))
-        return await self._in_doubt(edit, notes)
-
-    async def _looking(self, edit: Envelope, notes: Sequence[Note]) -> str:
-        """The offer's words while a keeper reads an edit on which these notes rest."""
-        return replies.say("edited_looking", notes=await self._lines(edit, _as_said(notes)))
-
-    async def _in_doubt(self, edit: Envelope, notes: Sequence[Note]) -> str:
-        """The offer's words while these notes are as they were, with what to tap; the bare offer for none."""
-        if not notes:
-            return replies.say("edited")
-        told = await self._lines(edit, _as_said(notes))
-        return replies.say("edited_doubt", notes=told, button=replies.say("answer_again"))
-
-    async def _lines(self, edit: Envelope, notes: Sequence[Note]) -> str:
-        now_ms = self._services.clock.now_ms()
-        zone = (await self._services.people.clock(edit.conversation_id, edit.user_id)).name
-        lines = (
-            note_line(note, now_ms, zone) if note.is_open else replies.say("loop_dropped", title=name_of(note))
-            for note in notes[:SHOWN_NOTES]
-        )
-        return "\n".join(f"• {line}" for line in lines)
+            self._services.behind(self._offers.put_right(envelope, turn.turn_id, offered), "reads")
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
         """Return the present words of a turn's person; of a turn of several messages one alone is new."""
@@ -245,11 +174,6 @@ class Edits:
         """Return the turn that answered a message before it was edited, None when none did."""
         row = await self._services.db.read_one("turn_of_message", **_message_of(edit))
         return row["turn_id"] if row else None
-
-
-def _as_said(notes: Sequence[Note]) -> list[Note]:
-    """Notes in doubt without the remark on it, in a sentence that says it itself."""
-    return [note.model_copy(update={"doubtful": False}) for note in notes]
 
 
 def _message_of(envelope: Envelope) -> dict[str, Any]:
