@@ -11,7 +11,7 @@ from bot.sentences import DEFAULT, LANGUAGES, sentences
 from memory.zones import zone_of
 
 TO: Final = "\u2013"
-"""Between the first and the last of several days; before remarks, where brackets would be the second."""
+"""Between the first and the last of several days."""
 MORNING_HOUR: Final = 9
 """Hour at which a day begins for a note put off until it."""
 _DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

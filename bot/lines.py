@@ -9,7 +9,6 @@ from datetime import date, time
 from bot import replies
 from bot.dates import (
     MORNING_HOUR,
-    TO,
     clock_text,
     day_text,
     days_from,
@@ -98,9 +97,9 @@ def say_in(conversation_id: str, key: str, **values: object) -> str:
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with remarks in brackets; behind a dash where it has brackets of its own."""
+    """The text with remarks in brackets; behind a comma where it has brackets of its own."""
     said = ", ".join(remarks)
-    return f"{text} {TO} {said}" if said and "(" in text else f"{text} ({said})" if said else text
+    return f"{text}, {said}" if said and "(" in text else f"{text} ({said})" if said else text
 
 
 def bare(text: str) -> str:

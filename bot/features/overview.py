@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bot import replies
 from bot.dates import when_text
 from bot.delivery.outbox import OutgoingMessage
+from bot.features.loops import coming_up
 from bot.features.shown import Looked, read_listed, show_read
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line, with_remarks
@@ -22,6 +23,7 @@ from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
     agenda,
     best_first,
+    dates_to_come,
     forgotten_words,
     is_story,
     is_work,
@@ -37,6 +39,8 @@ LINES = 8
 OPEN_SHOWN = 3
 BEFORE_MS = 3 * 3_600_000
 """After so long without a message its subject is the last one, not what is being talked about."""
+NEAR_MS = 2 * 24 * 3_600_000
+"""What comes up by itself within so long is named in /status."""
 LATE_CHARS = 120
 SHORT_TURNS = 10
 """A session of fewer turns is summed up with the one before it."""
@@ -151,6 +155,8 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     shown = {note.number for note in listed[:OPEN_SHOWN]}
     lines += [f"• {note_line(note, now_ms, zone, brief=True)}" for note in listed[:OPEN_SHOWN]]
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
+    near = [note for note in dates_to_come(ledger, now_ms) if (note.due_at_ms or 0) - now_ms <= NEAR_MS]
+    lines += ["", coming_up(near, now_ms, zone), ""] if near else []
     knows = any(name != "faded" for name, _ in by_heading(ledger, now_ms))
     lines += [replies.say("status_known")] if knows else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]

@@ -338,6 +338,13 @@ def test_what_has_been_stands_under_a_heading_of_its_own_and_fades_from_prompts(
     ]
 
 
+def test_an_event_stays_on_memory_when_it_gets_a_reminder():
+    """What is remembered does not hang on a ring: a load-in was gone from there as soon as it had one."""
+    rings = {"due_at_ms": START_MS + 2 * DAY_MS, "rings_from": "2023-11-16T09:00", "time_zone": "UTC"}
+
+    assert [name for name, _ in by_heading(ledger_of(("event", "Load-in", rings)), START_MS)] == ["going_on"]
+
+
 def test_an_event_that_is_over_and_rings_still_is_counted_once():
     """The bill of last week's concert rings tomorrow: it stands on /loops, so neither /memory nor /status counts it."""
     fields = {"due_at_ms": START_MS - 6 * DAY_MS, "rings_from": "2023-11-15T09:00", "time_zone": "UTC"}
@@ -575,6 +582,19 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
 
     assert said.startswith("Nothing is open.")
     assert titled == f"We're talking about: The harbour.\n\n{said}"
+
+
+def test_status_names_what_comes_within_two_days():
+    """Tomorrow's scan is nobody's to do, and was missing there."""
+    ledger = ledger_of(
+        ("event", "The scan", {"due_at_ms": START_MS + DAY_MS}),
+        ("event", "The fair", {"due_at_ms": START_MS + 9 * DAY_MS}),
+        task("Renew the passport"),
+    )
+    said = status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+
+    assert "• Renew the passport\n\nComing up\nTomorrow: The scan\n\n" in said
+    assert "fair" not in said
 
 
 def test_status_counts_no_scene_of_a_story():

@@ -368,22 +368,31 @@ To keep in mind
 Decided
 6. The kitchen gets grey tiles
 
-… and 7 more.
+… and 10 more.
 ---
 Here's what I remember:
 
 Going on and coming up
-7. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
-8. New oven for the shop (by Tue 8 Dec)
-9. Parents' evening on 8 December (at 18:00)
-10. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
-11. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
+7. Owen looks at the oven (today at 14:30, ⏰ 13:45)
+8. Early shift at the café, be there at 6:45 (tomorrow at 07:30, ⏰ 06:00)
+9. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
+10. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
+11. New oven for the shop (by Tue 8 Dec)
+12. Parents' evening on 8 December (at 18:00)
+
+… and 4 more.
+---
+Here's what I remember:
+
+Going on and coming up
+13. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
+14. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
 
 Story: The captain
-12. The ship lies off Tortuga
+15. The ship lies off Tortuga
 
 Over
-13. Choir rehearsal (was yesterday at 18:00)
+16. Choir rehearsal (was yesterday at 18:00)
 
 1 earlier date is over; /memory with a word from it finds it.
 ---
@@ -500,22 +509,31 @@ Worauf ich achte
 Entschieden
 6. Die Küche bekommt graue Fliesen
 
-… und noch 7.
+… und noch 10.
 ---
 Das habe ich mir gemerkt:
 
 Was läuft und was kommt
-7. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
-8. Neuer Ofen für den Laden (bis Di, 8. Dez.)
-9. Elternabend am 8. Dezember (um 18:00)
-10. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
-11. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
+7. Owen schaut sich den Ofen an (heute um 14:30, ⏰ 13:45)
+8. Frühschicht im Café, um 6:45 da sein (morgen um 07:30, ⏰ 06:00)
+9. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
+10. Augenoperation deiner Mutter in Annecy (am Do, 3. Dez., um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
+11. Neuer Ofen für den Laden (bis Di, 8. Dez.)
+12. Elternabend am 8. Dezember (um 18:00)
+
+… und noch 4.
+---
+Das habe ich mir gemerkt:
+
+Was läuft und was kommt
+13. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
+14. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
 
 Geschichte: The captain
-12. Das Schiff liegt vor Tortuga
+15. Das Schiff liegt vor Tortuga
 
 Vorbei
-13. Chorprobe (war gestern um 18:00)
+16. Chorprobe (war gestern um 18:00)
 
 1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
 ---
@@ -565,7 +583,7 @@ Hoy
 
 Mañana
 4. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
-5. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
+5. Turno de mañana en el café (llegar a las 6:45), a las 07:30, ⏰ 06:00
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
 … y 12 más.
@@ -632,22 +650,31 @@ A tener en cuenta
 Decidido
 6. La cocina llevará azulejos grises
 
-… y 7 más.
+… y 10 más.
 ---
 Esto es lo que recuerdo:
 
 En marcha y por venir
-7. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
-8. Horno nuevo para la tienda (para el mar 8 de dic)
-9. Reunión de padres el 8 de diciembre (a las 18:00)
-10. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
-11. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
+7. Owen mira el horno (hoy a las 14:30, ⏰ 13:45)
+8. Turno de mañana en el café (llegar a las 6:45), mañana a las 07:30, ⏰ 06:00
+9. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
+10. Operación de ojo de tu madre en Annecy (el jue 3 de dic a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
+11. Horno nuevo para la tienda (para el mar 8 de dic)
+12. Reunión de padres el 8 de diciembre (a las 18:00)
+
+… y 4 más.
+---
+Esto es lo que recuerdo:
+
+En marcha y por venir
+13. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
+14. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
 
 Historia: The captain
-12. El barco está frente a Tortuga
+15. El barco está frente a Tortuga
 
 Ya pasó
-13. Ensayo del coro (fue ayer a las 18:00)
+16. Ensayo del coro (fue ayer a las 18:00)
 
 1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
 ---
@@ -661,7 +688,7 @@ Hoy
 
 Mañana
 3. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
-4. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
+4. Turno de mañana en el café (llegar a las 6:45), a las 07:30, ⏰ 06:00
 5. Resumen del día (de mi parte, ⏰ entre semana a las 07:30)
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
@@ -697,7 +724,7 @@ Aujourd'hui
 
 Demain
 4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
-5. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
+5. Service du matin au café (y être à 6h45), à 7h30, ⏰ 6h
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 
 … et 12 de plus.
@@ -764,22 +791,31 @@ Les gens
 Décidé
 6. La cuisine aura des carreaux gris
 
-… et 7 de plus.
+… et 10 de plus.
 ---
 Voici ce que je retiens :
 
 En cours et à venir
-7. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
-8. Nouveau four pour la boutique (pour le mar. 8 déc.)
-9. Réunion de parents le 8 décembre (à 18h)
-10. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
-11. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
+7. Owen regarde le four (aujourd'hui à 14h30, ⏰ 13h45)
+8. Service du matin au café (y être à 6h45), demain à 7h30, ⏰ 6h
+9. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
+10. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
+11. Nouveau four pour la boutique (pour le mar. 8 déc.)
+12. Réunion de parents le 8 décembre (à 18h)
+
+… et 4 de plus.
+---
+Voici ce que je retiens :
+
+En cours et à venir
+13. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
+14. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
 
 Histoire : The captain
-12. Le navire est au large de Tortuga
+15. Le navire est au large de Tortuga
 
 C'est passé
-13. Répétition de la chorale (c'était hier à 18h)
+16. Répétition de la chorale (c'était hier à 18h)
 
 1 date plus ancienne est passée ; /memory avec un mot la retrouve.
 ---
@@ -793,7 +829,7 @@ Aujourd'hui
 
 Demain
 3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
-4. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
+4. Service du matin au café (y être à 6h45), à 7h30, ⏰ 6h
 5. Programme du jour (de ma part, ⏰ en semaine à 7h30)
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 

@@ -174,10 +174,11 @@ def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note]) -> Forget
 
 
 def _around(text: str, words: str) -> str:
-    """Return the words with the text around them, on one line."""
+    """Return the words with the text around them, on one line, from the beginning of a word."""
     text = unmarked(text)
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
+    start = text.find(" ", start, at) + 1 or start
     return ("…" if start else "") + shorten(text[start:], QUOTED_CHARS)
 
 
