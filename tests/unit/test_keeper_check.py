@@ -277,11 +277,33 @@ def test_a_language_that_capitalises_its_nouns_is_told_by_its_text():
     assert not capitalises_nouns(english)
 
 
-def test_short_answers_in_which_little_is_named_tell_it_too():
+def test_short_answers_in_which_little_is_named_tell_it_together():
     """Asked to be brief, a model writes `Ist notiert, ich sage dir dann am Freitag Bescheid` and hardly a noun."""
-    brief = "Ist notiert, ich sage dir dann am Freitag Bescheid. Passt so, das ist jetzt auch schon alles erledigt."
+    brief = (
+        "Ist notiert, ich sage dir dann am Freitag Bescheid. Passt so, das ist jetzt auch schon alles erledigt.",
+        "Gern, das habe ich für Montag so notiert. Wenn es dir besser passt, schieben wir die Probe noch weiter.",
+        "Alles klar, dann bleibt der Termin so stehen. Morgen frage ich dich noch nach dem Schlüssel und der Post.",
+        "Verstanden, davon sage ich nichts mehr. Sonst steht bis zum Wochenende nichts weiter an, nur noch die Liste.",
+    )
 
-    assert capitalises_nouns(brief)
+    assert capitalises_nouns("\n".join(brief))
+
+
+def test_one_short_answer_with_two_names_lets_no_invented_name_pass():
+    """Two capitals of 16 words are Ana and Porto: nothing says that nouns have them, too."""
+    told = "So you meet Ana at the harbour near Porto and then go on by train together."
+    asked = request("tell me again what we said about the bread", answers=[told])
+    told_of = add("You bake the bread with Beatrice", "what we said about the bread", "fact")
+
+    assert outcome(asked, told_of)[1] == ["name"]
+    assert (
+        line_of(
+            KeeperAnswer(standing="Beatrice bakes bread with Beatrice.", standing_turns=[1]),
+            asked,
+            SessionLine("s_1", "c"),
+        ).standing
+        == ""
+    )
 
 
 def test_a_title_that_names_somebody_unheard_of_is_dropped():
