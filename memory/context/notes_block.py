@@ -20,6 +20,7 @@ from memory.ledger.lines import (
     in_brief,
     model_line,
     ran_alone,
+    rung_by,
 )
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange
@@ -256,16 +257,18 @@ def since(
         return NOTHING_SINCE
     zone = block.mark.time_zone
     came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
-    of_note = by_note(changes)
+    of_note = {number: [] for number in rung_by(block.ledger or (), now_ms)} | by_note(changes)
     changed, numbers, outdated = list[str](), set(came), 0
-    for number, done in sorted(of_note.items(), key=lambda item: item[1][-1].version):
+    for number, done in sorted(of_note.items(), key=lambda item: max((each.version for each in item[1]), default=0)):
         note = ledger.find(number)
-        if note is None or not belongs(note, scope) or ran_alone(note, done):
+        if note is None or not belongs(note, scope):
             continue
         line = _with_successor(note, ledger, now_ms, zone)
         in_block = number in block.lines
         stood = _stood(block, number)
         outdated += in_block and line != stood
+        if not done or ran_alone(note, done):
+            continue
         if _stands_in_messages(done, told):
             numbers.add(number)
             continue

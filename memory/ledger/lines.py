@@ -198,6 +198,11 @@ def ran_alone(note: Note, done: Iterable[NoteChange]) -> bool:
     return is_work(note) and note.rings_at_ms is not None and by_the_clock
 
 
+def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
+    """The numbers of work that was to ring next before a moment."""
+    return [note.number for note in notes if is_work(note) and note.rings_at_ms and note.rings_at_ms < now_ms]
+
+
 def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
     """The line of a note's deeds, and how it stands where a change was taken back: the messages tell that change."""
     deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]

@@ -202,7 +202,11 @@ def test_work_that_came_by_the_clock_and_goes_on_is_no_news():
     changes = [change for each in outcomes for change in each.changes]
 
     found = since(block, now, changes, EVERYTHING, told=(), now_ms=START_MS + 9, answered_ms=0)
-    assert (found.changed, found.events) == ((), ())
+    assert (found.changed, found.events, found.outdated) == ((), (), 1)
+    run = since(block, now, [], EVERYTHING, told=(), now_ms=at_ms + 9, answered_ms=0)  # to which its ring is no news
+    assert (run.changed, run.outdated) == ((), 1)
+    waits = since(block, ledger, [], EVERYTHING, told=(), now_ms=at_ms + 9, answered_ms=0)
+    assert waits.outdated == 0, "the line would be the same"
     assert told(block, ledger, [Change(number=1, fields={"snoozed_until_ms": at_ms + DAY_MS})], "person") != []
 
 
