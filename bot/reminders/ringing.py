@@ -146,7 +146,7 @@ def _late(due: Due, now_ms: int) -> str:
 
 def rang_row(note: Note, occurrence: str, now_ms: int) -> tuple[Button, ...]:
     """[Done] [In an hour] [Tomorrow] for a date that rang; [In 30 min] where the thing itself is within the hour."""
-    choices: tuple[Choice, ...] = ("done", *_delay(note, occurrence, now_ms), "tomorrow")
+    choices: tuple[Choice, ...] = ("done", *_delay(note, occurrence, now_ms), *_tomorrow(note, occurrence, now_ms))
     return tuple(button(note, occurrence, choice) for choice in choices)
 
 
@@ -156,6 +156,13 @@ def _delay(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
     if begins_ms is None or begins_ms <= from_ms:
         return ("hour",)
     return next(((each,) for each, minutes in MINUTES.items() if from_ms + minutes * MINUTE_MS < begins_ms), ())
+
+
+def _tomorrow(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
+    """The delay until tomorrow; none behind an event, which is over by then."""
+    begins_ms = _begins_ms(note, occurrence) if note.kind == "event" else None
+    is_behind = begins_ms is not None and put_off_to(note, occurrence, "tomorrow", now_ms) >= begins_ms
+    return () if is_behind else ("tomorrow",)
 
 
 def _begins_ms(note: Note, occurrence: str) -> int | None:
@@ -177,8 +184,8 @@ def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
     rang = series.last(note, "rang")
     occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
-    later = () if note.is_paused else _delay(note, occurrence, now_ms)
-    choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, *later, "tomorrow", "cancel")
+    later = (*_delay(note, occurrence, now_ms), *_tomorrow(note, occurrence, now_ms))
+    choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, *later, "cancel")
     labels: dict[Choice, str] = {"cancel": "end"} if note.repeats else {}
     if not (rang or note.is_paused):
         to_ms = put_off_to(note, occurrence, "tomorrow", now_ms)

@@ -915,6 +915,40 @@ def test_a_ring_is_put_off_until_before_what_it_reminds_of(minutes, offered, rep
     ][: bool(offered)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "due", "offered"),
+    [
+        ("event", "2023-11-15T22:45", True),
+        ("event", "2023-11-15T09:00", False),
+        ("event", "2023-11-14T22:45", False),
+        ("task", "2023-11-14T22:45", True),
+    ],
+)
+@pytest.mark.parametrize("repeats", ["", "FREQ=WEEKLY"])
+def test_no_event_is_put_off_until_the_day_after_it(kind, due, offered, repeats):
+    """Tomorrow at nine the dentist of half past ten tonight is over; what is to do may still be done then."""
+    at = {"due_at_ms": series.at_ms_of(due, "UTC"), "due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of((kind, "Dentist", at | {"rings_from": "2023-11-14T22:15", "repeats": repeats}))
+    ring_ms = series.at_ms_of("2023-11-14T22:15", "UTC")
+    ((message, _),) = messages_for([due_now(ledger.notes[1], ring_ms)], ring_ms)
+    listed = [list_row(ledger.notes[1], at_ms) for at_ms in (START_MS, ring_ms)]
+
+    for row in (*message.buttons, *listed):
+        assert ("Tomorrow" in [each.label for each in row]) is offered
+
+
+def test_a_date_that_was_moved_is_put_off_until_before_what_it_reminds_of_then():
+    """One date of a series rings three quarters of an hour earlier, and so is what it reminds of."""
+    at_ms = series.at_ms_of("2023-11-14T21:30", "UTC")
+    due = {"due_at_ms": series.at_ms_of("2023-11-14T23:00", "UTC"), "due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of(("event", "Choir", due | {"rings_from": "2023-11-14T22:15", "repeats": "FREQ=WEEKLY"}))
+    local = "2023-11-14T22:15"
+    ledger = apply(ledger, Move(number=1, occurrence=local, to_ms=at_ms), Actor("person", at_ms - DAY_MS)).ledger
+    ((message, _),) = messages_for([due_now(ledger.notes[1], at_ms)], at_ms)
+
+    assert [each.label for each in message.buttons[0]] == ["Done", "In 30 min"]
+
+
 def test_what_was_done_already_is_not_done_once_more():
     """[Done] under a ring of last week says so, by the name that the note has now."""
     done = Occurrence(original_local="2023-11-19T19:00", state="done")
