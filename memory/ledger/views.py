@@ -98,8 +98,7 @@ def is_over(note: Note, now_ms: int) -> bool:
     """
     if note.kind == "promise" and note.due_exact and is_anothers(note):
         return is_past(note, now_ms - DAY_MS)
-    begun_ms = BEGUN_MS if note.due_exact else 0
-    return note.kind == "event" and is_past(note, now_ms - begun_ms)
+    return note.kind == "event" and is_past(note, now_ms - (BEGUN_MS if note.due_exact else 0))
 
 
 def has_faded(note: Note, now_ms: int) -> bool:
@@ -119,14 +118,13 @@ def is_snoozed(note: Note, now_ms: int) -> bool:
 
 def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """Notes that wait for somebody to act: by time, then the others; scenes of stories last."""
-    found = [note for note in standing(notes, now_ms) if is_to_do(note, now_ms)]
-    return sorted(found, key=lambda note: _by_time(note, now_ms))
+    return sorted((n for n in standing(notes, now_ms) if is_to_do(n, now_ms)), key=lambda n: _by_time(n, now_ms))
 
 
 def is_to_do(note: Note, now_ms: int) -> bool:
     """Whether a note waits for somebody: a task, promise or question, one that rings, a project due within a week.
 
-    Of fiction only the scene that somebody has to go on with. An event happens by itself (`dates_to_come`).
+    Of fiction only the scene to go on with. An event happens by itself (`dates_to_come`).
     """
     if is_story(note):
         return _is_scene(note)
@@ -157,19 +155,23 @@ def is_work(note: Note) -> bool:
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """What has a day for which nobody has to act: real notes that `agenda` does not list, until they are over, by day.
 
-    With events of two days among its numbers .93 of the lines of /loops were about something open, of two weeks .74;
-    without them .98, and none of what is open was missed (`benchmarks.quality.plugins:returning`, perfect notes).
+    With events of two days among its numbers .93 of the lines of /loops were about something open, without them .98.
     """
-    found = [n for n in standing(notes, now_ms) if n.due_at_ms is not None and not is_snoozed(n, now_ms)]
+    found = [n for n in standing(notes, now_ms) if n.due_at_ms is not None and not _sleeps(n, now_ms)]
     left = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
     still = (n for n in left if not (is_over(n, now_ms) if n.kind == "event" else is_past(n, now_ms)))
     return sorted(still, key=lambda note: note.due_at_ms or 0)
 
 
+def _sleeps(note: Note, now_ms: int) -> bool:
+    """Whether a date is not to be spoken of yet: a series that rests, or one put off until before its time."""
+    wakes_ms = note.snoozed_until_ms or 0
+    return is_snoozed(note, now_ms) and bool(note.repeats or note.is_paused or wakes_ms <= (note.due_at_ms or 0))
+
+
 def _is_planned(note: Note, now_ms: int) -> bool:
-    if note.kind != "event" or not note.is_real or note.due_at_ms is None or is_over(note, now_ms):
-        return False
-    return note.due_at_ms - now_ms <= PLANNED_MS
+    is_ahead = note.kind == "event" and note.is_real and not is_over(note, now_ms)
+    return is_ahead and note.due_at_ms is not None and note.due_at_ms - now_ms <= PLANNED_MS
 
 
 def _is_scene(note: Note) -> bool:
@@ -228,7 +230,7 @@ def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, bool, int, float, int
 
 def to_ring(notes: Iterable[Note]) -> list[Note]:
     """Notes that ring still, the earliest first."""
-    found = [note for note in standing(notes) if note.rings_at_ms is not None]
+    found = (note for note in standing(notes) if note.rings_at_ms is not None)
     return sorted(found, key=lambda note: (note.rings_at_ms or 0, note.number))
 
 
@@ -262,10 +264,9 @@ def breakdown(note: Note, now_ms: int) -> dict[str, float]:
     """The parts of `worth`, by name, to answer "why" (001: a visible breakdown)."""
     age_days = max(0.0, (now_ms - note.said_at_ms) / DAY_MS)
     recency = 0.5 ** (age_days / HALF_LIFE_DAYS)
-    at_ms = moment_of(note)
-    at_ms = None if at_ms is None else while_on(note, at_ms, now_ms)
-    near = 0.0
+    at_ms, near = moment_of(note), 0.0
     if at_ms is not None:
+        at_ms = while_on(note, at_ms, now_ms)
         ahead_ms = at_ms - now_ms
         near = 0.35 * max(0.0, 1 - ahead_ms / SOON_MS) if ahead_ms >= 0 else 0.25 * max(0.0, 1 + ahead_ms / SOON_MS)
     over = is_over(note, now_ms)

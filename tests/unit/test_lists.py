@@ -671,7 +671,7 @@ def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
 
 
 def test_loops_end_with_what_is_further_ahead():
-    """A dentist in three weeks stands below the first page, without a number; a wedding tomorrow is on the list."""
+    """A dentist in three weeks and a wedding tomorrow stand below the first page, without a number."""
     dentist = ("event", "Dentist", {"due_at_ms": START_MS + 20 * DAY_MS, "due_exact": True})
     birthday = ("event", "Lia's birthday", {"due_at_ms": START_MS + 15 * DAY_MS})
     wedding = ("event", "Ada's wedding", {"due_at_ms": START_MS + DAY_MS})
@@ -694,6 +694,38 @@ def test_loops_end_with_what_is_further_ahead():
     assert [button.label for row in page(listed).buttons for button in row] == [*"123456", "Show more"]
     assert "Coming up" not in page(listed, 6).text
     assert loop_list(ledger_of(dentist, wedding, birthday, oven), START_MS, "UTC").text == f"Nothing's open.\n\n{ahead}"
+
+
+def test_a_date_that_was_put_off_is_named_unless_it_sleeps_until_before_its_time():
+    """A series that rests has none; a delay behind the dentist's hour hides no dentist."""
+
+    def put_off(text: str, days: float, *, until: float, **fields: object) -> tuple:
+        at_ms, until_ms = (START_MS + round(each * DAY_MS) for each in (days, until))
+        return ("event", text, {"due_at_ms": at_ms, "due_exact": True, "snoozed_until_ms": until_ms} | fields)
+
+    ledger = ledger_of(
+        put_off("Put off behind its hour", 0.5, until=1),
+        put_off("Asleep until the week before", 20, until=13),
+        put_off("Awake again", 20, until=-1),
+        put_off("Rests for a month", 2, until=30, repeats="FREQ=WEEKLY;BYDAY=TH", due_exact=False),
+        put_off("Rests until they say so", 20, until=0, snoozed_until_ms=UNTIL_TOLD_MS),
+    )
+
+    assert [note.text for note in dates_to_come(ledger, START_MS)] == ["Put off behind its hour", "Awake again"]
+
+
+def test_no_work_and_nothing_past_is_coming_up():
+    """What the assistant is to do by a day stands on /tasks; a decision for a day is over with it, a fair only then."""
+    by_day = {"due_at_ms": START_MS + DAY_MS, "time_zone": "UTC"}
+    work = task("Report: say how it went", owner="assistant", rings_from="2023-11-15T20:00", **by_day)
+    ledger = ledger_of(
+        work,
+        ("decision", "Soup yesterday", {"due_at_ms": START_MS - DAY_MS, "time_zone": "UTC"}),
+        ("decision", "Soup an hour ago", {"due_at_ms": START_MS - HOUR_MS, "due_exact": True, "time_zone": "UTC"}),
+        ("decision", "Soup tomorrow", by_day),
+    )
+
+    assert [note.text for note in dates_to_come(ledger, START_MS)] == ["Soup tomorrow"]
 
 
 def test_of_many_dates_ahead_loops_name_six():
