@@ -13,9 +13,10 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
 from bot.intake.updates import Envelope
-from bot.lines import note_line
+from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.keeper.wording import UNSPACED
 from memory.ledger.headings import Heading, by_heading
 from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
@@ -26,6 +27,8 @@ from memory.text import folded, shorten
 FOUND_MOST = 60
 WORDS_CHARS = 60
 FORGET_A_ROW = 3
+INSIDE_LETTERS = 3
+"""A word of fewer letters is inside nearly every other; of a script that does not part its words one sign may do."""
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -104,11 +107,16 @@ def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[N
 
 
 def looked_up(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
-    """The notes that hold these words, then those that have each of them inside a longer one: `tee` in `Kräutertee`."""
-    found, asked = holding(notes, words, now_ms, zone), asked_words(words)
-    ids = {note.note_id for note in found}
-    inside = (note for note in notes if asked and all(word in folded(note.text) for word in asked))
-    return [*found, *(note for note in inside if note.note_id not in ids)]
+    """The notes that hold these words, then those that have each of them inside a longer one: `tee` in `Kräutertee`.
+
+    Work is looked up by its title, as it stands there.
+    """
+    titled, asked = [note.model_copy(update={"text": name_of(note)}) for note in notes], asked_words(words)
+    found = [note.note_id for note in holding(titled, words, now_ms, zone)]
+    is_long = bool(asked) and all(len(word) >= INSIDE_LETTERS or UNSPACED.match(word) for word in asked)
+    inside = [note.note_id for note in titled if is_long and all(word in folded(note.text) for word in asked)]
+    by_id = {note.note_id: note for note in notes}
+    return [by_id[each] for each in dict.fromkeys((*found, *inside))]
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

@@ -294,7 +294,26 @@ def test_a_word_is_also_found_inside_a_longer_one():
     assert texts("minz end") == ["Pfefferminztee"]
     assert texts("oz") == ["Grünen"]
     assert texts("kaffee") == []
+    assert texts("e") == texts("nt") == []
     assert len(holding(notes, "tee", START_MS, "UTC")) == 1
+
+
+def test_one_sign_of_a_script_without_spaces_is_found_inside():
+    """In 花生茶 stands tea."""
+    notes = list(ledger_of(("fact", "你喜欢花生茶", {}), ("fact", "你喜欢面包", {})).notes.values())
+
+    assert [note.number for note in looked_up(notes, "茶", START_MS, "UTC")] == [1]
+
+
+def test_work_is_looked_up_by_its_title_and_shown_whole():
+    """What the model is told to do at its time stands on no list, so no word of it finds the line."""
+    daily = {"owner": "assistant", "rings_from": "2023-11-15T07:30", "repeats": "FREQ=DAILY", "time_zone": "UTC"}
+    ledger = ledger_of(task("Bread history: Tell me one true story in at most 120 words", **daily))
+    notes = list(ledger.notes.values())
+
+    assert looked_up(notes, "bread", START_MS, "UTC") == looked_up(notes, "istor", START_MS, "UTC") == notes
+    assert looked_up(notes, "story", START_MS, "UTC") == notes, "it stands inside history"
+    assert looked_up(notes, "true", START_MS, "UTC") == looked_up(notes, "words", START_MS, "UTC") == []
 
 
 def test_what_is_made_up_stands_under_its_story():
