@@ -483,6 +483,21 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception(state):
 
     assert line(note) == "Call Grandma (⏰ this Sunday at 10:00, then every Sunday at 19:00)"
     assert line(note, under_ms=at_ms) == "Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)"
+    with replies.speaking("ru"):
+        assert "⏰ в этот раз в 10:00, потом " in line(note, under_ms=at_ms)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "it", "pt", "ru"])
+def test_a_run_that_was_missed_is_not_told_as_one_that_failed(language):
+    """The one never began; the other did and got nowhere."""
+    with replies.speaking(language):
+        assert replies.say("task_state.skipped") != replies.say("task_state.failed")
+
+
+def test_what_stands_under_the_dates_ahead_may_be_tomorrow():
+    """`Più avanti`, further on, stood over `Domani`."""
+    with replies.speaking("it"):
+        assert replies.say("coming_head") == "In arrivo"
 
 
 WORK = {"owner": "assistant", "repeats": "FREQ=DAILY", "rings_from": "2023-11-15T18:00"}
