@@ -511,8 +511,13 @@ async def test_what_the_person_took_back_says_so_until_it_is_changed_again(memor
     assert f"Notes:\n#1 task: A {TAKEN_BACK}\n#2 task: B {TAKEN_BACK}\n\n" in text
     assert f"Ended:\n#3 task: Call the plumber (dropped) {TAKEN_BACK}\n\n" in text
 
-    await memory.change(HERE, [Change(number=1, fields={"text": "A on Sunday"})], Actor("model", now(), "t_2"))
+    await memory.change(HERE, [Change(number=1, fields={"text": "A, says Ana"})], Actor("keeper", now(), "r_1"))
     await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+    assert f"#1 task: A, says Ana {TAKEN_BACK}\n" in request_text(model.requests[-1]), "a keeper's words change nothing"
+
+    await memory.change(HERE, [Change(number=1, fields={"text": "A on Sunday"})], Actor("model", now(), "t_2"))
+    await say(LATER)
     await memory.keeper.read_now(HERE)
     assert "#1 task: A on Sunday\n" in request_text(model.requests[-1])
     assert session_id

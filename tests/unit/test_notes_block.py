@@ -61,6 +61,14 @@ def test_what_limits_somebody_stays_before_anything_else_that_lasts():
     assert [line.split(":")[0] for line in block.lasting[:3]] == ["#42 constraint", "#41 person", "#1 fact"]
 
 
+def test_what_somebody_would_be_hurt_to_see_forgotten_stays_before_what_counts_more_by_the_sum():
+    """A decision of .85 is worth more than a person of .9, since it lasts; forty of them hid the late brother."""
+    decided = [("decision", f"Number {n} gets the blue ones", {"weight": 0.85}) for n in range(40)]
+    block = block_of(ledger_of(*decided, ("person", "Number 99 is your late brother", {"weight": 0.9})))
+
+    assert block.lasting[0].startswith("#41 person")
+
+
 def test_of_long_limits_each_is_told_in_brief_rather_than_left_out():
     """A line without room is left out for a shorter one behind it: that was a trifle."""
     limits = [("constraint", f"Number {n} must not have peanuts: {LONG} {LONG} {LONG}", {}) for n in range(8)]
