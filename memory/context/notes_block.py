@@ -257,7 +257,7 @@ def since(
         return NOTHING_SINCE
     zone = block.mark.time_zone
     came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
-    of_note = {number: [] for number in rung_by(block.ledger or (), now_ms)} | by_note(changes)
+    of_note = dict[int, list[NoteChange]]((n, []) for n in rung_by(block.ledger or (), now_ms)) | by_note(changes)
     changed, numbers, outdated = list[str](), set(came), 0
     for number, done in sorted(of_note.items(), key=lambda item: max((each.version for each in item[1]), default=0)):
         note = ledger.find(number)
