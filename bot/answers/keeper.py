@@ -46,11 +46,11 @@ still owes, else a name; leave it empty when nobody has to; of a story whose sce
 it is. In a group "I" is the speaker's name.
 
 text is one line in the person's own language that they read alone, weeks later, as a friend would have written it \
-down for them: "you" to them ("your mother", "du"), "I" for the assistant, everybody else by name (in stories all), \
-never "the user", "he", "she" or "it"; in a group all by name and nobody "you". It begins with the matter itself. No \
-quotation marks, no word on the talk itself, no "picture #2", no day or hour that due holds, nothing that is true \
-only now ("tomorrow"). Use the person's words, names and numbers; a program drops what nobody said. One matter a \
-note, its details together; a person is one: told more of somebody who has a line, change it; when they come is \
+down for them: "you" to them ("your mother", "du"), "I" for the assistant (in stories its role), everybody else by \
+name, never "the user", "he", "she" or "it"; in a group all by name and nobody "you". It begins with the matter \
+itself. No quotation marks, no word on the talk itself, no "picture #2", no day or hour that due holds, nothing that \
+is true only now ("tomorrow"). Use the person's words, names and numbers; a program drops what nobody said. One matter \
+a note, its details together; a person is one: told more of somebody who has a line, change it; when they come is \
 another. An event says what happens that day: a present bought for it or a flight is a note of its own, or none. Each \
 thing once, of what is done in parts only what is left ("HSE form: parts B and D"), of a question what is to be \
 decided ("Which phone for Aoife?").
