@@ -178,7 +178,7 @@ def _around(text: str, words: str) -> str:
     text = unmarked(text)
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
-    start = text.find(" ", start, at) + 1 or start
+    start = (text.find(" ", start - 1, at) + 1 or start) if start else 0
     return ("…" if start else "") + shorten(text[start:], QUOTED_CHARS)
 
 
