@@ -45,14 +45,8 @@ def days_from(at_ms: int, now_ms: int, zone: str) -> int:
 
 def when_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
     """`today at 14:05`, `on Sat 12 Dec at 09:00`, with the year when another; without `exact` the day alone."""
-    at = local(at_ms, zone)
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
-    values = {
-        "weekday": _weekday(at, language),
-        "day": _date(at, local(now_ms, zone), language),
-        "time": clock_text(at, language),
-    }
-    return say(language, f"dates.{key}_at" if exact else f"dates.{key}", **values)
+    return _say_when(f"dates.{key}", at_ms, now_ms, zone, language, exact=exact)
 
 
 def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
@@ -72,11 +66,14 @@ def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool =
     """`for tomorrow at 14:05`, `for Sat 12 Dec at 09:00`: the time of something, behind one that is ahead of it."""
     if abs(days_from(at_ms, now_ms, zone)) <= 1:
         return say(language, "dates.for", when=when_text(at_ms, now_ms, zone, language, exact=exact))
+    return _say_when("dates.for_on", at_ms, now_ms, zone, language, exact=exact)
+
+
+def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:
+    """A sentence of weekday, day and, of one that is `exact`, time."""
     at = local(at_ms, zone)
     day, time = _date(at, local(now_ms, zone), language), clock_text(at, language)
-    return say(
-        language, "dates.for_on_at" if exact else "dates.for_on", weekday=_weekday(at, language), day=day, time=time
-    )
+    return say(language, f"{key}_at" if exact else key, weekday=_weekday(at, language), day=day, time=time)
 
 
 def hour_text(at_ms: int, zone: str, language: str) -> str:

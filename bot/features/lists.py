@@ -156,10 +156,16 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
         return OutgoingMessage("\n".join(lines), buttons=(only,))
     if listing.foot:
         lines += ["", listing.foot]
-    a_row = ceil(len(buttons) / max(1, ceil(len(buttons) / listing.a_row))) or 1
-    rows = [tuple(buttons[at : at + a_row]) for at in range(0, len(buttons), a_row)]
-    turns = _turns(listing, offset, left)
+    rows, turns = _in_rows(buttons, listing.a_row), _turns(listing, offset, left)
     return OutgoingMessage("\n".join(lines), buttons=(*rows, turns) if turns else tuple(rows))
+
+
+def _in_rows(buttons: Sequence[Button], most: int) -> list[Row]:
+    """The buttons in as few rows as they need, all but the last of one length: eight are four and four."""
+    if not buttons:
+        return []
+    a_row = ceil(len(buttons) / ceil(len(buttons) / most))
+    return [tuple(buttons[at : at + a_row]) for at in range(0, len(buttons), a_row)]
 
 
 def opened(listing: Listing, note: Note, line: str, offset: int) -> OutgoingMessage:

@@ -74,7 +74,7 @@ def doubted(ledger: Ledger, turn_id: str, old: str, new: str, said: Mapping[str,
     gone, come = _changed(before, after)
     words = {note.number: forms_of(f"{note.text} {said.get(note.note_id, '')}") for note in notes}
     borne = {each for each in words if any(not words[each].isdisjoint(forms_of(clause)) for clause in before)}
-    is_loose = any(all(own.isdisjoint(clause) for own in words.values()) for clause in gone)
+    is_loose = _is_loose(gone, words.values())
     went = _values_of(old) - _values_of(new)
 
     def in_doubt(note: Note) -> bool:
@@ -112,6 +112,11 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[Forms], 
     return gone, come
 
 
+def _is_loose(gone: Sequence[Forms], borne_out: Collection[Forms]) -> bool:
+    """Whether a clause that is gone bears out none of these: it may be about each of them."""
+    return any(all(own.isdisjoint(clause) for own in borne_out) for clause in gone)
+
+
 def still_told(texts: Sequence[str], old: str, new: str) -> list[str]:
     """The texts that say nothing of the words that an edit changed in a message on which some of them rest.
 
@@ -120,7 +125,7 @@ def still_told(texts: Sequence[str], old: str, new: str) -> list[str]:
     before, after = (_CLAUSE.split(text) for text in (old, new))
     gone, come = _changed(before, after)
     words = {text: forms_of(text) for text in texts}
-    is_loose = any(all(own.isdisjoint(clause) for own in words.values()) for clause in gone)
+    is_loose = _is_loose(gone, words.values())
     changed = [*gone, *come, *(map(forms_of, before) if is_loose else ())]
     left = [text for text in texts if all(words[text].isdisjoint(clause) for clause in changed)]
     return left if len(left) < len(texts) else []
@@ -151,7 +156,7 @@ def _tells_another_number(note: Note, texts: Mapping[str, str]) -> bool:
     if not texts.keys() >= set(note.turn_ids):
         return False
     own = _values_of(note.text)
-    now = {value for turn_id in note.turn_ids for _, value in numbers(texts[turn_id])}
+    now = set[float]().union(*(_values_of(texts[turn_id]) for turn_id in note.turn_ids))
     return bool(own - now and now - own)
 
 

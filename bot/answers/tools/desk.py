@@ -23,8 +23,6 @@ HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
 
 NOT_AT_HAND: Final = "This conversation began fresh: what was noted before is not at hand here."
 BRINGS_BACK: Final = "A button under your answer brings it back, and does then what they ask: tell them."
-
-
 TOO_LONG: Final = (
     "Not done: the text is too long for one note, and nothing of it was kept. Say it shorter, or in several."
 )
