@@ -422,6 +422,7 @@ CREATE TABLE notes (
     replaced_by TEXT,                         -- the note_id that took its place
     version BIGINT NOT NULL,                  -- the ledger's version of its last change
     ends_at_ms BIGINT,                        -- the beginning of its last day where it lasts several, NULL = one day
+    lasts_ms BIGINT NOT NULL DEFAULT 0,       -- from its hour until it is over, 0 = no end was said
     UNIQUE (conversation_id, number)
 );
 CREATE INDEX notes_by_ring ON notes (rings_at_ms);

@@ -43,8 +43,16 @@ def days_from(at_ms: int, now_ms: int, zone: str) -> int:
     return (local(at_ms, zone).date() - local(now_ms, zone).date()).days
 
 
-def when_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
-    """`today at 14:05`, `on Sat 12 Dec at 09:00`, with the year when another; without `exact` the day alone."""
+def when_text(
+    at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True, until_ms: int | None = None
+) -> str:
+    """`today at 14:05`, `on Sat 12 Dec at 09:00`, with the year when another; without `exact` the day alone.
+
+    `tomorrow from 12:00 to 16:00` where it lasts `until_ms`.
+    """
+    if exact and until_ms is not None:
+        day = when_text(at_ms, now_ms, zone, language, exact=False)
+        return f"{day} {hour_text(at_ms, zone, language, until_ms)}"
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
     return _say_when(f"dates.{key}", at_ms, now_ms, zone, language, exact=exact)
 
@@ -76,9 +84,12 @@ def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, ex
     return say(language, f"{key}_at" if exact else key, weekday=_weekday(at, language), day=day, time=time)
 
 
-def hour_text(at_ms: int, zone: str, language: str) -> str:
-    """`at 14:05`, for a line that stands under its day."""
-    return say(language, "dates.at", time=clock_text(local(at_ms, zone), language))
+def hour_text(at_ms: int, zone: str, language: str, until_ms: int | None = None) -> str:
+    """`at 14:05`, or `from 12:00 to 16:00`, for a line that stands under its day."""
+    first = clock_text(local(at_ms, zone), language)
+    if until_ms is None:
+        return say(language, "dates.at", time=first)
+    return say(language, "dates.from_to", first=first, last=clock_text(local(until_ms, zone), language))
 
 
 def clock_text(at: datetime | time, language: str) -> str:

@@ -24,6 +24,7 @@ from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_of
+from memory.ledger.spans import last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
@@ -148,7 +149,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
         rings = _ring_remark(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
-        if leads and note.due_exact and note.ends_at_ms is None and not is_past(note, now_ms):
+        if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         found.insert(len(found) - leads, rings)
     elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
@@ -192,11 +193,11 @@ def _owner(note: Note) -> str:
 
 
 def _is_one(note: Note) -> bool:
-    """Whether a note is due when it rings: in the same minute, or on the same day without an hour."""
+    """Whether a note is due when it rings: in the same minute and no longer, or on the same day without an hour."""
     if note.due_at_ms is None or note.rings_at_ms is None:
         return False
     if note.due_exact:
-        return abs(note.due_at_ms - note.rings_at_ms) < _TOGETHER_MS
+        return not note.lasts_ms and abs(note.due_at_ms - note.rings_at_ms) < _TOGETHER_MS
     return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
 
 
@@ -220,7 +221,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     language, clock = replies.spoken(), _clock(note, zone)
     last_ms = note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
     in_text = tells_days(note.text, note.due_at_ms, last_ms, now_ms, clock)
-    when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock))
+    until_ms = over_at(note, note.due_at_ms)
+    when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock), until_ms=until_ms)
     if note.ends_at_ms is not None:
         when = days_text(note.due_at_ms, last_ms, now_ms, clock, language)
     ends = note.kind in TO_DO or note.kind == "project"
@@ -229,7 +231,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return replies.say("lines.late" if ends else "lines.was", when=when)
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
     if day_is_told:
-        return hour_text(note.due_at_ms, clock, language) if _has_hour(note, clock) else ""
+        return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
         day = day_text(note.due_at_ms, now_ms, clock, language)
         return day if is_anothers(note) else replies.say("lines.by", day=day)  # Karl comes on it, Sami sends by it

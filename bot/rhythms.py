@@ -22,6 +22,7 @@ from bot.dates import (
 from bot.told_days import tells_hour
 from memory.ledger import series
 from memory.ledger.rules import first_from
+from memory.ledger.spans import over_at
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_snoozed
 
@@ -37,8 +38,9 @@ def next_text(
     """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells."""
     language = replies.spoken()
     is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
-    hour = hour_text(at_ms, zone, language) if has_hour else ""
-    when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour)
+    until_ms = over_at(note, at_ms)
+    hour = hour_text(at_ms, zone, language, until_ms) if has_hour else ""
+    when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
     if not rule:
         return when
     in_text = rhythm_in(note.text, rule)

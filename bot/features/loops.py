@@ -76,7 +76,7 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None
     if note.ends_at_ms is not None:
         day = days_text(first_ms, last_ms, now_ms, clock, language)
-        note = note.model_copy(update={"due_at_ms": None, "ends_at_ms": None, "due_exact": False})
+        note = note.model_copy(update={"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0, "due_exact": False})
     line = note_line(note, now_ms, zone, under_ms=under_ms, brief=True)
     return replies.say("coming_line", day=day[0].upper() + day[1:], line=line)
 

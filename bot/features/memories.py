@@ -12,12 +12,12 @@ from bot.dates import day_names
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
+from bot.headings import Heading, by_heading
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.keeper.wording import UNSPACED
-from memory.ledger.headings import Heading, by_heading
 from memory.ledger.series import at_next_date
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import agenda, best_first, standing

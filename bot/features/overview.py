@@ -10,6 +10,7 @@ from bot.dates import when_text
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.loops import coming_up
 from bot.features.shown import Looked, read_listed, show_read
+from bot.headings import by_heading
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line, with_remarks
 from bot.turns.feature import Action, Command
@@ -17,7 +18,6 @@ from bot.turns.services import Services
 from memory.context.earlier import standing_now
 from memory.context.repeats import NoteWords
 from memory.keeper.session_lines import SessionLine, session_lines
-from memory.ledger.headings import by_heading
 from memory.ledger.ledgers import REWORDED
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (

@@ -24,6 +24,7 @@ from memory.keeper.wording import (
     source_of,
     strange_to,
 )
+from memory.ledger.spans import first_and_last, last_of
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.search.terms import calendar_words, little_words
 from memory.types import ConversationTurn
@@ -37,7 +38,6 @@ DAYS_OF_MONTH: Final = 31
 """In the line of a session a day may be worked out ("from 1.12." for "from tomorrow"): none of these need be said."""
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
-_FIRST_AND_LAST = 2
 
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 
@@ -131,13 +131,16 @@ class ChangeCheck:
         return self._request.turns[-1]
 
     def _due(self, due: str) -> tuple[datetime, ...]:
-        """The local day or minute, or the first and the last of several days; bounded, never derived."""
+        """The local day or minute, or the first and the last of a span; bounded, never derived."""
         try:
-            days = [datetime.fromisoformat(part.strip()).replace(tzinfo=None) for part in due.split("/") if due.strip()]
+            parts = filter(None, first_and_last(due))
+            days = [datetime.fromisoformat(part).replace(tzinfo=None) for part in parts]
         except ValueError:
             days = []
-        if (not days and due.strip()) or len(days) > _FIRST_AND_LAST or days != sorted(days):
-            raise _Wrong("due", f"due is YYYY-MM-DD, YYYY-MM-DD/YYYY-MM-DD or YYYY-MM-DDTHH:MM, not “{due}”")
+        if (not days and due.strip()) or days != sorted(days):
+            raise _Wrong(
+                "due", f"due is YYYY-MM-DD, first/last day, YYYY-MM-DDTHH:MM or with its end /HH:MM, not “{due}”"
+            )
         now = _at(self._request.now_ms, self._request.zone).replace(tzinfo=None)
         if any(not now - timedelta(days=_DAYS_BACK) <= at <= now + timedelta(days=_DAYS_AHEAD) for at in days):
             raise _Wrong("due", f"{due} is not between a year ago and ten years from now")
@@ -234,4 +237,5 @@ def _times(note: Note, zone: str) -> list[datetime]:
 
 def _local(note: Note, zone: str) -> list[datetime]:
     due = [] if note.due_at_ms is None else [_at(note.due_at_ms, zone if note.due_exact else note.time_zone)]
-    return due if note.ends_at_ms is None else [*due, _at(note.ends_at_ms, note.time_zone)]
+    last_ms = last_of(note)
+    return due if last_ms is None else [*due, _at(last_ms, zone if note.lasts_ms else note.time_zone)]

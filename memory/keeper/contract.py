@@ -43,7 +43,7 @@ class ProposedChange(_Answered):
     owner: str | None = Field(None, description="Who has to act, or whose limit it is: user, assistant or a name.")
     due: str = Field(
         "",
-        description="YYYY-MM-DD, first/last day or YYYY-MM-DDTHH:MM; empty: none.",
+        description="YYYY-MM-DD, YYYY-MM-DDTHH:MM or first/last; empty: none.",
     )
     repeats: str = Field("", description="RRULE: FREQ=WEEKLY;BYDAY=TU.")
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
@@ -149,7 +149,7 @@ class Kept:
     due: datetime | None = None
     """By the person's clock."""
     last: datetime | None = None
-    """The last of several days."""
+    """The last of several days, or the minute at which it ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from memory.search.same_words import Forms, forms_of
 from memory.text import asks_at_the_end
 
 TIMES: Final = frozenset({
-    "due_at_ms", "due_exact", "ends_at_ms", "rings_from", "repeats", "rings_at_ms", "time_zone", "occurrences",
+    "due_at_ms", "due_exact", "ends_at_ms", "lasts_ms", "rings_from", "repeats", "rings_at_ms", "time_zone",
+    "occurrences",
 })  # fmt: skip
 """The fields that say when."""
 

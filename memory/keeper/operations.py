@@ -10,6 +10,7 @@ from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
 from memory.ledger import series
 from memory.ledger.rules import LOCAL
 from memory.ledger.series import at_ms_of
+from memory.ledger.spans import DAY_CHARS, end_fields
 from memory.ledger.types import (
     ANYBODYS,
     LASTING,
@@ -29,7 +30,6 @@ from memory.ledger.views import is_work
 CONFIDENCE: Final = 0.8
 """The confidence of a keeper's note: below that of a person's or a tool's."""
 ABOUT_MAX_CHARS: Final = 80
-_DAY_CHARS: Final = 10
 
 
 def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
@@ -104,7 +104,7 @@ def _ring(kept: Kept, request: KeeperRequest, note: Note) -> dict[str, Any]:
     if kept.due is None:
         return {}
     if not _is_exact(kept):
-        return {"rings_from": f"{kept.due:%Y-%m-%d}{note.rings_from[_DAY_CHARS:]}"}
+        return {"rings_from": f"{kept.due:%Y-%m-%d}{note.rings_from[DAY_CHARS:]}"}
     return {"rings_from": series.local_of(at_ms_of(f"{kept.due:{LOCAL}}", request.zone), note.time_zone)}
 
 
@@ -176,15 +176,19 @@ def _due(kept: Kept, request: KeeperRequest, note: Note | None = None) -> dict[s
     zone = note.time_zone if note is not None and note.rings else request.zone
     exact = _is_exact(kept)
     due_at_ms = at_ms_of(f"{at:{LOCAL}}", request.zone) if exact else at_ms_of(f"{at:%Y-%m-%d}T00:00", zone)
-    lasts = kept.last is not None and kept.last.date() > at.date()
-    ends_at_ms = at_ms_of(f"{kept.last:%Y-%m-%d}T00:00", zone) if lasts else None
+    end = end_fields(f"{at:{LOCAL}}", f"{kept.last:{LOCAL}}" if kept.last else "", zone, by_hours=_has_hours(kept))
     repeats = {"repeats": rule} if rule else {}
-    return {"due_at_ms": due_at_ms, "due_exact": exact, "ends_at_ms": ends_at_ms, "time_zone": zone} | repeats
+    return {"due_at_ms": due_at_ms, "due_exact": exact, "time_zone": zone} | end | repeats
 
 
 def _is_exact(kept: Kept) -> bool:
     """Whether an hour was said."""
-    return len(kept.change.due.partition("/")[0].strip()) > _DAY_CHARS
+    return len(kept.change.due.partition("/")[0].strip()) > DAY_CHARS
+
+
+def _has_hours(kept: Kept) -> bool:
+    """Whether both its beginning and its end were said as hours."""
+    return _is_exact(kept) and ":" in kept.change.due.partition("/")[2]
 
 
 def in_words(refusal: Refusal) -> str:

@@ -34,13 +34,14 @@ from memory.ledger.undo import dates_after, written
 from memory.text import on_one_line
 
 CHANGEABLE: Final = frozenset({
-    "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "time_zone", "rings_from", "repeats",
-    "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
+    "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "lasts_ms", "time_zone", "rings_from",
+    "repeats", "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids",
+    "doubtful",
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from the operation."""
 _RING: Final = ("rings_from", "repeats", "time_zone", "occurrences")
 """Fields that say when a note rings."""
-_DAY: Final = ("due_at_ms", "due_exact", "ends_at_ms")
+_DAY: Final = ("due_at_ms", "due_exact", "ends_at_ms", "lasts_ms")
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
 """Fields whose change makes other dates of a note: moved dates are moved no more."""
 
@@ -176,11 +177,11 @@ def _set_again(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Another day takes away the last of those before; no day at all a rhythm that counts from it."""
+    """Another time takes away the end of the one before; no day at all a rhythm that counts from it."""
     if fields.get("due_at_ms", note.due_at_ms) == note.due_at_ms:
         return {}
     counts = note.repeats and not note.rings and fields["due_at_ms"] is None
-    return {"ends_at_ms": None} | ({"repeats": ""} if counts else {})
+    return {"ends_at_ms": None, "lasts_ms": 0} | ({"repeats": ""} if counts else {})
 
 
 def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]:
@@ -257,7 +258,7 @@ def _day_to_take(note: Note, into: Note) -> dict[str, Any]:
     day = {
         name: series.at_ms_of(series.local_of(at_ms, note.time_zone), into.time_zone) for name, at_ms in days.items()
     }
-    return day | ({"due_at_ms": note.due_at_ms, "due_exact": True} if note.due_exact else {})
+    return day | ({"due_at_ms": note.due_at_ms, "due_exact": True, "lasts_ms": note.lasts_ms} if note.due_exact else {})
 
 
 def _has_room(note: Note, time_zone: str) -> bool:

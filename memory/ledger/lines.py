@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.rules import in_words
+from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence, OccurrenceState
 from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
@@ -81,7 +82,7 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
     if note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
         with_its_day = {"rings_at_ms": note.due_at_ms, "occurrences": ()}
-        update |= {"due_at_ms": None, "ends_at_ms": None} if rings else with_its_day
+        update |= {"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0} if rings else with_its_day
     return note.model_copy(update=update)
 
 
@@ -98,8 +99,9 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
         word = "was" if is_behind else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
-        last = f" to {when(note.ends_at_ms, note.time_zone, exact=False)}" if note.ends_at_ms is not None else ""
-        found.append(f"{word} {due}{last}{'' if note.rings else goes_on}{', rings' if rings_then else ''}")
+        found.append(
+            f"{word} {due}{_until(note, zone, when)}{'' if note.rings else goes_on}{', rings' if rings_then else ''}"
+        )
     if rings := ring_times(note)[rings_then:]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
     elif note.rings and not note.is_open:
@@ -114,6 +116,14 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
+
+
+def _until(note: Note, zone: str, when: Callable[..., str]) -> str:
+    """The last day of a note, or the minute at which it is over: ` to Sun 29 Nov`, ` to 16:00`; "" for neither."""
+    if note.ends_at_ms is not None:
+        return f" to {when(note.ends_at_ms, note.time_zone, exact=False)}"
+    last_ms = over_at(note, note.due_at_ms or 0)
+    return f" to {moment(last_ms, zone)[-5:]}" if last_ms is not None else ""
 
 
 def ring_times(note: Note) -> list[int]:

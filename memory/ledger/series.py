@@ -20,7 +20,7 @@ TO_COME: Final = frozenset({"moved", "snoozed"})
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
 GOES_ON: Final = timedelta(hours=2)
-"""A date of a series is still meant for so long after its hour."""
+"""A date of a series is still meant for so long after its hour, where nobody said how long it lasts."""
 LATE_MS: Final = 5 * 60_000
 """A date that rings so much behind its time is known by when it did."""
 Date = tuple[str, int]  # as the rule has it, and the moment at which it comes
@@ -150,17 +150,17 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
     if not note.repeats or note.rings_from or note.due_at_ms is None:
         return None, False
     now = read_local(local_of(now_ms, note.time_zone))
-    edge = now - GOES_ON if note.due_exact else datetime.combine(now.date(), time(0))
+    lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
+    edge = now - lasts if note.due_exact else datetime.combine(now.date(), time(0))
     try:
         rule = rule_of(note.repeats, begins(note))
     except ValueError:
         return None, False
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
     moved = [(each.original_local, moment_of(note, each)) for each in note.occurrences if each.state == "moved"]
-    regular = next((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), None)
-    ahead = [date for date in moved if date[1] >= edge_ms]
-    ahead += [(regular, at_ms_of(regular, note.time_zone))] if regular else []
-    if ahead:
+    regular = islice((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), 1)
+    dates = [*moved, *((local, at_ms_of(local, note.time_zone)) for local in regular)]
+    if ahead := [date for date in dates if date[1] >= edge_ms]:
         return min(ahead, key=lambda date: date[1]), True
     last = rule.before(edge)
     return ((local := f"{last:{LOCAL}}"), at_ms_of(local, note.time_zone)) if last else None, False

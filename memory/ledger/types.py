@@ -76,6 +76,8 @@ class Note(Contract):
     """False when a day was said but no hour: `due_at_ms` is the beginning of that day by `time_zone`."""
     ends_at_ms: int | None = None
     """The beginning of the last of several days by `time_zone`; None for one day."""
+    lasts_ms: int = Field(default=0, ge=0)
+    """Milliseconds from its hour until it is over; 0 when no end was said."""
     time_zone: str = "UTC"
     rings_from: str = ""
     """When it rings first, by `time_zone`: `2026-11-29T19:00`; "" for a note that does not ring."""

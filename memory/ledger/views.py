@@ -16,7 +16,7 @@ DAY_MS: Final = 86_400_000
 FADES_MS: Final = 4 * DAY_MS
 """An event is asked about for so long after its day; then no prompt begins with it any more."""
 BEGUN_MS: Final = 2 * 3_600_000
-"""An event is on, not over, for so long after its hour."""
+"""An event whose end nobody said is on, not over, for so long after its hour."""
 HALF_LIFE_DAYS: Final = 21.0
 """A note that nobody spoke of counts half after so long."""
 SOON_MS: Final = 7 * DAY_MS
@@ -82,13 +82,14 @@ def is_past(note: Note, now_ms: int) -> bool:
 
 
 def ends_at(note: Note) -> int | None:
-    """The moment that it is due, of several days the last; None when no time was said."""
-    return note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
+    """The moment that it is due or, of what lasts, over; of several days the last; None when no time was said."""
+    over_ms = None if note.due_at_ms is None else note.due_at_ms + note.lasts_ms
+    return over_ms if note.ends_at_ms is None else note.ends_at_ms
 
 
 def while_on(note: Note, at_ms: int, now_ms: int) -> int:
     """The moment that counts for an event begun then: now, as long as it lasts."""
-    return at_ms if note.ends_at_ms is None else min(max(at_ms, now_ms), max(at_ms, note.ends_at_ms))
+    return min(max(at_ms, now_ms), max(at_ms + note.lasts_ms, note.ends_at_ms or at_ms))
 
 
 def is_over(note: Note, now_ms: int) -> bool:
@@ -98,7 +99,7 @@ def is_over(note: Note, now_ms: int) -> bool:
     """
     if note.kind == "promise" and note.due_exact and is_anothers(note):
         return is_past(note, now_ms - DAY_MS)
-    return note.kind == "event" and is_past(note, now_ms - (BEGUN_MS if note.due_exact else 0))
+    return note.kind == "event" and is_past(note, now_ms - (BEGUN_MS if note.due_exact and not note.lasts_ms else 0))
 
 
 def has_faded(note: Note, now_ms: int) -> bool:

@@ -374,6 +374,14 @@ def test_several_days_have_a_first_and_a_last():
     assert (day.fields["due_at_ms"], day.fields["ends_at_ms"]) == (away.fields["due_at_ms"], None)
 
 
+def test_hours_have_a_first_and_a_last():
+    """The note knows that it lasts them, not that it ends on another day."""
+    asked = request("the boiler man comes friday between 12 and 4")
+    (man,), _ = outcome(asked, add("Boiler man", "boiler man comes friday", "event", due="2023-11-17T12:00/16:00"))
+
+    assert (man.fields["lasts_ms"], man.fields["ends_at_ms"]) == (4 * 3_600_000, None)
+
+
 def test_a_keeper_notes_what_comes_again_and_again_with_its_rule():
     """Its next date is due; what rings keeps the rule of its ring, and no rule is taken that is none."""
     asked = request("hurling is on saturdays at seven")

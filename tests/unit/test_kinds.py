@@ -8,8 +8,8 @@ import pytest
 
 from bot import replies
 from bot.answers.keeper import RULES
+from bot.headings import HEADINGS
 from memory.continuity.candidates import _KIND
-from memory.ledger.headings import HEADINGS
 from memory.ledger.types import TO_DO, Kind
 
 TOOLS = Path(__file__).parents[2] / "bot/answers/tools/tools.json"

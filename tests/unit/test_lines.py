@@ -52,6 +52,21 @@ def test_what_is_late_says_since_when():
     assert line(a_note("The party", kind="event", due_at_ms=START_MS - DAY_MS)) == "The party (was yesterday)"
 
 
+def test_what_lasts_hours_says_from_when_to_when():
+    """On its day by its hours alone, before a ring, in a series, while it is on, and when it is over."""
+    note = a_note("Boiler man", kind="event", due_at_ms=START_MS + DAY_MS, due_exact=True, lasts_ms=4 * HOUR_MS)
+    weekly = note.model_copy(update={"repeats": "FREQ=WEEKLY;BYDAY=WE"})
+    rings = {"rings_from": "2023-11-14T23:13", "rings_at_ms": START_MS + HOUR_MS}
+
+    assert line(note) == "Boiler man (tomorrow from 22:13 to 02:13)"
+    assert line(note, under_ms=note.due_at_ms) == "Boiler man (from 22:13 to 02:13)"
+    assert line(note.model_copy(update=rings)) == "Boiler man (tomorrow from 22:13 to 02:13, ⏰ today at 23:13)"
+    assert line(weekly) == "Boiler man (every Wednesday from 22:13 to 02:13)"
+    begun = note.model_copy(update={"due_at_ms": START_MS - HOUR_MS})
+    assert line(begun) == "Boiler man (today from 21:13 to 01:13)"
+    assert line(begun.model_copy(update={"lasts_ms": HOUR_MS})) == "Boiler man (was today from 21:13 to 22:13)"
+
+
 def test_a_series_says_how_often_and_when_next():
     """What rings again names its rule and the next date, by the person's clock."""
     note = a_note(rings_from="2026-01-04T19:00", repeats="FREQ=WEEKLY;BYDAY=SU", rings_at_ms=START_MS + HOUR_MS)

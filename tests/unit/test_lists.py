@@ -14,13 +14,13 @@ from bot.features.loops import ending, loop_list, loop_row
 from bot.features.memories import holding, looked_up, memory_list
 from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
+from bot.headings import by_heading
 from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import list_row, messages_for, occurrence_of, operation_for, stamp_of, told, whom
 from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
-from memory.ledger.headings import by_heading
 from memory.ledger.lines import model_line
 from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
 from memory.ledger.views import agenda, best_first, breakdown, dates_to_come, ringing, to_do

@@ -10,11 +10,12 @@ from typing import Any, Final
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_days, read_rule, read_time
+from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read_time
 from bot.answers.tools.which import candidates, near, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
 from memory.ledger.rules import first_from, what_is_wrong
+from memory.ledger.spans import end_fields, first_and_last
 from memory.ledger.types import Add, Applied, Change, Note, Operation, Refusal
 from memory.ports import Statement
 
@@ -174,18 +175,19 @@ class Desk:
         return "" if self.zone_known else f" {self.zone} is a guess: ask where they are, then call settings."
 
     def due(self, text: str, zone: str) -> dict[str, Any]:
-        """The fields of a day or an hour, or of `2026-11-27/30`; {} for none given. Raises `Refused`."""
+        """The fields of a day or an hour, of `2026-11-27/30` or `T12:00/16:00`; {} for none given. Raises `Refused`."""
         if not text.strip():
             return {}
         if text.strip().lower() in NONE:
-            return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None}
-        first, last = read_days(text)
+            return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None, "lasts_ms": 0}
+        first, last = first_and_last(text)
         end = self.time(last) if last else None
         at = self.time(first, past=end is not None)
-        if end is not None and end.day < at.day:
+        if end is not None and end.local("23:59") < at.local():
             raise Refused(f"Not done: {text!r} ends before it begins.")
-        ends_at_ms = LocalTime(end.day).at_ms(zone) if end is not None and end.day > at.day else None
-        return {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour), "ends_at_ms": ends_at_ms}
+        due = {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour)}
+        last_local, by_hours = (end.local(), bool(at.hour and end.hour)) if end else ("", False)
+        return due | end_fields(at.local(), last_local, zone, by_hours=by_hours)
 
     def rhythm(self, repeats: str, due: str) -> dict[str, Any]:
         """The fields of a note that repeats without a ring, from its day or from today. Raises `Refused`."""

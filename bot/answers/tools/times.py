@@ -7,13 +7,13 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from memory.ledger import series
+from memory.ledger.spans import DAY_CHARS
 from memory.zones import zone_of
 
 MAX_AHEAD_DAYS: Final = 3_660
 """Ten years: a later date is a slip of the model's."""
 MORNING: Final = "09:00"
 """The hour of a reminder of which only the day was said; the tool's answer tells it."""
-DAY_CHARS: Final = len("2026-11-27")
 NONE: Final = frozenset({"none", "null", "never", "once"})
 """Words that take a time or a rule away."""
 OFTEN_ENOUGH: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
@@ -55,12 +55,6 @@ def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:
     except (ValueError, OverflowError):
         return None
     return LocalTime(f"{at:%Y-%m-%d}", f"{at:%H:%M}")
-
-
-def read_days(text: str) -> tuple[str, str]:
-    """The first and the last day of `2026-11-27/2026-11-30`, which may be short: `2026-11-27/30`; "" for no last."""
-    first, _, last = (part.strip() for part in text.partition("/"))
-    return first, first[: max(0, DAY_CHARS - len(last))] + last if last else ""
 
 
 def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:

@@ -14,6 +14,7 @@ from bot.ops.format import moment
 from bot.ops.records.notes import SeenNotes
 from bot.ops.records.prompts import SeenPrompt
 from bot.ops.screens.lines import columns, said
+from memory.ledger.spans import last_of
 from memory.ledger.types import Note, NoteChange
 from memory.types import ToolCall
 from memory.zones import zone_of
@@ -48,7 +49,7 @@ def show_notes(console: Console, found: SeenNotes, *, ended: bool) -> None:
 def _with_times(note: Note) -> str:
     zone = zone_of(note.time_zone)
     times = [f"due {moment(note.due_at_ms, zone)}"] if note.due_at_ms else []
-    times += [f"ends {moment(note.ends_at_ms, zone)}"] if note.ends_at_ms else []
+    times += [f"ends {moment(last_ms, zone)}"] if (last_ms := last_of(note)) is not None else []
     times += [f"rings {moment(note.rings_at_ms, zone)} {note.time_zone}"] if note.rings_at_ms else []
     times += [note.repeats] if note.repeats else []
     return note.text + (f" ({', '.join(times)})" if times else "")

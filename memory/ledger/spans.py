@@ -1,0 +1,49 @@
+"""Spans as models write them: several days, `2026-11-27/30`, or hours of one, `2026-11-27T12:00/16:00`. Pure."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date, timedelta
+from typing import Any, Final
+
+from memory.ledger.series import at_ms_of
+from memory.ledger.types import Note
+from memory.ledger.views import DAY_MS, ends_at
+
+DAY_CHARS: Final = len("2026-11-27")
+_HOUR_CHARS: Final = len("16:00:00")
+
+
+def first_and_last(text: str) -> tuple[str, str]:
+    """Both ends of a span, what the last leaves out taken from the first; "" for no last.
+
+    An hour before the first one is of the next day: `2026-11-27T21:00/07:00`.
+    """
+    first, _, last = (part.strip() for part in text.partition("/"))
+    day = first[:DAY_CHARS]
+    if ":" not in last or len(last) > _HOUR_CHARS:
+        return first, day[: max(0, DAY_CHARS - len(last))] + last if last else ""
+    if last <= first[DAY_CHARS + 1 :]:
+        with suppress(ValueError, OverflowError):  # its reader says that this is no day
+            day = (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+    return first, f"{day}T{last}"
+
+
+def end_fields(first: str, last: str, zone: str, *, by_hours: bool) -> dict[str, Any]:
+    """The fields of a note for the end of a span of local minutes, `by_hours` where both ends have one."""
+    lasts_ms = at_ms_of(last or first, zone) - at_ms_of(first, zone)
+    if by_hours and 0 < lasts_ms < DAY_MS:
+        return {"ends_at_ms": None, "lasts_ms": lasts_ms}
+    lasts_days = last[:DAY_CHARS] > first[:DAY_CHARS]
+    return {"ends_at_ms": at_ms_of(f"{last[:DAY_CHARS]}T00:00", zone) if lasts_days else None, "lasts_ms": 0}
+
+
+def over_at(note: Note, at_ms: int) -> int | None:
+    """The minute at which what begins then is over, by its hours; None where no end was said."""
+    return at_ms + note.lasts_ms if note.lasts_ms and at_ms == note.due_at_ms else None
+
+
+def last_of(note: Note) -> int | None:
+    """The last day or minute of a note that has another than its first; else None."""
+    last_ms = ends_at(note)
+    return None if last_ms == note.due_at_ms else last_ms
