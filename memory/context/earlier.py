@@ -102,10 +102,9 @@ class EarlierSessions:
         """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
         Nothing in the `scope` of one session. What of them the `ledger` contradicts is left out, another persona's
-        story, and each sentence that the `notes` of the prompt tell; a title alone helps nobody. Of the latest, one
-        that nobody read is told by its main matter, else by how it began, unless a `silent` turn or mere talk did;
-        without a keeper and notes all are. Where the latest of all ended with a question, that is told word for word:
-        the next message may answer it.
+        story, and each matter that the `notes` of the prompt tell; a title alone helps nobody. Of the latest, one that
+        nobody read is told by its main matter, without one by how it began, unless a `silent` turn or mere talk did;
+        without a keeper and notes all are. Where the latest of all ended with a question, that is told word for word.
         """
         if scope.session_id is not None:
             return [], []
@@ -118,8 +117,9 @@ class EarlierSessions:
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
-            texts[row] = _named(main_matter((note for note in ledger if note.is_real), row.session_id))
-            texts[row] = texts[row] or await self._beginning(row, ledger.epoch, silent)
+            matter = main_matter((note for note in ledger if note.is_real), row.session_id)
+            new = "" if any(matter in line for line in notes) else matter
+            texts[row] = _named(new) if matter else await self._beginning(row, ledger.epoch, silent)
         others = [row for row in others if texts[row]][:most]
         words = NoteWords.of(notes)
         for row in others:

@@ -35,6 +35,7 @@ from memory.ledger.views import (
     has_faded,
     is_past,
     is_story,
+    is_work,
     moment_of,
     standing,
     waits_for_word,
@@ -59,7 +60,7 @@ rang soon was hidden behind facts of low worth (trials).
 """
 MORE_TOKENS: Final = 16
 """Tokens of the line that counts the rest."""
-STALE_MS: Final = 7 * 24 * 3600 * 1000
+STALE_MS: Final = 7 * DAY_MS
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
 """The extra weight of decisions and preferences over mere facts."""
@@ -280,7 +281,8 @@ def since(
             continue
         numbers.add(number)
         if was_news and not note.is_open:
-            changed.append(f"#{number} ({note.status}){_goes_on(note, ledger)}")
+            answered = is_work(note) and done[-1].hand == "operator"  # in the messages
+            changed += [] if answered else [f"#{number} ({note.status}){_goes_on(note, ledger)}"]
             continue
         is_rung_alone = {each.verb for each in done} == {"ring"}
         says_all = number in came and (not note.is_open or is_rung_alone or line in came[number])
@@ -338,8 +340,7 @@ def _moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) 
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
     """A note's line; of one that was replaced, with the number of the note in its place."""
-    line = model_line(note, now_ms, zone, brief=True)
-    return line + _goes_on(note, ledger)
+    return model_line(note, now_ms, zone, brief=True) + _goes_on(note, ledger)
 
 
 def _goes_on(note: Note, ledger: Ledger) -> str:

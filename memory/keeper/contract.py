@@ -38,7 +38,7 @@ class ProposedChange(_Answered):
     number: int | None = Field(None, description="The note that is meant (#…); not for add.")
     into: int | None = Field(None, description="For merge: the note that stands for both.")
     kind: Kind | None = None
-    text: str = Field("", description="One matter on one line.")
+    text: str = ""
     subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
     owner: str | None = Field(None, description="Who has to act, or whose limit it is: user, assistant or a name.")
     due: str = Field(
@@ -50,7 +50,7 @@ class ProposedChange(_Answered):
     weight: float | None = Field(None, description="0 to 1.")
     how: Literal["done", "dropped"] | None = Field(None, description="For end.")
     turns: tuple[int, ...] = Field((), description="Numbers of the turns that it rests on.")
-    said: str = Field("", description="12 words at most, copied from one of these turns.")
+    said: str = Field("", description="Copied from one of these turns.")
 
 
 class KeeperAnswer(_Answered):

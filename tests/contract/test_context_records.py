@@ -238,18 +238,21 @@ async def test_no_question_tells_again_what_was_forgotten(store, desk):
 
 
 async def test_a_session_that_no_keeper_read_is_told_by_its_main_matter(store, desk):
-    """Of what stands, else of what was done; a scrap that names nothing tells nothing."""
+    """Of what stands and no note of the prompt tells, else of what was done; a scrap that names nothing is none."""
     for n, text in enumerate(["back.", "given.", "So, where were we?", "Polish this, please: a long morning"]):
         await desk.session(f"s_{n}", [text], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
     of = {"turn_ids": ("s_2_1",), "session_id": "s_2"}
-    await note(store, Add(kind="task", text="Buy rollers.", note_id="n_1", fields=of | {"weight": 0.3}))
-    await note(store, Add(kind="task", text="Pay the tiler", note_id="n_2", fields=of | {"weight": 0.9}), End(number=2))
+    await note(store, Add(kind="task", text="Pay the tiler", note_id="n_2", fields=of | {"weight": 0.9}), End(number=1))
     state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
-    told = (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today
 
-    assert [line.split(" ", 5)[5] for line in told.splitlines()] == [
-        "Buy rollers.", "began with “Polish this, please: a long morning”",
-    ]  # fmt: skip
+    async def told():
+        today = (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today
+        return [line.split(" ", 5)[5] for line in today.splitlines()]
+
+    began = "began with “Polish this, please: a long morning”"
+    assert await told() == ["Pay the tiler", began]
+    await note(store, Add(kind="task", text="Buy rollers.", note_id="n_1", fields=of | {"weight": 0.3}))
+    assert await told() == [began]
 
 
 @pytest.mark.parametrize(("title", "told"), [("Boats", 2), ("", 5)])
@@ -509,7 +512,7 @@ async def test_only_what_belongs_to_the_session_reaches_one_that_is_fresh(store,
         assert "of my own" in reference_text(packet)
         assert "of this talk" in packet.notes_block
     assert searcher.asked[0].session_ids == ["s_1"]
-    assert reference_text(control).count("SECRET") == 3
+    assert reference_text(control).count("SECRET") == 2
     assert "SECRET tale" in reference_text(in_story)
     assert "SECRET tale" not in reference_text(control)
 

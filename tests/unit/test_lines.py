@@ -199,13 +199,13 @@ def test_a_line_of_a_list_holds_the_beginning_of_a_long_text():
 
 
 def test_the_day_of_somebody_elses_matter_is_told_as_it_is():
-    """Karl keeps her away on the 24th, Sami sends his papers by then: only one's own task is surely due `by` a day."""
+    """Karl keeps her away on the 24th, Sami sends his papers by then, one practises on a day and pays by it."""
     day = {"due_at_ms": START_MS + 9 * DAY_MS, "time_zone": "UTC"}
 
     assert (
         line(a_note("Karl keeps Eva away", kind="promise", owner="Karl", **day)) == "Karl keeps Eva away (Thu 23 Nov)"
     )
-    assert line(a_note("Pay the hall", owner="user", **day)) == "Pay the hall (by Thu 23 Nov)"
+    assert line(a_note("Pay the hall", owner="user", **day)) == "Pay the hall (Thu 23 Nov)"
     assert line(a_note("The exam", kind="event", **day)) == "The exam (on Thu 23 Nov)"
 
 
@@ -679,7 +679,7 @@ def test_what_rings_on_the_day_over_the_line_comes_before_when_it_is_due():
     ring_ms = START_MS + HOUR_MS
     note = a_note("Book the spa", rings_from="2023-11-14T23:13", rings_at_ms=ring_ms, due_at_ms=START_MS + 9 * DAY_MS)
 
-    assert line(note, under_ms=ring_ms) == "Book the spa (⏰ 23:13, by Thu 23 Nov)"
+    assert line(note, under_ms=ring_ms) == "Book the spa (⏰ 23:13, Thu 23 Nov)"
 
 
 def test_a_ring_that_comes_before_its_matter_is_seen_and_not_done():

@@ -164,6 +164,15 @@ def test_a_change_beside_the_block_is_told_once():
     assert told(block, ledger, news, "keeper", answered_ms=START_MS + 6) == ["#1 (done)"]
 
 
+def test_work_that_was_done_by_the_clock_is_no_news():
+    """Its answer stands in the messages: seven prompts said of a letter that it was "(done)"."""
+    ledger = ledger_of(("task", "Draft the letter", {**RING, "owner": "assistant"}))
+    block = block_of(ledger)
+
+    assert told(block, ledger, [End(number=1)], "operator", answered_ms=START_MS + 6) == []
+    assert told(block, ledger, [End(number=1)], "person", answered_ms=START_MS + 6) == ["#1 (done)"]
+
+
 def test_a_note_that_goes_on_as_another_names_it():
     """Six prompts said of a dough to feed "done; rings no more", over the series that took its place."""
     ledger = ledger_of(("task", "Feed the dough", RING))
