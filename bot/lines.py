@@ -37,6 +37,7 @@ ELLIPSIS = "\u2026"
 LEAST_CHARS = LINE_CHARS // 2
 """A text whose sentence ends earlier is cut within the next one: what a person wants to keep often stands there."""
 _SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
+YEARLY = "FREQ=YEARLY"
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -244,6 +245,7 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = series.until_its_last(note) if note.rings else note.repeats
+    rule = "" if not note.rings and YEARLY in rule else rule  # everybody knows that of a birthday
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
 
 

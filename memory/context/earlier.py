@@ -188,7 +188,7 @@ class EarlierSessions:
     async def _beginning(self, row: SessionRow, epoch: str, silent: Collection[str]) -> str:
         """Return the first words of a session where they tell something; "" for a `silent` turn's."""
         turn = await self._turn(row, 1, epoch)
-        first = beginning([turn] if turn else [], {*silent, *_undone(row)})
+        first = beginning([turn] if turn else [], {*silent, *_unanswered(row)})
         return f": began with “{words}”" if first and (words := began_with(first)) else ""
 
     async def _asked(self, row: SessionRow, ledger: Ledger, silent: Collection[str]) -> str:
@@ -196,7 +196,7 @@ class EarlierSessions:
         turn = await self._turn(row, row.last_seq, ledger.epoch)
         if turn is None or turn.unfiled or not asks_at_the_end(turn.assistant_text):
             return ""
-        if turn.turn_id in silent or turn.turn_id in _undone(row):
+        if turn.turn_id in {*silent, *_unanswered(row)}:
             return ""
         question = one_line(last_sentences(turn.assistant_text, ASKED_CHARS))
         keys, forgotten = word_keys(question), forgotten_words(await self._ledgers.read(ledger.conversation_id))
@@ -213,10 +213,10 @@ class EarlierSessions:
         return self._turns[key]
 
 
-def _undone(row: SessionRow) -> Sequence[str]:
-    """The turns of a session whose answer was taken back with a new one."""
+def _unanswered(row: SessionRow) -> Sequence[str]:
+    """The turns of a session whose answer was taken back with a new one, or was to other words than they have now."""
     state = state_of_row(row)[0]
-    return state.undone if state else ()
+    return (*state.undone, *state.edited) if state else ()
 
 
 def is_read(line: SessionLine | None) -> bool:

@@ -294,8 +294,8 @@ def with_notes(
         others = [each for each in dated if each not in ends][: max(1, NOTES_OF_A_FIND - len(ends))]
         for note, is_later in (*sorted(ends, key=lambda each: not each[1]), *others):  # what is not so any more first
             if note.is_open:
-                mark = "later changed: " if is_later else ""
                 is_known = note.number in (as_now if is_later else told)
+                mark = "later changed: " if is_later else "see " if is_known else ""
                 line = f"#{note.number}" if is_known else model_line(note, now_ms, zone, brief=True)
                 as_now.add(note.number)
             else:

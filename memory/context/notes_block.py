@@ -9,7 +9,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Final
 
-from memory.keeper.wording import numbers as numbers_in
+from memory.context.repeats import stands_in_calls
 from memory.ledger.lines import (
     KNOWN_CHARS,
     LEAST_CHARS,
@@ -22,6 +22,7 @@ from memory.ledger.lines import (
     ran_alone,
     rung_by,
 )
+from memory.ledger.rules import comes_often
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
@@ -33,6 +34,7 @@ from memory.ledger.views import (
     breakdown,
     find,
     has_faded,
+    is_over,
     is_past,
     is_story,
     is_work,
@@ -71,11 +73,9 @@ MAX_OUTDATED: Final = 3
 COLD_MS: Final = 3_600_000
 """After so long a pause no provider has a prompt's beginning at hand: a block with an outdated line is taken anew."""
 Shortened = Callable[[Note], Note]
-BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief)
+BRIEF: Final[Sequence[Shortened]] = (clipped, partial(in_brief, hour=True), in_brief)
 SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
 """What the lines of open notes lose where room is short: the end of a long text, a second moment, more of the text."""
-WORDING: Final = frozenset({"text", "subject", "weight", "confidence", "turn_ids", "said_at_ms", "version"})
-"""The fields of a note that say nothing of its day, its ring or its end."""
 MAX_MISSES: Final = 20
 
 
@@ -196,7 +196,7 @@ def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter)
 
 
 def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, int]:
-    """What limits somebody (an allergy), what they would be hurt to see forgotten, then by worth, of any age.
+    """What limits somebody (an allergy), what they would be hurt to see forgotten, then by worth; last what is over.
 
     Of equal weight the one said oftener is first. The latest words stand in the messages and are found; the first
     ones of a person ("I run a small bakery") are not.
@@ -205,7 +205,8 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, 
     lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
     is_dear = note.weight >= DEAR
-    return (is_story(note), note.kind != "constraint", not is_dear, -round(value, 3), -len(note.turn_ids), note.number)
+    is_last = is_story(note) or is_over(note, now_ms)
+    return (is_last, note.kind != "constraint", not is_dear, -round(value, 3), -len(note.turn_ids), note.number)
 
 
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:
@@ -226,13 +227,14 @@ def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, floa
 def _is_now(note: Note, now_ms: int) -> bool:
     """Whether it rang and waits for a word, or is due within a day."""
     at_ms = moment_of(note)
-    return waits_for_word(note) or (at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not note.repeats)
+    is_near = at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not comes_often(note.repeats)
+    return waits_for_word(note) or is_near
 
 
 def _is_pressing(note: Note, now_ms: int) -> bool:
     """Whether it waits for a word, was due this week, or is to be within two weeks."""
     at_ms = moment_of(note)
-    is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= PLANNED_MS and not note.repeats
+    is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= PLANNED_MS and not comes_often(note.repeats)
     return is_near or waits_for_word(note)
 
 
@@ -270,7 +272,7 @@ def since(
         outdated += in_block and line != stood
         if not done or ran_alone(note, done):
             continue
-        if _stands_in_messages(done, told):
+        if stands_in_calls(done, told):
             numbers.add(number)
             continue
         is_told = any(each.hand == "model" and each.cause in told for each in done)  # as it is no more
@@ -288,19 +290,6 @@ def since(
         says_all = number in came and (not note.is_open or is_rung_alone or line in came[number])
         changed += [] if says_all else [_short(block, note, ledger, now_ms) + _moved_ring(note, done, now_ms, zone)]
     return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
-
-
-def _stands_in_messages(done: Sequence[NoteChange], told: Collection[str]) -> bool:
-    """Whether a tool's result in the messages tells how a note stands now; a keeper may have put it in other words."""
-    last = max((n for n, each in enumerate(done, 1) if each.hand == "model" and each.cause in told), default=0)
-    return last > 0 and all(map(_rewords, done[last:]))
-
-
-def _rewords(change: NoteChange) -> bool:
-    """Whether a keeper changed nothing but the words of a note, its numbers aside."""
-    texts = [str(fields.get("text", "")) for fields in (change.before, change.after)]
-    before, after = ({value for _, value in numbers_in(text)} for text in texts)
-    return change.hand == "keeper" and WORDING.issuperset(change.after) and before == after
 
 
 def _stood(block: Block, number: int) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from calendar import month_abbr
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from memory.keeper.wording import numbers
+from memory.ledger.types import NoteChange
 from memory.search.terms import calendar_words, little_words, split_words
 from memory.text import folded, has_question_mark
 
@@ -25,6 +26,8 @@ ANSWER: Final = "\nAssistant: "
 REPLY: Final = "\nUser, to that: "
 ANSWER_WORDS: Final = 75
 """A longer answer is shown for what it says itself (`memory.search.passages`)."""
+WORDING: Final = frozenset({"text", "subject", "weight", "confidence", "turn_ids", "said_at_ms", "version"})
+"""The fields of a note that say nothing of its day, its ring or its end."""
 _CLAUSE: Final = re.compile(r"[,;:.!?…\u2013\u2014]+(?=\s|$)")
 _DIGITS = re.compile(r"\d+")
 _OWN_NUMBER = re.compile(r"#\d+")
@@ -157,3 +160,16 @@ def word_keys(text: str) -> frozenset[str]:
     """How the words of a text begin, the little ones and numbers aside: two texts are compared by them."""
     words = (folded(word).replace("œ", "oe") for word in split_words(text) if word not in little_words())
     return frozenset(word[: max(4, len(word) - 2)] for word in words if not _DIGITS.search(word))
+
+
+def stands_in_calls(done: Sequence[NoteChange], told: Collection[str]) -> bool:
+    """Whether a tool's result in the messages tells how a note stands now; a keeper may have put it in other words."""
+    last = max((n for n, each in enumerate(done, 1) if each.hand == "model" and each.cause in told), default=0)
+    return last > 0 and all(map(_rewords, done[last:]))
+
+
+def _rewords(change: NoteChange) -> bool:
+    """Whether a keeper changed nothing but the words of a note, its numbers aside."""
+    texts = [str(fields.get("text", "")) for fields in (change.before, change.after)]
+    before, after = ({value for _, value in numbers(text)} for text in texts)
+    return change.hand == "keeper" and WORDING.issuperset(change.after) and before == after

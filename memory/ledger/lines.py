@@ -70,16 +70,19 @@ def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
     return note.model_copy(update={"text": shorten(note.text, chars)}) if is_long else note
 
 
-def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
+def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Note:
     """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
     The moment is when it is due, of a series, or where it rings later, when it rings. One that rings before rings with
-    its day there: without a word of that a second reminder is set beside it. The rest is found by a search.
+    its day there, on that day with its own `hour`: without a word of that a second reminder is set beside it. The rest
+    is found by a search.
     """
     note = series.at_next_date(clipped(note, chars))
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
     update: dict[str, Any] = {"occurrences": kept}
-    if note.due_at_ms is not None and note.rings_at_ms is not None:
+    if hour and _rings_on_its_day(note, note.time_zone):
+        update["occurrences"] = ()
+    elif note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
         with_its_day = {"rings_at_ms": note.due_at_ms, "occurrences": ()}
         update |= {"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0} if rings else with_its_day
@@ -95,13 +98,12 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
         found.append(f"owner {note.owner}")
     is_behind, is_paused = is_past(note, now_ms), note.is_open and note.is_paused
     goes_on = "" if is_paused else rule
-    rings_then = brief and note.rings_at_ms is not None and note.rings_at_ms == note.due_at_ms and not note.repeats
+    rings_then = brief and _rings_on_its_day(note, zone)
     if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
         word = "was" if is_behind else "due"
         due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
-        found.append(
-            f"{word} {due}{_until(note, zone, when)}{'' if note.rings else goes_on}{', rings' if rings_then else ''}"
-        )
+        found.append(f"{word} {due}{_until(note, zone, when)}{'' if note.rings else goes_on}")
+        found[-1] += _ring_that_day(note, zone) if rings_then else ""
     if rings := ring_times(note)[rings_then:]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
     elif note.rings and not note.is_open:
@@ -116,6 +118,20 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
+
+
+def _rings_on_its_day(note: Note, zone: str) -> bool:
+    """Whether a note that comes once rings next on the day that it is due."""
+    if note.due_at_ms is None or note.rings_at_ms is None or note.repeats:
+        return False
+    days = ((note.due_at_ms, zone if note.due_exact else note.time_zone), (note.rings_at_ms, zone))
+    return len({moment(at_ms, clock, exact=False) for at_ms, clock in days}) == 1
+
+
+def _ring_that_day(note: Note, zone: str) -> str:
+    """The ring behind the day: `, rings 18:00`, or `, rings` at the minute at which it is due."""
+    hour = "" if note.rings_at_ms == note.due_at_ms else f" {moment(note.rings_at_ms or 0, zone)[-5:]}"
+    return f", rings{hour}"
 
 
 def _until(note: Note, zone: str, when: Callable[..., str]) -> str:

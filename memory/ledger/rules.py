@@ -56,6 +56,11 @@ def is_by_days(repeats: str) -> bool:
     return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
 
 
+def comes_often(repeats: str) -> bool:
+    """Whether a rule comes every few days: a birthday and the rent do not."""
+    return bool(repeats) and not {"FREQ=YEARLY", "FREQ=MONTHLY"}.intersection(parts_of(repeats))
+
+
 @lru_cache(maxsize=512)
 def in_words(repeats: str) -> str:
     """A rule in the words of a list; of one that is no plain rhythm its parts, with the last day in words.

@@ -218,6 +218,15 @@ async def test_a_question_that_a_session_ended_with_is_there_in_the_next_one(sto
     assert "last words" not in alone.today + then.today
 
 
+async def test_no_question_stands_that_was_put_to_other_words(store, desk):
+    """The message was edited behind it: an answer asked about five o'clock, and she moved it to seven."""
+    of = {"ended_at_ms": NOW_MS - 9 * HOUR_MS, "answer": OFFER}
+    await desk.session("s_0", ["The oven comes on Friday."], **of, edited=("s_0_1",))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+
+    assert "last words" not in (await assembler(store).packet(state, "yes please", now_ms=NOW_MS)).today
+
+
 async def test_a_question_of_an_answer_that_was_taken_back_is_asked_no_more(store, desk):
     """The message was edited, and answered again in the next session."""
     ended = {"ended_at_ms": NOW_MS - HOUR_MS, "answer": OFFER, "undone": ("s_0_1",)}
@@ -654,7 +663,7 @@ async def test_a_find_says_how_what_was_noted_of_it_ended(store, desk):
     searcher = FixedSearcher(*[found(f"t_{n}", "s_0", f"User: thing {n} of 40") for n in (1, 2, 3)])
     packet = await assembler(store, searcher).packet(state, "which things?", now_ms=NOW_MS)
 
-    assert [item.note for item in packet.retrieved] == ["done: #1", "dropped: #2", "#3"]
+    assert [item.note for item in packet.retrieved] == ["done: #1", "dropped: #2", "see #3"]
 
 
 async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk):
@@ -668,8 +677,8 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
     await note(store, Change(number=1, fields={"text": "Operation on the 9th", "turn_ids": ("t_2",)}))
     after = await assembler(store, searcher).packet(state, "when is the operation?", now_ms=NOW_MS)
 
-    assert [item.note for item in before.retrieved] == ["#1", ""]
-    assert [item.note for item in after.retrieved] == ["later changed: #1 event: Operation on the 9th", "#1"]
+    assert [item.note for item in before.retrieved] == ["see #1", ""]
+    assert [item.note for item in after.retrieved] == ["later changed: #1 event: Operation on the 9th", "see #1"]
 
 
 async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, desk):

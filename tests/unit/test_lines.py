@@ -52,6 +52,15 @@ def test_what_is_late_says_since_when():
     assert line(a_note("The party", kind="event", due_at_ms=START_MS - DAY_MS)) == "The party (was yesterday)"
 
 
+def test_a_birthday_is_told_by_its_day():
+    """That it comes every year is what a birthday is; one that rings says so, since its rings are asked about."""
+    yearly = {"due_at_ms": START_MS + 9 * DAY_MS, "time_zone": "UTC", "repeats": "FREQ=YEARLY"}
+
+    assert line(a_note("Aigul's birthday", kind="event", **yearly)) == "Aigul's birthday (on Thu 23 Nov)"
+    rings = {"rings_from": "2023-11-23T09:00", "rings_at_ms": START_MS + 8 * DAY_MS + 11 * HOUR_MS}
+    assert "every year" in line(a_note("Aigul's birthday", kind="event", **yearly | rings))
+
+
 def test_what_lasts_hours_says_from_when_to_when():
     """On its day by its hours alone, before a ring, in a series, while it is on, and when it is over."""
     note = a_note("Boiler man", kind="event", due_at_ms=START_MS + DAY_MS, due_exact=True, lasts_ms=4 * HOUR_MS)
@@ -280,6 +289,7 @@ def test_a_line_in_brief_tells_the_moment_that_matters():
 
     assert "FREQ=DAILY" in model_line(in_brief(daily), START_MS, "UTC")
     assert model_line(in_brief(before), START_MS, "UTC", brief=True).endswith("(due Thu 16 Nov 22:13, rings)")
+    assert "22:13, rings 19:13)" in model_line(in_brief(before, hour=True), START_MS, "UTC", brief=True)
     assert "rings Fri 2023-11-17 01:13" in model_line(in_brief(behind), START_MS, "UTC")
 
 

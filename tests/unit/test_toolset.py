@@ -780,7 +780,7 @@ async def test_a_message_that_is_not_so_any_more_is_found_with_the_note_that_say
     said = await box.search("my address")
 
     assert "#4" not in said.split("- said")[0]
-    assert "I live in Lima (later changed: #4 fact: Lives in Oslo; #1)" in said
+    assert "I live in Lima (later changed: #4 fact: Lives in Oslo; see #1)" in said
 
 
 async def test_a_search_finds_notes_with_their_numbers_and_what_was_said():
@@ -794,7 +794,7 @@ async def test_a_search_finds_notes_with_their_numbers_and_what_was_said():
     assert "#1 task: Halden's invoice (done)" in said
     assert "contract" not in said
     assert "Bins" not in said
-    assert "- said Tue 2026-11-24 08:21: User: halden paid (done: #1; dropped: #2; #3)" in said
+    assert "- said Tue 2026-11-24 08:21: User: halden paid (done: #1; dropped: #2; see #3)" in said
     assert said.startswith("<data-")
 
 
