@@ -69,8 +69,7 @@ dropped when it is not wanted any more; a part that is done ends nothing. "All d
 ended (below Notes) is never opened or noted again. merge two notes on the same, with a text for both; delete only \
 what was never true.
 A doubtful note rests on a message that was edited since. Change it to what holds now; delete it if nothing does; \
-leave it out if it holds as it stands. If it rings it is never left out: change it, with its due or, if it has none, \
-the time it rings as due.
+leave it out if it holds as it stands. If it rings it is never left out: change it, rings says when it rings now.
 A note "said after the new turns" is newer than they: it stands, with all that it settles.
 Every change cites turns, and said copies at most 12 words in a row from one of them, exactly as the person wrote \
 them (the assistant's words only for its own promises and for stories).

@@ -70,12 +70,13 @@ class ChangeCheck:
             note = self._note_of(change)
             is_merge = change.op == "merge"
             spoken = self._merged(change) if is_merge else self._spoken(change, cited, *_kind_of(change, note))
-            due = self._due(change.due)
+            due, rings = self._due(change.due), next(iter(self._due(change.rings)), None)
             also = self.believed(f"{change.text}\n{change.subject}", cited, note, due, owner=change.owner or "")
         except _Wrong as wrong:
             return RefusedProposal(change, wrong.code, wrong.reason, tuple(self._turns[n].turn_id for n in cited))
         turn_ids = dict.fromkeys([*(self._turns[n].turn_id for n in sorted(cited)), *also])
-        return Kept(change, tuple(turn_ids), spoken, *due)
+        first, last, *_ = (*due, None, None)
+        return Kept(change, tuple(turn_ids), spoken, first, last, rings)
 
     def line(self, text: str, cited: Sequence[int]) -> tuple[str, ...] | str:
         """The turns that a title or standing rests on; or why it is not believed."""

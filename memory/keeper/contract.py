@@ -46,6 +46,7 @@ class ProposedChange(_Answered):
         description="YYYY-MM-DD, YYYY-MM-DDTHH:MM or first/last; empty: none.",
     )
     repeats: str = Field("", description="RRULE: FREQ=WEEKLY;BYDAY=TU.")
+    rings: str = Field("", description="When it rings, if doubtful.")
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
     weight: float | None = Field(None, description="0 to 1.")
     how: Literal["done", "dropped"] | None = Field(None, description="For end.")
@@ -150,6 +151,8 @@ class Kept:
     """By the person's clock."""
     last: datetime | None = None
     """The last of several days, or the minute at which it ends."""
+    rings: datetime | None = None
+    """When a note in doubt rings, by the same clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
 from memory.ledger import series
-from memory.ledger.rules import LOCAL
+from memory.ledger.rules import LOCAL, first_from
 from memory.ledger.series import at_ms_of
 from memory.ledger.spans import DAY_CHARS, end_fields
 from memory.ledger.types import (
@@ -50,9 +50,16 @@ def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | 
         return End(
             number=number, occurrence=rang[-1] if note and note.repeats else "", turn_ids=kept.turn_ids, said=said
         )
+    return _change(kept, request, note, said)
+
+
+def _change(kept: Kept, request: KeeperRequest, note: Note | None, said: str) -> Change | Refusal:
     when = _when(kept, request, note)
+    if isinstance(when, Refusal):
+        return when
     certain = {} if note is not None and rings_in_doubt(note) and not _tells_ring(kept, note) else {"doubtful": False}
-    return Change(number=number, fields=_given(change) | when | {"turn_ids": kept.turn_ids} | certain, said=said)
+    fields = _given(kept.change) | when | {"turn_ids": kept.turn_ids} | certain
+    return Change(number=kept.change.number or 0, fields=fields, said=said)
 
 
 def leaving_work(change: ProposedChange, request: KeeperRequest) -> ProposedChange:
@@ -77,11 +84,17 @@ def _of_both(kept: Kept, request: KeeperRequest) -> dict[str, Any]:
     return ({"text": text} if text else {}) | _due(kept, request, next((each for each in both if each.rings), None))
 
 
-def _when(kept: Kept, request: KeeperRequest, note: Note | None) -> dict[str, Any]:
-    """The day of a changed note. A series that rings has its own time: one beside it would be told with it."""
-    if note is not None and note.rings and note.repeats and note.due_at_ms is None:
-        return {}
-    return _ring(kept, request, note) if note is not None and _only_rings(note) else _due(kept, request, note)
+def _when(kept: Kept, request: KeeperRequest, note: Note | None) -> dict[str, Any] | Refusal:
+    """The day of a changed note, and of one in doubt its ring.
+
+    A series that rings has its own time: a day beside it would be told with it.
+    """
+    if note is None or not note.rings:
+        return _due(kept, request, note)
+    ring = _ring(kept, request, note) if rings_in_doubt(note) else {}
+    if isinstance(ring, Refusal) or (note.due_at_ms is None and (note.repeats or _tells_ring_by_day(kept, note))):
+        return ring
+    return _due(kept, request, note) | ring
 
 
 def rings_in_doubt(note: Note) -> bool:
@@ -89,23 +102,43 @@ def rings_in_doubt(note: Note) -> bool:
     return note.doubtful and note.rings_at_ms is not None
 
 
-def _only_rings(note: Note) -> bool:
-    """Whether the day of a note in doubt is that of its ring, and nothing else."""
-    return rings_in_doubt(note) and note.due_at_ms is None and not note.repeats and len(series.singles(note)) == 1
+def _tells_ring_by_day(kept: Kept, note: Note) -> bool:
+    """Whether the day that a change gives to a note in doubt is that of its ring: it has no other."""
+    return rings_in_doubt(note) and note.due_at_ms is None and kept.rings in {None, kept.due}
 
 
 def _tells_ring(kept: Kept, note: Note) -> bool:
-    """Whether a change says when a note rings: by its own time, or by that of the day on which it hangs."""
-    return kept.due is not None and (_only_rings(note) or (not note.repeats and series.hangs_on_its_day(note)))
+    """Whether a change says when a note rings: by itself, or by the day on which the ring hangs."""
+    hangs = note.due_at_ms is None or (not note.repeats and series.hangs_on_its_day(note))
+    return kept.rings is not None or (kept.due is not None and hangs)
 
 
-def _ring(kept: Kept, request: KeeperRequest, note: Note) -> dict[str, Any]:
-    """When a note rings that has no other day; at its hour where only a day was said."""
-    if kept.due is None:
+def _ring(kept: Kept, request: KeeperRequest, note: Note) -> dict[str, Any] | Refusal:
+    """When a note in doubt rings next, at the hour of its ring where only a day was said.
+
+    A time at which it rings already leaves its rings as they are; of several another time is that of the next.
+    """
+    by_day = _tells_ring_by_day(kept, note)
+    at, said = (kept.due, kept.change.due) if by_day else (kept.rings, kept.change.rings)
+    if at is None:
         return {}
-    if not _is_exact(kept):
-        return {"rings_from": f"{kept.due:%Y-%m-%d}{note.rings_from[DAY_CHARS:]}"}
-    return {"rings_from": series.local_of(at_ms_of(f"{kept.due:{LOCAL}}", request.zone), note.time_zone)}
+    local, times = f"{at:%Y-%m-%d}{note.rings_from[DAY_CHARS:]}", series.singles(note)
+    if _has_hour(said):
+        local = series.local_of(at_ms_of(f"{at:{LOCAL}}", request.zone), note.time_zone)
+    rule = _rule(kept) or note.repeats
+    if local in times and rule == note.repeats:
+        return {"rings_from": note.rings_from, "occurrences": note.occurrences}
+    return _series(request, note, rule, local) if rule else series.ringing_at([local, *times[1:]], note.time_zone)
+
+
+def _series(request: KeeperRequest, note: Note, rule: str, local: str) -> dict[str, Any] | Refusal:
+    """The ring of a note that repeats by this rule from this date on."""
+    if first_from(rule, local) != local:
+        return Refusal("rule", note.number, f"{local} is no date of {rule}: give its repeats, too")
+    if rule == note.repeats and series.has_date(note, local):
+        return {}
+    first = series.first_local(rule, local, request.now_ms, note.time_zone)
+    return {"rings_from": first, "repeats": rule} if first else Refusal("past", note.number)
 
 
 def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
@@ -172,23 +205,28 @@ def _due(kept: Kept, request: KeeperRequest, note: Note | None = None) -> dict[s
     if kept.due is None:
         return {}
     at: datetime = kept.due
-    rule = "" if note is not None and note.rings else kept.change.repeats.strip().upper().removeprefix("RRULE:")
+    rule = "" if note is not None and note.rings else _rule(kept)
     zone = note.time_zone if note is not None and note.rings else request.zone
-    exact = _is_exact(kept)
+    exact = _has_hour(kept.change.due)
     due_at_ms = at_ms_of(f"{at:{LOCAL}}", request.zone) if exact else at_ms_of(f"{at:%Y-%m-%d}T00:00", zone)
-    end = end_fields(f"{at:{LOCAL}}", f"{kept.last:{LOCAL}}" if kept.last else "", zone, by_hours=_has_hours(kept))
+    by_hours = _has_hours(kept.change.due)
+    end = end_fields(f"{at:{LOCAL}}", f"{kept.last:{LOCAL}}" if kept.last else "", zone, by_hours=by_hours)
     repeats = {"repeats": rule} if rule else {}
     return {"due_at_ms": due_at_ms, "due_exact": exact, "time_zone": zone} | end | repeats
 
 
-def _is_exact(kept: Kept) -> bool:
+def _rule(kept: Kept) -> str:
+    return kept.change.repeats.strip().upper().removeprefix("RRULE:")
+
+
+def _has_hour(due: str) -> bool:
     """Whether an hour was said."""
-    return len(kept.change.due.partition("/")[0].strip()) > DAY_CHARS
+    return len(due.partition("/")[0].strip()) > DAY_CHARS
 
 
-def _has_hours(kept: Kept) -> bool:
+def _has_hours(due: str) -> bool:
     """Whether both its beginning and its end were said as hours."""
-    return _is_exact(kept) and ":" in kept.change.due.partition("/")[2]
+    return _has_hour(due) and ":" in due.partition("/")[2]
 
 
 def in_words(refusal: Refusal) -> str:

@@ -422,6 +422,56 @@ def test_a_series_that_rings_gets_no_day_beside_its_own_time():
     assert outcome(asked, moved) == ([], [])
 
 
+PILL, AT_FOUR = {"rings_from": "2023-11-18T07:30", "repeats": "FREQ=DAILY"}, series.at_ms_of("2023-11-20T16:00", "UTC")
+WALK = {"rings_from": "2023-11-19T18:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
+CONFIRM = {"rings_from": "2023-11-18T09:00", "due_at_ms": AT_FOUR, "due_exact": True}
+TWICE = series.ringing_at(["2023-11-18T09:00", "2023-11-19T09:00"], "UTC")
+IN_DOUBT = [
+    (CONFIRM, {"rings": "2023-11-18T09:00"}, ["2023-11-18T09:00"]),
+    (CONFIRM, {"rings": "2023-11-18T11:00"}, ["2023-11-18T11:00"]),
+    (CONFIRM, {"rings": "2023-11-18"}, ["2023-11-18T09:00"]),
+    (CONFIRM, {"due": "2023-11-20T16:00"}, None),
+    (TWICE, {"rings": "2023-11-19T09:00"}, ["2023-11-18T09:00", "2023-11-19T09:00"]),
+    (TWICE, {"due": "2023-11-18T10:00"}, ["2023-11-18T10:00", "2023-11-19T09:00"]),
+    (PILL, {"rings": "2023-11-18T07:30"}, ["2023-11-18T07:30"]),
+    (PILL, {"due": "2023-11-18T07:15"}, ["2023-11-18T07:15"]),
+    (PILL, {"rings": "2023-11-10T07:15"}, ["2023-11-16T07:15"]),  # the first date that is still to come
+    (PILL, {"rings": "2023-11-20T07:30", "repeats": "FREQ=WEEKLY;BYDAY=MO"}, ["2023-11-20T07:30"]),
+    (PILL, {}, None),
+    (WALK, {"rings": "2023-11-20T18:00", "repeats": "FREQ=WEEKLY;BYDAY=MO"}, ["2023-11-20T18:00"]),
+]
+
+
+@pytest.mark.parametrize(("ring", "told", "rings"), IN_DOUBT)
+def test_a_ring_in_doubt_is_one_no_more_once_the_keeper_says_when(ring, told, rings):
+    """Also one that hangs on no day, several, and a series; silence leaves it in doubt, and so does its day alone."""
+    noted = Add(kind="task", text="Call the vet", note_id="n_1", fields={**ring, "turn_ids": ("t_1",)})
+    asked = request("call the vet", notes=[noted, Change(number=1, fields={"doubtful": True})], zone="UTC")
+    found = judged(KeeperAnswer(changes=[change("change", number=1, said="call the vet", **told)]), asked, BY)
+    note = found.ledger.find(1)
+
+    assert found.refused == ()
+    assert note.doubtful == (rings is None)
+    assert note.due_at_ms == ring.get("due_at_ms")
+    assert rings is None or series.singles(note) == rings
+    assert note.repeats == told.get("repeats", ring.get("repeats", ""))
+
+
+def test_a_series_in_doubt_is_asked_for_its_rule_where_the_day_is_none_of_its_own():
+    """“Every monday” that was a Sunday: with the old rule the next ring would be on Sunday."""
+    noted = [Add(kind="task", text="Walk", note_id="n_1", fields=WALK), Change(number=1, fields={"doubtful": True})]
+    asked = request("walk on mondays", notes=noted, zone="UTC")
+
+    assert outcome(asked, change("change", number=1, rings="2023-11-20T18:00", said="on mondays"))[1] == ["ledger"]
+
+
+def test_the_ring_of_a_note_that_is_not_in_doubt_is_no_keepers_matter():
+    """Only the person and the model set reminders."""
+    asked = request("call the vet at 11", notes=[Add(kind="task", text="Call the vet", note_id="n_1", fields=CONFIRM)])
+
+    assert outcome(asked, change("change", number=1, rings="2023-11-18T11:00", said="call the vet at 11")) == ([], [])
+
+
 @pytest.mark.parametrize(("kind", "owner"), [("constraint", "Aoife"), ("preference", "Aoife"), ("fact", "")])
 def test_a_limit_says_whose_it_is(kind, owner):
     """By it somebody else's stands with the people; nobody has to act on a fact."""
