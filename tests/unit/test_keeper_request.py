@@ -324,6 +324,17 @@ def test_what_a_picture_shows_is_told_under_its_message_as_seen_and_counts():
     assert KeeperModel("m").estimate(seen) > KeeperModel("m").estimate(asked) + 400
 
 
+@pytest.mark.parametrize("how", ["done", "dropped", "reopen"])
+def test_a_call_that_ends_notes_or_lets_them_stand_says_which(how):
+    """By its number alone a note that was brought back read as one that had been ended."""
+    notes = ledger(note("Call Ana", 1, "task"))
+    arguments = f'{{"numbers": [1], "how": "{how}"}}'
+    call = ToolCall(call_id="c", name="end", arguments=arguments, result="Stands again: #1 task: Call Ana")
+    turn = make_turn(seq=1, user_text="no, bring that back please", tool_calls=(call,))
+
+    assert f"(the assistant's tool end, {how}: #1)" in request_text(request(turn, notes=notes))
+
+
 def test_a_request_takes_no_more_than_a_model_can_read():
     """Twenty turns, or fewer long ones, but always one."""
     assert len(chunk([make_turn(seq=n) for n in range(1, 60)])) == 20
