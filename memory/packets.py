@@ -40,6 +40,10 @@ class RetrievedItem(Contract):
     """Whether it shares nothing with the question but words that are said in many turns."""
     repeats: bool = False
     """Whether the person says nothing in it but words of the question, and says them often."""
+    edited: bool = False
+    """Whether its message was edited after the answer, which was to other words."""
+    personas: tuple[str, ...] = ()
+    """The personas that answered in its session; () where that is not known."""
     note: str = ""
     """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
     breakdown: dict[str, float] = Field(default_factory=dict)

@@ -11,11 +11,11 @@ from bot.answers.tools.which import near
 from bot.groups.members import Members
 from bot.intake.updates import Me
 from bot.people.choices import NAME, PersonalChoices, choices_in, group_of
-from memory.context.finds import near_enough
 from memory.ledger import views
 from memory.opening import ConversationMemory
 from memory.packets import RetrievedItem
 from memory.search.query import Query
+from memory.search.relevance import near_enough
 
 MOST_GROUPS: Final = 20
 MOST_NOTES: Final = 6

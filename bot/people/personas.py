@@ -80,6 +80,11 @@ class Personas:
         self.by_name = load_personas(default)
         self.default = next(iter(self.by_name.values()))
 
+    @property
+    def plays(self) -> frozenset[str]:
+        """The names of those that play a role."""
+        return frozenset((OWN, *(name for name, each in self.by_name.items() if each.role == "roleplay")))
+
     async def chosen(self, user_id: int | None) -> Persona | None:
         """Return somebody's persona; None when the one they chose is not offered any more."""
         return self._offered(await self._people.choices(user_id))

@@ -19,11 +19,11 @@ from memory.context.earlier import CACHED_SESSIONS, UNREAD, EarlierSessions, beg
 from memory.context.finds import (
     SearchPort,
     find,
+    of_this_world,
     replace_by_notes,
     with_forgotten,
     with_notes,
     with_over,
-    without_stories,
 )
 from memory.context.notes_block import (
     COLD_MS,
@@ -165,7 +165,7 @@ class Assembler:
         )
         worked_on = {turn_id for line in titles.values() for turn_id in line.worked_on}
         found, news = replace_by_notes(
-            without_stories(found, asked, remembered.ledger, scope, state.session_id),
+            of_this_world(found, asked, remembered.ledger, scope, state.session_id, plays=occasion.plays),
             asked,
             remembered.ledger,
             scope,

@@ -17,7 +17,7 @@ from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import Scope, belongs, forgotten_words, is_story, is_work, standing, story_of, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
-from memory.search.relevance import BEST, FLOOR, SURE, of_part, parts_of, relevant
+from memory.search.relevance import BEST, SURE, of_part, parts_of, relevant
 from memory.search.searcher import Choose
 from memory.search.terms import little_words, split_words
 from memory.text import asks_at_the_end, has_question_mark, shorten
@@ -27,10 +27,10 @@ FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}
 _NAMED: Final = re.compile(r"^[^#'\"\n]*: #(\d+(?:, #\d+)*)", re.MULTILINE)
 """The notes of which a line of a tool of ours tells (`Ended: #3 task: …`); their texts have numbers of their own."""
 OVER: Final = frozenset({"done", "dropped"})
-NEAR_SHARE: Final = 0.3
-"""Finds of a search that somebody asked for are left out below this share of the closest one's."""
 BESIDE_NOTES: Final = 4
 """Finds of a message that a note in the prompt speaks of."""
+EDITED: Final = "edited since; the answer was to other words"
+"""Marks a find whose message reads anew above its old answer."""
 WORKED_ON: Final = "text that was worked on"
 """Marks a pasted, drafted, translated or played text: the person need not mean it."""
 CLOSEST_NOTES: Final = 3
@@ -66,12 +66,6 @@ async def find(
     return beside_calls([item for item in turns if not alone or item.session_id == session_id], shown)
 
 
-def near_enough(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    """The finds of a search, without those far behind the closest; one that was found by its day has no share."""
-    closest = max((item.share for item in found), default=0.0)
-    return [] if 0 < closest < FLOOR else [item for item in found if item.share >= closest * NEAR_SHARE]
-
-
 def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[str]) -> list[RetrievedItem]:
     """The finds of a message that notes speak of: the first few, since the notes have the present state."""
     if not found or not speak_of(lines, message):
@@ -79,30 +73,38 @@ def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[s
     return list(found[:BESIDE_NOTES])
 
 
-def without_stories(
-    found: Sequence[RetrievedItem], message: str, ledger: Ledger, scope: Scope, session_id: str
+def of_this_world(
+    found: Sequence[RetrievedItem],
+    message: str,
+    ledger: Ledger,
+    scope: Scope,
+    session_id: str,
+    *,
+    plays: Collection[str] = (),
 ) -> list[RetrievedItem]:
-    """The finds without turns of a story that is not told here: real talk shares words with them, and no matter.
+    """The finds without fiction in real talk, without real talk where the persona is one that `plays` a role.
 
     Of a story is a turn on which its notes rest alone. It is told to its own persona: where the story goes on in this
-    session, is named, or is asked about.
+    session, is named, or is asked about. A session in which none but such personas answered is played, one in which
+    none did is not; its turns are told in the other world where they are asked about, and what real notes rest on
+    wherever nothing is played.
     """
     told = [note for note in ledger if is_story(note) and not note.is_forgotten] if found else []
-    if not told:
-        return list(found)
-    real = {turn_id for note in ledger if not is_story(note) for turn_id in note.turn_ids}
-    wanted, asks = keys(message), has_question_mark(message)
+    real = {turn_id for note in ledger if not is_story(note) for turn_id in note.turn_ids} if found else set[str]()
+    wanted, asks, is_played = keys(message), has_question_mark(message), scope.persona in plays
 
     def is_told(item: RetrievedItem) -> bool:
+        is_asked_for = asks and item.share >= SURE
         of_turn = [note for note in told if item.ref in note.turn_ids]
         if item.ref in real or not of_turn:
-            return True
+            is_elsewhere = {each in plays for each in item.personas} == {not is_played}
+            return not is_elsewhere or is_asked_for or (item.ref in real and not is_played)
         return any(
             note.persona == scope.persona
             and (
-                session_id in {item.session_id, note.session_id}
+                is_asked_for
+                or session_id in {item.session_id, note.session_id}
                 or bool(wanted & keys(f"{note.text} {story_of(note)}"))
-                or (asks and item.share >= SURE)
             )
             for note in of_turn
         )
@@ -268,8 +270,8 @@ def with_notes(
     `changed` has the times when notes last got other words or another day, by id. A note that the prompt tells
     elsewhere, or with a find before, is named by its number alone: `#12`; one that says something else by now is told
     beside the first find of it; one that is over by its end: `done: #12`, of several matters with its beginning. A find
-    in a `worked_on` turn is marked so, and an answer of the assistant's that speaks of a note which was changed later.
-    A message is left out whose notes tell all of it, and one that tells a forgotten matter again.
+    in an edited or `worked_on` turn is marked so, and an answer of the assistant's that speaks of a note which was
+    changed later. A message is left out whose notes tell all of it, and one that tells a forgotten matter again.
     """
     found = _without_forgotten(found, ledger)
     if not found:
@@ -283,7 +285,7 @@ def with_notes(
     for item in found:
         if item.ref in of_turn and not notes.untold(item.text.splitlines()):
             continue
-        words = [WORKED_ON] if item.ref in worked_on else []
+        words = [mark for mark, holds in ((EDITED, item.edited), (WORKED_ON, item.ref in worked_on)) if holds]
         dated = [
             (note, was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref))
             for note, was_other in of_turn.get(item.ref, ())

@@ -34,6 +34,8 @@ class Occasion:
     """False for messages as they were said, without the times that stand before them otherwise."""
     scope: Scope = EVERYTHING
     """Which notes reach the prompt; with a `session_id` nothing of other sessions does."""
+    plays: Collection[str] = ()
+    """The personas that play a role: what they say is fiction."""
     said_at_ms: int | None = None
     """When the message was sent; None = now."""
     third_party: bool = False

@@ -1,17 +1,20 @@
-"""Reads of a search, each a chain: places of terms, neighbours of a document, texts. Pure."""
+"""Reads of a search, each a chain: places of terms, neighbours of a document, texts, sessions. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import orjson
+from pydantic import ValidationError
 
 from memory.ports import Reads, Statement
 from memory.search.question import Key, Question, SearchedMessage, TermHits
 from memory.search.retriever import PASSAGE_TERMS
 from memory.storage.turn_rows import checked
+from memory.types import SessionState
 
 HITS = 150
 """The rarest terms are looked up on both sides of a turn while they stand in at most this many turns together."""
@@ -32,6 +35,19 @@ class Texts:
     user_text: str
     assistant_text: str = ""
     language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The session of a hit."""
+
+    edited: frozenset[str] = frozenset()
+    """Its turns whose message says something else than when it was answered."""
+    personas: tuple[str, ...] = ()
+    """Who answered in it."""
+
+
+UNKNOWN: Final = Origin()
 
 
 def look_up(
@@ -112,3 +128,20 @@ def texts_of(refs: Sequence[tuple[str, str]]) -> Reads[dict[tuple[str, str], Tex
         for row in (yield Statement("search_memories", {"memories": json.dumps(memories)})):
             found["memory", row["memory_id"]] = Texts(row["text"])
     return found
+
+
+def origins(session_ids: Iterable[str | None]) -> Reads[dict[str | None, Origin]]:
+    """Return the sessions of hits by their ids; one whose state cannot be read tells nothing."""
+    found: dict[str | None, Origin] = {}
+    for session_id in dict.fromkeys(session_ids):
+        for row in (yield Statement("get_session", {"session_id": session_id})):
+            found[session_id] = _origin(row["state_json"])
+    return found
+
+
+def _origin(state_json: str) -> Origin:
+    try:
+        state = SessionState.model_validate_json(state_json)
+    except ValidationError:
+        return UNKNOWN
+    return Origin(frozenset(state.edited), tuple(dict.fromkeys(mark.persona for mark in state.notes_marks)))

@@ -39,6 +39,10 @@ PART_FLOOR: Final = 0.4
 OF_A_PART: Final = 2
 
 
+NEAR_SHARE: Final = 0.3
+"""Finds of a search that somebody asked for are left out below this share of the closest one's."""
+
+
 class Find(Protocol):
     """A find, with or without more fields."""
 
@@ -94,6 +98,12 @@ def relevant(found: Sequence[F], message: str, *, answers: bool = False) -> list
 def of_part(found: Sequence[F]) -> list[F]:
     """The finds that bear on one sentence of a longer message."""
     return [item for item in found[:OF_A_PART] if item.share >= PART_FLOOR and not (item.common or item.repeats)]
+
+
+def near_enough(found: Sequence[F]) -> list[F]:
+    """The finds of a search, without those far behind the closest; one that was found by its day has no share."""
+    closest = max((item.share for item in found), default=0.0)
+    return [] if 0 < closest < FLOOR else [item for item in found if item.share >= closest * NEAR_SHARE]
 
 
 def parts_of(message: str) -> list[str]:

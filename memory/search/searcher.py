@@ -14,7 +14,7 @@ from memory.errors import StorageUnavailable
 from memory.packets import RetrievedItem
 from memory.ports import Database, Reads, Statement, TokenCounter
 from memory.search.languages import Languages
-from memory.search.lookups import Texts, dated, documents, look_up, texts_of
+from memory.search.lookups import UNKNOWN, Origin, Texts, dated, documents, look_up, origins, texts_of
 from memory.search.passages import excerpt
 from memory.search.query import Query
 from memory.search.question import WEIGHTS, Key, Question, SearchedMessage, TermHits, Weights
@@ -32,7 +32,7 @@ from memory.search.terms import (
     unnamed,
 )
 from memory.storage.turn_rows import checked
-from memory.text import clip, has_question_mark
+from memory.text import clip, has_question_mark, shorten
 from memory.types import ConversationTurn
 
 SHORTLIST = 40
@@ -50,6 +50,9 @@ CONTEXT_WORDS = 30
 """The words of the turn's other side where it has nothing of it."""
 REPLY_WORDS, REPLY_MS = 30, 600_000
 """With an answer the person's reply is shown, if it came so soon and has so few words: it may put the answer right."""
+
+SAID_CHARS, ANSWERED_CHARS = 200, 100
+"""Of what was said in a stretch of time the beginnings of message and answer are told: a query finds the rest."""
 
 Choose = Callable[[Sequence[Scored]], list[Scored]]
 """Returns the wanted ones of the scored, in their order."""
@@ -142,22 +145,27 @@ class Searcher:
         leaves out unwanted hits before their texts are read. Raises `StorageUnavailable`.
         """
         reads = await self._reads(query)
-        best, texts = await self._db.read_chain(_with_texts(reads, choose))
+        best, texts, whence = await self._db.read_chain(_with_texts(reads, choose))
         refs = {one.message.ref for one in best}
         return [
-            self._item(one, texts[ref], texts.get(("turn", one.reply)) if one.reply not in refs else None)
+            _from(
+                whence.get(one.message.session_id),
+                self._item(one, texts[ref], texts.get(("turn", one.reply)) if one.reply not in refs else None),
+            )
             for one in best
             if (ref := (one.message.source, one.message.ref)) in texts
         ]
 
     async def said(
         self, conversation_id: str, from_ms: int, to_ms: int, *, session_id: str | None, limit: int
-    ) -> list[ConversationTurn]:
-        """Return the turns from a moment to before another, the newest first. Raises `StorageUnavailable`."""
+    ) -> list[RetrievedItem]:
+        """Return how turns begin from a moment to before another, the newest first. Raises `StorageUnavailable`."""
         await self._catch_up(conversation_id)
         between = {"from_ms": from_ms, "to_ms": to_ms, "session_id": session_id, "most": limit}
         rows = await self._db.read("search_said", conversation_id=conversation_id, **between)
-        return [checked(row).turn for row in rows]
+        turns = [checked(row).turn for row in rows]
+        whence = await self._db.read_chain(origins(turn.session_id for turn in turns))
+        return [_from(whence.get(turn.session_id), beginnings(turn)) for turn in turns]
 
     async def order(self, query: Query) -> list[Scored]:
         """Return the turns that `search` would show, each by its best side, without reading the texts."""
@@ -300,8 +308,31 @@ def _reply(
     return reply.ref if reply.words <= REPLY_WORDS and reply.at_ms - message.at_ms <= REPLY_MS else ""
 
 
-def _with_texts(reads: Reads[list[Scored]], choose: Choose) -> Reads[tuple[list[Scored], dict[tuple[str, str], Texts]]]:
+def beginnings(turn: ConversationTurn) -> RetrievedItem:
+    """A turn as a find: the beginnings of what was said and answered."""
+    said, answered = shorten(turn.typed, SAID_CHARS), shorten(turn.assistant_text, ANSWERED_CHARS)
+    return RetrievedItem(
+        source="turn",
+        ref=turn.turn_id,
+        text="\n".join(filter(None, (said and f"User: {said}", answered and f"Assistant: {answered}"))),
+        session_id=turn.session_id,
+        user_id=turn.user_id,
+        at_ms=turn.created_at_ms,
+        score=0,
+    )
+
+
+def _from(origin: Origin | None, item: RetrievedItem) -> RetrievedItem:
+    """The find with what its session tells of it."""
+    origin = origin or UNKNOWN
+    return item.model_copy(update={"edited": item.ref in origin.edited, "personas": origin.personas})
+
+
+def _with_texts(
+    reads: Reads[list[Scored]], choose: Choose
+) -> Reads[tuple[list[Scored], dict[tuple[str, str], Texts], dict[str | None, Origin]]]:
     best = choose((yield from reads))
     refs = [(one.message.source, one.message.ref) for one in best]
     replies = [("turn", one.reply) for one in best if one.reply]
-    return best, (yield from texts_of(list(dict.fromkeys((*refs, *replies)))))
+    texts = yield from texts_of(list(dict.fromkeys((*refs, *replies))))
+    return best, texts, (yield from origins(one.message.session_id for one in best))

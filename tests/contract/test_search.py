@@ -14,9 +14,10 @@ from memory.search.query import Query
 from memory.search.relevance import FLOOR, relevant
 from memory.search.searcher import index_turn, merge_index, unindex_turn
 from memory.storage.extension import Extension
+from memory.storage.store import insert_session
 from memory.storage.turn_rows import insert_turn
-from memory.testing import make_turn, open_memory
-from memory.types import BY_TAP
+from memory.testing import make_state, make_turn, open_memory
+from memory.types import BY_TAP, NotesMark
 
 PACKAGE = Path(memory.__file__).parent
 HERE = "tg:1:1:0"
@@ -31,6 +32,10 @@ SELECT * FROM conversation_turns;
 -- name: test_forget_turn
 -- What the cascade of forgetting does to a turn.
 DELETE FROM conversation_turns WHERE turn_id = :turn_id;
+
+-- name: test_damage
+-- A byte of a session's state is lost.
+UPDATE conversation_sessions SET state_json = '{' WHERE session_id = :session_id;
 
 """
 
@@ -316,6 +321,23 @@ async def test_what_a_person_keeps_saying_bears_on_nothing(say, searcher):
     assert (await told("what was it on day xxx?"))[0] == f"User: {days[2]}"
 
 
+async def test_a_find_tells_who_answered_in_its_session_and_whether_its_message_was_edited(db, say, searcher):
+    """Both stand in the session's state; of one that cannot be read, or is not there, nothing is known."""
+    turns = talk("We bought a boat", "A boat in Lisbon")
+    await say(*turns, *(make_turn(seq=1, turn_id=f"x_{n}", session_id=f"x_{n}", user_text="My boat") for n in (1, 2)))
+    mark = NotesMark(version=1, at_ms=1, time_zone="UTC", persona="bard")
+    state = make_state(edited=("t_2",), notes_marks=(mark, mark.model_copy(update={"time_zone": "Europe/Rome"})))
+    for each in (state, make_state(session_id="x_1")):
+        await db.write(insert_session(each, user_id=7, origin="first", created_at_ms=1, title=""))
+    await db.write(Statement("test_damage", {"session_id": "x_1"}))
+    found = {item.ref: (item.edited, item.personas) for item in await searcher.search(Query(HERE, "Which boat?"))}
+
+    told = {"t_1": (False, ("bard",)), "t_2": (True, ("bard",)), "x_1": (False, ()), "x_2": (False, ())}
+    assert found == told
+    said = await searcher.said(HERE, 0, turns[-1].created_at_ms + 1, session_id=None, limit=9)
+    assert {item.ref: (item.edited, item.personas) for item in said} == told
+
+
 async def test_the_turns_of_a_stretch_of_time_are_told_the_newest_first(db, say, searcher):
     """Those that a search may find: what was said in private is not in its index."""
     first, second, third = talk("Rain on Monday", "Sun on Tuesday", "Snow on Wednesday")
@@ -323,7 +345,7 @@ async def test_the_turns_of_a_stretch_of_time_are_told_the_newest_first(db, say,
     where = {"session_id": None, "limit": 9}
 
     async def told(from_ms, to_ms, **other):
-        return [turn.turn_id for turn in await searcher.said(HERE, from_ms, to_ms, **(where | other))]
+        return [item.ref for item in await searcher.said(HERE, from_ms, to_ms, **(where | other))]
 
     assert await told(first.created_at_ms, third.created_at_ms) == ["t_2", "t_1"]
     assert await told(0, third.created_at_ms + 1, limit=1) == ["t_3"]

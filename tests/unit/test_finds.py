@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.context.finds import replace_by_notes, with_notes, without_stories
+from memory.context.finds import EDITED, of_this_world, replace_by_notes, with_notes
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, Change, End, Ledger
@@ -116,7 +116,7 @@ def test_a_story_is_told_where_it_is_played_named_or_asked_about():
     ]
 
     def told(message, persona="bard", session_id="s_2"):
-        kept = without_stories(found, message, ledger, Scope(persona=persona), session_id)
+        kept = of_this_world(found, message, ledger, Scope(persona=persona), session_id)
         return [item.ref for item in kept]
 
     everything = ["t_1", "t_2", "t_3"]
@@ -125,6 +125,41 @@ def test_a_story_is_told_where_it_is_played_named_or_asked_about():
     assert told("who comes by noon?") == everything
     assert told("who comes by noon?", persona="") == ["t_2", "t_3"]
     assert told("the bread is done by noon", session_id="s_1") == everything
+
+
+@pytest.mark.parametrize(
+    ("persona", "asked", "told"),
+    [
+        ("bard", "the captain waits at the door", ["played", "noted", "mixed", "unknown"]),
+        ("bard", "who waits at the door?", ["played", "real", "noted", "mixed", "unknown"]),
+        ("assistant", "the captain waits at the door", ["real", "noted", "mixed", "unknown"]),
+        ("companion", "the captain waits at the door", ["real", "noted", "mixed", "unknown"]),
+        ("assistant", "who waits at the door?", ["played", "real", "noted", "mixed", "unknown"]),
+    ],
+)
+def test_fiction_is_found_in_fiction_and_real_talk_in_real_talk(persona, asked, told):
+    """Told all the same are what is asked about, and in real talk the turns of real notes.
+
+    Where somebody changed the persona within a session nobody knows which turns were played.
+    """
+    spoke = {"played": ("bard", "own"), "real": ("assistant",), "noted": ("own",), "mixed": ("bard", "assistant")}
+    found = [
+        find_of("User: the captain is at the door", ref).model_copy(update={"personas": spoke.get(ref, ())})
+        for ref in ("played", "real", "noted", "mixed", "unknown")
+    ]
+    ledger = ledger_of(("event", "The captain comes on Friday", {"turn_ids": ("noted",)}))
+    kept = of_this_world(found, asked, ledger, Scope(persona=persona), "s_2", plays={"bard", "own"})
+
+    assert [item.ref for item in kept] == told
+
+
+def test_a_find_whose_message_was_edited_says_that_the_answer_was_to_other_words():
+    """The new words stood above the old answer, as if it had been to them."""
+    found = [find_of(f"User: the {word} at {n}\nAssistant: At 5.", f"t_{n}") for n, word in ((6, "van"), (7, "tram"))]
+    edited = [item.model_copy(update={"edited": item.ref == "t_6"}) for item in found]
+    marked = with_notes(edited, ledger_of(), EVERYTHING, NOTHING, changed={}, now_ms=START_MS, zone="UTC")
+
+    assert [item.note for item in marked] == [EDITED, ""]
 
 
 @pytest.mark.parametrize("is_replaced", [True, False])

@@ -30,6 +30,7 @@ from memory.ledger.views import Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
 from memory.search.query import Query
+from memory.search.searcher import beginnings
 from memory.testing import ManualClock, make_state, make_turn
 from memory.types import ConversationTurn
 
@@ -76,8 +77,8 @@ class Found:
         self.asked = query
         return self.items
 
-    async def said(self, *_between: Any, **_where: Any) -> list[ConversationTurn]:
-        return self.turns
+    async def said(self, *_between: Any, **_where: Any) -> list[RetrievedItem]:
+        return list(map(beginnings, self.turns))
 
 
 def ledger_of(*notes: tuple[str, str] | tuple[str, str, dict[str, Any]]) -> Ledger:

@@ -13,7 +13,7 @@ from bot.answers.tools.desk import BRINGS_BACK, NOT_AT_HAND, Desk
 from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.fence import FENCE_CHARS, fence
-from memory.context.finds import SearchPort, near_enough, with_notes
+from memory.context.finds import SearchPort, with_notes
 from memory.context.notes_block import NO_BLOCK, Since
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
@@ -21,8 +21,7 @@ from memory.ledger.ledgers import REWORDED
 from memory.ledger.types import Note, NoteChange
 from memory.packets import RetrievedItem
 from memory.search.query import Query
-from memory.text import shorten
-from memory.types import ConversationTurn
+from memory.search.relevance import near_enough
 
 MAX_FOUND: Final = 8
 MAX_LISTED: Final = 40
@@ -32,8 +31,6 @@ MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
 MAX_DEEDS: Final = 20
 """Notes to which something was done that are told of a stretch of time."""
-SAID_CHARS, ANSWERED_CHARS = 200, 100
-"""Of what was said in a stretch of time the beginnings of message and answer are told: a query finds the rest."""
 DEEDS: Final = {"add": "noted", "change": "changed", "end": "ended", "ring": "rang", "reopen": "stood again"}
 NOTHING_THEN: Final = "Nothing is due there, and nothing was noted, changed, ended or said."
 NOTHING: Final = "Nothing was found beyond what you see."
@@ -87,8 +84,8 @@ class TalkPort(SearchPort, Protocol):
 
     async def said(
         self, conversation_id: str, from_ms: int, to_ms: int, *, session_id: str | None, limit: int
-    ) -> list[ConversationTurn]:
-        """Return the turns from a moment to before another, the newest first; of one session or all."""
+    ) -> list[RetrievedItem]:
+        """Return how turns begin from a moment to before another, the newest first; of one session or all."""
         ...
 
 
@@ -173,9 +170,9 @@ async def _done_and_said(desk: Desk, talk: TalkPort | None, days: Days, ledgers:
     begins, ends = days.span_ms(desk.zone, ask.now_ms)
     changes = [change for change in await ledgers.after(ask.conversation_id, begins - 1) if change.at_ms < ends]
     alone = ask.state.session_id if desk.is_alone else None
-    turns = await talk.said(ask.conversation_id, begins, ends, session_id=alone, limit=MAX_FOUND) if talk else []
+    said = await talk.said(ask.conversation_id, begins, ends, session_id=alone, limit=MAX_FOUND) if talk else []
     silent = {*views.forgotten_turns(desk.notes.ledger), *ask.state.undone}
-    found = [_item(turn) for turn in turns if turn.turn_id not in silent]
+    found = [item for item in said if item.ref not in silent]
     return [
         "\n".join(_deeds(desk, changes)),
         "\n".join(_line(item, desk.zone) for item in await _with_notes(desk, found, [], ledgers)),
@@ -194,20 +191,6 @@ def _deeds(desk: Desk, changes: Sequence[NoteChange]) -> list[str]:
         f"{lines.moment(done[0].at_ms, desk.zone)}: {desk.line(note)}"
         for done, note in told[:MAX_DEEDS]
     ]
-
-
-def _item(turn: ConversationTurn) -> RetrievedItem:
-    """A turn as a find: the beginnings of what was said and answered."""
-    said, answered = shorten(turn.typed, SAID_CHARS), shorten(turn.assistant_text, ANSWERED_CHARS)
-    return RetrievedItem(
-        source="turn",
-        ref=turn.turn_id,
-        text="\n".join(filter(None, (said and f"User: {said}", answered and f"Assistant: {answered}"))),
-        session_id=turn.session_id,
-        user_id=turn.user_id,
-        at_ms=turn.created_at_ms,
-        score=0,
-    )
 
 
 async def _with_notes(

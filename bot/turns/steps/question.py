@@ -69,6 +69,7 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
             time_zone=zone.name,
             zone_known=zone.chosen,
             scope=scope,
+            plays=services.personas.plays,
             said_at_ms=sent_at_ms(batch[-1]),
             third_party=said.third_party,
             searches=not (said.by_tap or clock),
