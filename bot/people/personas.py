@@ -67,7 +67,8 @@ def instructions_of(persona: Persona) -> str:
 def own_persona(storyteller: Persona, words: str) -> Persona:
     """Return the persona that somebody described: played by the storyteller, within its boundaries."""
     text = " ".join(words.split())[:WORDS_CHARS]
-    told = f"{storyteller.instructions.strip()}\nThe user chose in their own words whom you play: “{text}”. Be that."
+    whom = f"The user chose in their own words whom you play: “{text}”. Be that; in real matters, in tone alone."
+    told = f"{storyteller.instructions.strip()}\n{whom}"
     return storyteller.model_copy(update={"name": OWN, "instructions": told})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bot.people.personas import PersonaError, load_persona, load_personas, persona_names
+from bot.people.personas import PersonaError, instructions_of, load_persona, load_personas, own_persona, persona_names
 from memory.continuity.offer import injection, offer, session_mode
 from memory.continuity.relationship import relationship_state
 from memory.continuity.staleness import Workload, fingerprint, heartbeat_decision, staleness
@@ -232,6 +232,16 @@ def test_every_persona_that_comes_along_is_complete(name):
 
     assert persona.name == name
     assert persona.boundaries
+
+
+@pytest.mark.parametrize("words", ["", "a grumpy old lighthouse keeper"])
+def test_who_plays_a_role_is_told_to_step_out_of_it_for_what_is_real(words):
+    """The persona stays until it is changed, and so it was asked about a bus the next morning."""
+    storyteller = load_persona("roleplay")
+    persona = own_persona(storyteller, words) if words else storyteller
+
+    assert "Real matters (a date, an errand)" in instructions_of(persona)
+    assert words in instructions_of(persona)
 
 
 def test_the_three_roles_come_along():

@@ -25,8 +25,8 @@ from memory.types import CARE, SessionState
 PILE_CHARS = 16_384
 """More than this is read in a thread; four full messages take 2 ms (`benchmarks/floods.py`, November 2026)."""
 CARRIED = (
-    "Name what bears on their message; asked what you remember or where you left off, tell them plainly. Beyond that, "
-    "of the notes and earlier conversations: " + " ".join(GUARDRAILS)
+    "Name what bears on their message; asked what you remember or where you left off, tell them plainly. What they did "
+    "not ask for, of the notes and earlier conversations: " + " ".join(GUARDRAILS)
 )
 """Text behind the instructions where earlier conversations are told: 001's guardrails, and what they do not forbid."""
 
