@@ -31,7 +31,10 @@ class GroupTools:
         self._most_chars = most_chars
         self._search = Tool(
             name="search_group",
-            description="What was said to you in a group that they are in, too. Say which group and who said it.",
+            description=(
+                "What was said to you in a group that they are in, too, if its admins allow that. Say which group and "
+                "who said it. /group lists those groups to them, /group with words searches them as you do."
+            ),
             parameters=_PARAMETERS,
             run=self.search,
             reads_only=True,

@@ -59,8 +59,9 @@ def told(api, group) -> list[str]:
 
 
 def offers(model) -> bool:
-    """Return whether the last request offered the tool."""
-    return "search_group" in str(asked(model)[-1].body["tools"])
+    """Return whether the last request offered the tool, and with it what the person can do themselves."""
+    tools = str(asked(model)[-1].body["tools"])
+    return "search_group" in tools and "/group with words" in tools
 
 
 async def test_a_member_asks_in_private_once_an_admin_allows_it(api, model, bot, group):
