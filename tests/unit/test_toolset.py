@@ -193,6 +193,16 @@ async def test_a_day_without_an_hour_stays_a_day():
     assert "due Fri 2026-11-27 14:30" in await box.note("Cake", "event", due="2026-11-27T13:30Z")
 
 
+async def test_of_something_to_do_at_an_hour_the_model_is_told_the_line_that_is_read():
+    """“Wrap the present (on Friday at 14:30)”: that was the hour of the party, and showed to the person alone."""
+    box, group = make_box(), make_box(private=False)
+
+    said = await box.note("Wrap the present", "task", due="2026-11-27T14:30")
+    assert said.endswith("It does not ring. They read: “Wrap the present (on Fri 27 Nov at 14:30)”.")
+    assert "They read" not in await box.note("The party", "event", due="2026-11-27T14:30")
+    assert "They read" not in await group.note("Wrap the present", "task", due="2026-11-27T14:30")
+
+
 async def test_the_same_call_of_the_same_turn_makes_the_same_note():
     """Idempotent by turn and call, also over a kill; another turn makes another note."""
     one, twin, other = make_box(), make_box(), make_box(turn_id="t_10")

@@ -7,10 +7,11 @@ from typing import Any, Final, get_args
 
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.times import NONE
+from bot.lines import note_line
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from bot.titles import reworded
-from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
+from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 
 UNTIL_TOLD: Final = "told"
@@ -31,7 +32,15 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
     if own is not None:
         return f"Noted: {desk.line(own)}"
     said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
-    return f"{said}. {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
+    new = desk.notes.ledger.by_id(note_id) if due else None
+    return f"{said}. {NO_RING}{_as_read(desk, new)}{desk.unsure}" if new is not None else said
+
+
+def _as_read(desk: Desk, note: Note) -> str:
+    """The line that the person reads of something to do at an hour: there it shows where that is an event's."""
+    if not (desk.ask.private and note.kind in TO_DO and note.due_exact):
+        return ""
+    return f" They read: “{note_line(note, desk.ask.now_ms, desk.zone)}”."
 
 
 def _owner(desk: Desk, kind: Kind) -> str:
