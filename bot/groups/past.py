@@ -11,6 +11,7 @@ from bot.answers.tools.which import near
 from bot.groups.members import Members
 from bot.intake.updates import Me
 from bot.people.choices import NAME, PersonalChoices, choices_in, group_of
+from memory.context.finds import without_forgotten
 from memory.ledger import views
 from memory.opening import ConversationMemory
 from memory.packets import RetrievedItem
@@ -93,10 +94,11 @@ class GroupPast:
         return [GroupFind(note.text, note.owner, None) for note in notes[:MOST_NOTES]]
 
     async def _said(self, conversation_id: str, query: str) -> list[RetrievedItem]:
-        forgotten = views.forgotten_turns(await self._memory.ledgers.read(conversation_id))
-        now_ms = self._memory.clock.now_ms()
-        asked = Query(conversation_id, query, exclude_turn_ids=[*forgotten], limit=MOST_FOUND, now_ms=now_ms)
-        return [item for item in await self._memory.searcher.search(asked) if item.source == "turn"]
+        ledger, now_ms = await self._memory.ledgers.read(conversation_id), self._memory.clock.now_ms()
+        silent = [*views.forgotten_turns(ledger)]
+        asked = Query(conversation_id, query, exclude_turn_ids=silent, limit=MOST_FOUND, now_ms=now_ms)
+        found = await self._memory.searcher.search(asked)
+        return without_forgotten([item for item in found if item.source == "turn"], ledger)
 
 
 def _find(item: RetrievedItem, names: Mapping[int, str]) -> GroupFind:

@@ -228,7 +228,7 @@ def _named(calls: Iterable[ToolCall]) -> set[int]:
     return {int(number) for numbers in lists for number in numbers.split(", #")}
 
 
-def _without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:
+def without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:
     """The finds that tell nothing again of notes that were forgotten while their messages stay (P13)."""
     words = forgotten_words(ledger)
     if not (found and words):
@@ -273,7 +273,7 @@ def with_notes(
     in an edited or `worked_on` turn is marked so, and an answer of the assistant's that speaks of a note which was
     changed later. A message is left out whose notes tell all of it, and one that tells a forgotten matter again.
     """
-    found = _without_forgotten(found, ledger)
+    found = without_forgotten(found, ledger)
     if not found:
         return []
     of_turn = _by_turn(ledger, scope, {item.ref for item in found}, now_ms)

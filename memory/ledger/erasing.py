@@ -60,13 +60,14 @@ def without(
     *,
     staying: Collection[str] = (),
     cut: Collection[str] = (),
+    silent: Collection[str] = (),
 ) -> Erased:
     """The ledger without these notes, and without all that rests on these turns but for the notes `staying`.
 
     Those keep their own words, and nothing of the turns, but rest on those of which a part stays (`cut`). A note whose
     place one that goes had taken stands again. A note that stays although such a turn once changed it loses its
-    history: it is told from now on as it is now. A note that goes while its turns stay leaves a trace, so that these
-    are not told again.
+    history: it is told from now on as it is now. A note that goes while its turns stay leaves a trace, so that neither
+    these nor the turns that tell it again (`silent`) are told; so does one that was forgotten before.
     """
     gone_turns, gone_ids, asked = frozenset(turn_ids), set(note_ids), frozenset(note_ids)
     by_note: dict[str, list[NoteChange]] = {}
@@ -87,7 +88,9 @@ def without(
     after = replace(ledger, notes=kept)
     traces: list[NoteChange] = []
     for note in gone:
-        if note.note_id in asked and (rest := tuple(each for each in note.turn_ids if each not in gone_turns)):
+        tellers = dict.fromkeys((*note.turn_ids, *(silent if note.note_id in asked else ())))
+        rest = tuple(each for each in tellers if each not in gone_turns)
+        if rest and (note.note_id in asked or note.is_forgotten):
             after, change = _anew(after, _trace(note, rest), by_note.get(note.note_id, ()))
             traces.append(change)
     anew: list[NoteChange] = []

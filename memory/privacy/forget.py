@@ -182,8 +182,10 @@ class Forgetter:
            empties it, and so does the next call;
         5. after the log is emptied: nothing readable is left (`secure_delete` overwrites freed pages).
         Out of reach are backups made before, and the copies of those who carried the messages.
+        Answers and messages that stay and tell a forgotten note again reach no model any more.
         Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
         """
+        request = await self._silencing(request)
         for last_try in (False, True):
             before = await self._ledgers.read(request.conversation_id)
             try:
@@ -208,6 +210,14 @@ class Forgetter:
             around=tuple(plan.said),
             resting=plan.resting,
         )
+
+    async def _silencing(self, request: ForgetRequest) -> ForgetRequest:
+        """Return the request with the turns that stay and tell its notes again."""
+        if not request.note_ids:
+            return request
+        plan = await self._planner.plan(request, await self._ledgers.read(request.conversation_id))
+        echoes = await self._echoes(request.conversation_id, request.user_id, plan.values, plan.said, plan)
+        return replace(request, silent_ids=tuple(each.turn_id for each in echoes))
 
     async def _forget(
         self, request: ForgetRequest, first: Sequence[Statement], last: Callable[[ForgetCounts], Sequence[Statement]]

@@ -63,21 +63,25 @@ class NotesPlanner:
         *,
         staying: Collection[str] = (),
         cut: Collection[str] = (),
+        silent: Collection[str] = (),
     ) -> NotesPlan:
         """Return all that goes with these notes and turns; other turns of notes that go are to be read again.
 
         Notes that are `staying` keep their own words, and rest on those of the turns of which a part stays (`cut`).
-        The turns of the notes asked for are not read again: that would note the same once more.
+        The turns of the notes asked for, and of those forgotten before, are not read again: that would note the same
+        once more. Nor are turns told that tell it again (`silent`).
         """
         here = ledger.conversation_id
         rows = await self._db.read("note_changes_since", conversation_id=here, version=0)
-        erased = without(ledger, [store.read_change(row) for row in rows], note_ids, turn_ids, staying=staying, cut=cut)
+        changes = list(map(store.read_change, rows))
+        erased = without(ledger, changes, note_ids, turn_ids, staying=staying, cut=cut, silent=silent)
         asked = set(note_ids)
-        again = {each for note in erased.gone if note.note_id not in asked for each in note.turn_ids} - set(turn_ids)
+        others = (note for note in erased.gone if not (note.note_id in asked or note.is_forgotten))
+        again = {each for note in others for each in note.turn_ids} - set(turn_ids)
         statements = store.rewrite(ledger, erased) if turn_ids or erased.gone else []
         statements += await self._refusals(erased, turn_ids)
-        silent = {each for change in erased.traces for each in change.after.get("turn_ids", ())}
-        statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms, silent=silent)
+        unsaid = {each for change in erased.traces for each in change.after.get("turn_ids", ())}
+        statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms, silent=unsaid)
         return NotesPlan(erased, tuple(statements), erased.words, tuple(note.text for note in erased.ledger))
 
     async def read_again(self, turn: ConversationTurn, old: str, now_ms: int) -> list[Statement]:

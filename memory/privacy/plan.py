@@ -29,6 +29,8 @@ class ForgetRequest:
     """The messages were found by words: other notes of them stay, also when no note is asked for."""
     words: tuple[str, ...] = ()
     """Those words, as `word_keys`: the part of a message with them goes."""
+    silent_ids: tuple[str, ...] = ()
+    """Turns that tell these notes again: they stay, and no model is told them. `Forgetter.forget` finds them."""
     session_ids: tuple[str, ...] = ()
     everything: bool = False
     user_id: int | None = None

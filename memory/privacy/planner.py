@@ -232,7 +232,14 @@ class ForgetPlanner:
             wanted |= {note.note_id for note in ledger if note.user_id == request.user_id}
         thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
         notes = await self._notes.plan(
-            ledger, wanted, plan.gone, thinned, self._clock.now_ms(), staying=plan.staying, cut=plan.cuts.keys()
+            ledger,
+            wanted,
+            plan.gone,
+            thinned,
+            self._clock.now_ms(),
+            staying=plan.staying,
+            cut=plan.cuts.keys(),
+            silent=request.silent_ids,
         )
         plan.statements += notes.statements
         plan.note_ids |= notes.erased.touched
@@ -240,7 +247,7 @@ class ForgetPlanner:
         plan.notes += [note.text for note in worded if note.status != "replaced"]
         plan.values += [note.text for note in worded]
         if not plan.gone:
-            plan.resting = frozenset(each for trace in notes.erased.traces for each in trace.after.get("turn_ids", ()))
+            plan.resting = frozenset(each for note in notes.erased.gone for each in note.turn_ids)
         plan.touched |= {each for note in notes.erased.gone for each in note.turn_ids}
         plan.gone_texts += notes.words
         plan.quotable += notes.words

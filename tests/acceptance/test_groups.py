@@ -87,6 +87,19 @@ async def test_a_member_asks_in_private_once_an_admin_allows_it(api, model, bot,
     assert (await reply(api, "/group tiles", user=RUI, chat_id=RUI)).text == replies.say("group_none_open")
 
 
+async def test_who_told_again_what_the_group_forgot_is_found_by_nobody(api, model, bot, group):
+    """By the assistant's tool: the messages stay in the group, and who asks in private is told none of them."""
+    model.reply = noting("7391", "fact", "Rui's gate code is 7391")
+    await says(api, group, "Rui's gate code is 7391", RUI)
+    await says(api, group, "so for the gate the code is 7391, I wrote it on the bin", ANA)
+    await opened(api, group)
+    assert "7391" in (await reply(api, "/group gate code", user=RUI, chat_id=RUI)).text
+
+    model.reply = lambda said: [ToolCall("forget", {"numbers": [1]})] if said[-1]["role"] == "user" else "Gone."
+    await says(api, group, "forget the code", RUI)
+    assert "7391" not in (await reply(api, "/group gate code", user=RUI, chat_id=RUI)).text
+
+
 async def test_a_stranger_to_the_group_and_another_group_get_nothing(api, model, bot, group):
     """Who was never in it asks in vain, and so does a member from within another group."""
     await says(api, group, "the codeword is zebrafish", ANA)

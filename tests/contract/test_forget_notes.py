@@ -176,6 +176,34 @@ async def test_what_a_forgotten_note_rested_on_is_told_no_more(place, memory, sa
 
 
 @pytest.mark.parametrize("messages_too", [False, True])
+async def test_an_answer_that_told_a_forgotten_note_again_is_told_no_more(place, memory, say, messages_too):
+    """A list that the assistant gave weeks ago: it stays where it was said, and no prompt or search of a model has it.
+
+    Who then deletes that list, too, has not brought back the message itself.
+    """
+    await say("Odile's PIN of the gate is 7391.", add("n_1", "Odile's PIN of the gate: 7391", "t_1"))
+    listed = "You told me that the bins go out on Monday, and that the PIN of the gate is 7391."
+    await say("Which bins and gates do you know of?", assistant_text=listed)
+    await say("The gate squeaks, I oil it.", add("n_2", "Oil the gate", "t_3"))
+    await say("Good evening.", session=2)
+    assert "7391" in await told(memory, "What was the PIN of the gate, and the bins?")
+    request = ForgetRequest(HERE, note_ids=("n_1",), messages_too=messages_too)
+    done = await memory.forgetter.forget(request)
+
+    assert [echo.turn_id for echo in await memory.forgetter.echoes(done)] == ["t_2"]
+    assert "7391" not in await told(memory, "What was the PIN of the gate, and the bins?")
+    assert "squeaks" in await told(memory, "What is it that squeaks?")
+    async with open_memory(place) as after:
+        assert "7391" not in await told(after, "What was the PIN of the gate, and the bins?")
+    assert any("7391" in item.text for item in await memory.search(HERE, "PIN of the gate, bins"))
+
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
+    assert "7391" not in await told(memory, "What was the PIN of the gate, and the bins?")
+    left = ["Oil the gate"] if messages_too else [NO_WORDS, "Oil the gate"]
+    assert [note.text for note in await memory.ledgers.read(HERE)] == left
+
+
+@pytest.mark.parametrize("messages_too", [False, True])
 async def test_a_model_is_told_that_a_note_went_and_nothing_of_it(memory, say, messages_too):
     """Its own messages still name the note: it neither looks for it nor says that it has it."""
     noted, changed, other = (
