@@ -110,7 +110,7 @@ async def test_notes_that_were_asked_for_stay_and_are_named(api, model, bot):
     question = await tap(api, replies.say("forget_those_too"), "That would be gone|would go", on=said)
     assert PACK in question.text
     assert "Call Ana" not in question.text
-    await tap(api, replies.say("forget_yes"), "Forgotten", on=question)
+    await tap(api, replies.say("forget_yes"), "forgotten", on=question)
     await bot.settled()
     assert notes(bot) == ["Call Ana about Friday"]
     assert rows(bot, "SELECT 1 FROM conversation_turns WHERE assistant_text LIKE '%leaving at 8:30%'") == []

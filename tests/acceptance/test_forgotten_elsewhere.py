@@ -29,7 +29,7 @@ async def test_what_a_restore_set_aside_is_deleted_or_named(api, bot_here):
     (bot.folder / f"continuity.db.{MARK}").write_bytes(b"a copy")
 
     await reply(api, "/forget everything")
-    await tap(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "forgotten")
     await shows(api, f"continuity.db.{MARK}")
 
     left = [checkpoint.read_text() for checkpoint in aside.iterdir()]
@@ -58,7 +58,7 @@ async def test_answers_that_repeat_what_was_forgotten_are_shown_and_go_too(api, 
     await reply(api, "What time is it?")
     await reply(api, "/forget dog")
     await tap(api, "Forget 1", "Should I forget")
-    await tap(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "forgotten")
     report = await shows(api, "still comes up here")
     assert "how is Zebrafish?" in report.text
 

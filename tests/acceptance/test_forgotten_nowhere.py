@@ -88,7 +88,7 @@ async def test_what_was_forgotten_is_shown_nowhere(served, api, model):
     sessions = [one["session_id"] for one in (await client.get("/sessions")).json()["sessions"]]
     before = await where(app, client, sessions)
     await reply(api, "/forget everything")
-    await tap(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "forgotten")
     await shows(api, "I've checked")
     await app.settled()
     after = await where(app, client, sessions)

@@ -86,7 +86,7 @@ async def test_a_note_is_listed_found_and_forgotten_with_its_message(api, model,
     await tap(api, "Delete the messages too", "The messages it was said in go")
     report = await tap(api, "Yes, forget it", "I've checked")
 
-    assert "1 message and its answer" in report.text
+    assert "forgotten: the message with my answer" in report.text
     assert readable(bot, "zebrafish") == []
     assert "kitchen" in (await reply(api, "/memory")).text
 
@@ -335,7 +335,7 @@ async def test_forgetting_everything_starts_clean(api, model, bot_process):
     await reply(api, "/forget everything")
     report = await tap(api, "Yes, forget it", "I've checked")
 
-    assert "2 messages and their answers" in report.text
+    assert "forgotten: the messages with my answers" in report.text
     assert readable(bot, "zebrafish") == readable(bot, "reykjavik") == []
     assert "any earlier conversations" in (await reply(api, "/continue")).text
     await bot.restart()
@@ -393,7 +393,7 @@ async def test_a_kill_while_forgetting_is_made_good(api, model, bot_process, fau
     api.people.presses(PERSON, "Yes, forget it")
     await bot.wait()
     await bot.start()
-    await api.until(lambda: "Forgotten" in bot_lines(api)[-1].text)
+    await api.until(lambda: "forgotten" in bot_lines(api)[-1].text)
     await bot.terminate()
 
     assert readable(bot, "zebrafish") == []
@@ -449,7 +449,7 @@ async def test_a_day_has_a_budget(api, model, bot_here):
     assert "budget" in told.text
     assert len(model.requests) == asked
     await reply(api, "/forget everything")
-    await tap(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "forgotten")
     assert "budget" in (await reply(api, "three")).text
 
     await bot.passes(hours=24)

@@ -315,7 +315,7 @@ async def test_forgetting_a_task_takes_its_runs_and_results_with_it(api, model, 
     await bot.passes(hours=1)
     await reply(api, "/tasks")
     await reply(api, "/forget 1")
-    await tap(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "forgotten")
 
     assert (rows(bot, "SELECT note_id FROM tasks"), runs(bot)) == ([], [])
     turns = rows(bot, "SELECT assistant_text FROM conversation_turns")

@@ -219,7 +219,7 @@ async def test_what_a_tool_brought_is_exported_and_goes_with_its_turn(api, model
     assert [(each["tool"], each["result"]) for each in exported] == [("add", "the harbour code is 7781")]
 
     await reply(api, "/forget last")
-    await tap(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "forgotten")
 
     assert rows(bot, "SELECT call_id FROM tool_calls") == []
 

@@ -12,13 +12,13 @@ def readable(house, word):
 
 
 def test_a_conversation_is_forgotten_and_the_other_stays(house):
-    """By its chat's number; the report says how much and that no trace is left."""
+    """By its chat's number; the report says what, and that no trace is left."""
     house.fill(3, 2)
     house.say(house.sessions[0], "The codeword is zebrafish")
     result = house.run("forget", "--conversation", "987654321", "--yes")
 
     assert result.exit_code == 0, result.output
-    assert "4 messages and their answers" in result.stdout
+    assert "the messages with my answers" in result.stdout
     assert "nothing of it is left" in result.stdout
     assert readable(house, b"zebrafish") == []
     assert house.turns(house.sessions[0]) == []

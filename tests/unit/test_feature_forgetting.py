@@ -8,6 +8,7 @@ from bot.features.forgetting.texts import found_in, found_list, menu, question, 
 from bot.features.lists import page
 from bot.features.memories import found_list as found_notes
 from bot.features.memories import holding
+from bot.sentences import LANGUAGES
 from memory.ledger.types import Note
 from memory.privacy.cutting import word_keys
 from memory.privacy.erasure import carries, moved, renumbered, traces
@@ -17,6 +18,8 @@ from memory.search.same_words import asked_words
 from memory.state.listed import places_in
 from memory.storage.turn_rows import chain
 from memory.testing import START_MS, make_turn
+
+KINDS = ("turn", "part", "reminder", "file")
 
 
 def note(number=1, **overrides):
@@ -106,7 +109,28 @@ def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
     """That there is no trace is said only after a look that found none, with the log emptied."""
     text = report_text(ForgetCounts(turns=12, notes=3, summaries=1), proof, log_emptied=emptied)
 
-    assert text == f"Forgotten: 12 messages and their answers, 3 notes, 1 summary.\n{sentence}"
+    assert text == f"Okay, that's forgotten: the messages with my answers and what I'd noted.\n{sentence}"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_report_names_what_is_gone_and_counts_nothing(code):
+    """One of a kind and several of it, whatever goes with them; a summary is nothing that a person knows of."""
+    one = ForgetCounts(turns=1, notes=1, summaries=1, jobs=1, parts=1, beside={"file": 1})
+    several = ForgetCounts(turns=21, notes=21, summaries=2, jobs=21, parts=21, beside={"file": 21})
+    with replies.speaking(code):
+        told = [report_text(one), report_text(several)]
+        names = {name: replies.say(f"forgotten_what.{name}") for name in (*KINDS, *(f"{kind}s" for kind in KINDS))}
+
+    assert all(names[kind] in told[0] and names[f"{kind}s"] in told[1] for kind in KINDS)
+    assert not [text for text in told if any(character.isdigit() for character in text)]
+
+
+def test_a_question_counts_only_what_a_person_knows_of():
+    """How much they said, noted, set and sent; a summary is the bot's own affair."""
+    counts = ForgetCounts(turns=12, notes=3, summaries=2, jobs=1, beside={"file": 2})
+
+    asked = question("everything", {"what": "everything"}, Foreseen(counts), private=True)
+    assert "That's 12 messages and their answers, 3 notes, 1 reminder, 2 files." in asked.text
 
 
 def test_a_short_note_is_found_beside_the_message_that_says_it_in_more_words():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot import replies
+from bot.dates import listed
 from bot.delivery.markup import unmarked
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.memories import told
@@ -199,24 +200,24 @@ def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | 
 
 
 def counts_text(counts: ForgetCounts) -> str:
-    """Return `12 messages and their answers, 3 notes, 1 summary`."""
-    named = (
-        (counts.turns, "forgotten_turn"),
-        (counts.parts, "forgotten_part"),
-        (counts.notes, "note"),
-        (counts.summaries, "summary"),
-        (counts.jobs, "reminder"),
-    )
-    beside = ((count, word) for word, count in counts.beside.items())
-    parts = [replies.counted(count, word) for count, word in (*named, *beside) if count]
-    return ", ".join(parts) if parts else replies.say("forgotten_nothing")
+    """How much a whole conversation has that a person knows of: `12 messages and their answers, 3 notes, 1 file`."""
+    named = {"forgotten_turn": counts.turns, "note": counts.notes, "reminder": counts.jobs, **counts.beside}
+    return ", ".join(replies.counted(count, word) for word, count in named.items() if count)
+
+
+def gone_text(counts: ForgetCounts) -> str:
+    """All kinds of things that are gone: `Okay, that's forgotten: the message with my answer and what I'd noted`."""
+    named = {"turn": counts.turns, "part": counts.parts, "reminder": counts.jobs, **counts.beside}
+    words = [f"{word}s" if count > 1 else word for word, count in named.items() if count]
+    gone = [replies.say(f"forgotten_what.{word}") for word in [*words, *(["notes"] if counts.notes else [])]]
+    return replies.say("forgotten", what=listed(gone, replies.spoken())) if gone else replies.say("forgotten_nothing")
 
 
 def report_text(
     counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True, messages_stay: bool = False
 ) -> str:
-    """Return the report: how much was forgotten, and the proof from the files."""
-    text = replies.say("forgotten", what=counts_text(counts))
+    """Return the report: what was forgotten, and the proof from the files."""
+    text = gone_text(counts)
     if proof is None:
         return f"{text}\n{replies.say('forgotten_looking')}"
     if proof.set_aside:
