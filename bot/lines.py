@@ -67,7 +67,7 @@ def note_line(
     whose = "" if in_tasks else _owner(note)
     remarks = [*([whose] if whose else []), *_remarks(note, now_ms, zone, under_ms)]
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
-    if remarks and has_hour and not _alike(at_ms, zone, reader):
+    if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
         remarks.append(clock_name(zone))
     story = "" if in_story else story_of(note)
     if story and story not in note.text:
@@ -89,7 +89,8 @@ def clock_name(zone: str) -> str:
     return replies.say("lines.clock_of", place=place.replace("_", " ")) if area and area != "Etc" else zone
 
 
-def _alike(at_ms: int, zone: str, other: str) -> bool:
+def shows_same_hour(at_ms: int, zone: str, other: str) -> bool:
+    """Whether two clocks show the same hour at a moment."""
     return local(at_ms, zone).utcoffset() == local(at_ms, other).utcoffset()
 
 

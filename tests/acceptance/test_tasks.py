@@ -1,4 +1,4 @@
-"""Tasks by the clock: work for the model at a time, told with clock and cost, run once over kills, stopped by a tap."""
+"""Tasks by the clock: work for the model at a time, told with its cost, run once over kills, stopped by a tap."""
 
 from __future__ import annotations
 
@@ -76,12 +76,13 @@ async def test_only_tasks_that_stand_are_counted(api, model, bot_here, monkeypat
 
 
 async def test_a_task_is_confirmed_run_and_stopped(api, model, bot_here):
-    """One line tells when, by which clock and what it costs; its answer comes each day, until [Stop these]."""
+    """One line tells when, what it costs and, where nobody chose one, the clock; it comes daily until [Stop these]."""
     bot = await bot_here()
     await scheduled(api, model, bot)
     told = bot_texts(api)[-1]
     assert "every day" in told
-    assert "first today at 11:00 (UTC): What's due." in told
+    assert "first today at 11:00: What's due." in told
+    assert "by the clock of UTC" in told
     assert TEXT not in told
 
     await bot.passes(hours=1)
@@ -166,7 +167,7 @@ async def test_try_now_runs_once_however_often_it_is_tapped(api, model, bot_here
 
     await tap(api, "Try now")
     await shows(api, "Here is what is due.")
-    await tap(api, "Try now", on=await shows(api, "I'll do this every day"))
+    await tap(api, "Try now", on=await shows(api, "Will do, every day"))
     await bot.settled()
 
     assert runs(bot) == [("done", "")]

@@ -9,8 +9,9 @@ import pytest
 
 from bot import replies
 from bot.answers.tools.calls import schemas
-from bot.answers.tools.scheduling import TOOL, missed_text
+from bot.answers.tools.scheduling import TOOL, confirmation, missed_text
 from bot.features.tasks.texts import over
+from bot.people.choices import TimeZone
 from bot.tasks.starts import new_run, passed, put_off
 from bot.tasks.task import Task, is_missed, read_missed, read_quiet_hours, run_id_of
 from memory.context.tokens import TiktokenCounter
@@ -32,6 +33,31 @@ def hourly(rings_from: str = "2026-11-24T21:00"):
     fields = {"rings_from": rings_from, "repeats": "FREQ=HOURLY", "time_zone": BERLIN, "owner": "assistant"}
     done = apply(Ledger("c"), Add(kind="task", text="Look", note_id="n_1", fields=fields), BY)
     return done.note, done.ledger
+
+
+@pytest.mark.parametrize(
+    ("own", "named"),
+    [
+        (TimeZone(BERLIN, chosen=True), ""),
+        (TimeZone("Europe/Paris", chosen=True), ""),
+        (TimeZone("Europe/London", chosen=True), " (Berlin time)"),
+    ],
+)
+def test_a_confirmation_names_a_clock_only_where_the_persons_own_shows_another_hour(own, named):
+    """“(London time)” to somebody in London was a machine's word; in a group with a clock of its own it is needed."""
+    note, _ = hourly()
+    said = confirmation(note, Task("n_1", "c", 7, "t_1"), at("2026-11-24T20:00"), own, cost="", quiet=None)
+
+    assert said == f"⏰ Will do, every hour, first today at 21:00{named}: Look."
+
+
+def test_a_confirmation_by_a_clock_that_nobody_chose_says_how_to_choose_one():
+    note, _ = hourly()
+    said = confirmation(
+        note, Task("n_1", "c", 7, "t_1"), at("2026-11-24T20:00"), TimeZone(BERLIN, chosen=False), cost="", quiet=None
+    )
+
+    assert said.startswith("⏰ Will do, every hour, first today at 21:00: Look.\nThat's by the clock of Europe/Berlin.")
 
 
 @pytest.mark.parametrize(

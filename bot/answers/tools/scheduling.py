@@ -12,7 +12,8 @@ from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.ringing import Wish, ring_time
 from bot.dates import clock_text, every_text, when_text
 from bot.delivery.outbox import Button
-from bot.lines import clock_name, name_of
+from bot.lines import clock_name, name_of, shows_same_hour
+from bot.people.choices import PersonalChoices, TimeZone
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
 from bot.titles import entitled
@@ -50,7 +51,7 @@ _WORDS: Final = (
     "Work for you at a time: text is put to you then, your answer sent (remind sends its text as it is). "
     "By number remind moves, change rests, end ends it."
 )
-TOLD: Final = "A line under your answer tells when, by which clock and what it costs: don't repeat that."
+TOLD: Final = "A line under your answer tells when and what it costs: don't repeat that."
 
 
 async def _with_the_turn(_: Mapping[str, Any], __: CallContext) -> ToolResult:
@@ -70,9 +71,10 @@ async def offered(place: Place) -> Sequence[Tool]:
 class ScheduleTool:
     """Tasks scheduled in one turn."""
 
-    def __init__(self, desk: Desk, db: Database, quiet: QuietHours | None) -> None:
+    def __init__(self, desk: Desk, db: Database, people: PersonalChoices, quiet: QuietHours | None) -> None:
         self._desk = desk
         self._db = db
+        self._people = people
         self._quiet = quiet
         self.effects: tuple[Statement, ...] = ()
         """To be committed with the turn; none of it can fail the turn."""
@@ -102,7 +104,9 @@ class ScheduleTool:
             return said
         task = Task(note_id, ask.conversation_id, ask.user_id, ask.turn_id, missed, first, created_at_ms=ask.now_ms)
         self.effects += (task.put(),)
-        self.footnotes += (confirmation(note, task, ask.now_ms, await self._cost(), self._quiet),)
+        own = await self._own_clock()
+        told = confirmation(note, task, ask.now_ms, own, cost=await self._cost(), quiet=self._quiet)
+        self.footnotes += (told,)
         self.buttons += ((Button(replies.say("task_try"), TRY_TASK, {"note_id": note_id}),),)
         return f"{said}{ring.remark} {TOLD}"
 
@@ -126,6 +130,13 @@ class ScheduleTool:
             raise Refused("Not done: nobody gave the address in first. Ask the person for it, word for word.")
         return written({"tool": name, "arguments": arguments})
 
+    async def _own_clock(self) -> TimeZone:
+        """The person's own clock, in a group not the group's."""
+        desk, ask = self._desk, self._desk.ask
+        if ask.private:
+            return TimeZone(desk.zone, desk.zone_known)
+        return await self._people.reader(ask.conversation_id, ask.user_id)
+
     async def _cost(self) -> str:
         """The cost of each run, as far as answers of late tell; "" where their price is not known."""
         ask = self._desk.ask
@@ -136,22 +147,23 @@ class ScheduleTool:
         return replies.say("task_cost", amount=money(round(row["cost_nanodollars"])))
 
 
-def confirmation(note: Note, task: Task, now_ms: int, cost: str, quiet: QuietHours | None) -> str:
-    """The confirmation of a task for the person: when, by which clock, the fate of a missed date, the cost."""
+def confirmation(note: Note, task: Task, now_ms: int, own: TimeZone, *, cost: str, quiet: QuietHours | None) -> str:
+    """The confirmation of a task for the person: when, the fate of a missed date, the cost.
+
+    Its clock is named where the person's `own` shows another hour, or nobody chose one.
+    """
     language, at_ms = replies.spoken(), note.rings_at_ms or now_ms
-    when = f"{when_text(at_ms, now_ms, note.time_zone, language)} ({clock_name(note.time_zone)})"
-    title = name_of(note)
-    if note.repeats:
-        said = [
-            replies.say("task_set_series", every=every_text(note.repeats, language, now_ms), when=when, title=title)
-        ]
-    else:
-        said = [replies.say("task_set", when=when, title=title)]
+    when = when_text(at_ms, now_ms, note.time_zone, language)
+    if not shows_same_hour(at_ms, note.time_zone, own.name):
+        when = f"{when} ({clock_name(note.time_zone)})"
+    every, title = every_text(note.repeats, language, now_ms) if note.repeats else "", name_of(note)
+    said = [replies.say("task_set_series" if every else "task_set", every=every, when=when, title=title)]
     if quiet is not None and quiet.until_ms(at_ms, note.time_zone) is not None:
         said.append(replies.say("task_set_quiet"))
     if task.first_json:
         said.append(replies.say("task_first"))
-    return " ".join(filter(None, [*said, missed_text(task), cost]))
+    told = " ".join(filter(None, [*said, missed_text(task), cost]))
+    return told if own.chosen else f"{told}\n{replies.say('zone_hint', zone=own.name)}"
 
 
 def missed_text(task: Task) -> str:

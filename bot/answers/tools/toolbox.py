@@ -99,7 +99,7 @@ class Toolbox:
         self._settings = SettingsTool(desk, tools.people)
         self._forgetting = ForgetTool(desk)
         self._sending = SendTool(desk, tools.calls.db)
-        self._scheduling = ScheduleTool(desk, tools.calls.db, tools.quiet)
+        self._scheduling = ScheduleTool(desk, tools.calls.db, tools.people, tools.quiet)
         self._further = {tool.name: tool for tool in desk.ask.tools}
         self._turn_calls = turn_calls
 
