@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -10,7 +11,8 @@ import pytest
 from bot import replies
 from bot.answers.tools.calls import schemas
 from bot.answers.tools.scheduling import TOOL, confirmation, missed_text
-from bot.features.tasks.texts import over
+from bot.features.tasks.texts import Board, over, task_list, task_page
+from bot.lines import note_line
 from bot.people.choices import TimeZone
 from bot.tasks.starts import new_run, passed, put_off
 from bot.tasks.task import Task, is_missed, read_missed, read_quiet_hours, run_id_of
@@ -49,6 +51,22 @@ def test_a_confirmation_names_a_clock_only_where_the_persons_own_shows_another_h
     said = confirmation(note, Task("n_1", "c", 7, "t_1"), at("2026-11-24T20:00"), own, cost="", quiet=None)
 
     assert said == f"⏰ Will do, every hour, first today at 21:00{named}: Look."
+
+
+@pytest.mark.parametrize("by", ["list", "page"])
+def test_a_date_that_was_missed_is_told_once(by):
+    """“Look (every hour, missed today) · today at 21:00: missed (I was off)” told one date twice; its run says why."""
+    note, ledger = hourly()
+    now_ms, due_ms = at("2026-11-24T21:30"), at("2026-11-24T21:00")
+    ledger, _ = apply_all(ledger, passed(note, "2026-11-24T21:00", due_ms, now_ms), Actor("operator", now_ms, "r"))
+    task = Task("n_1", "c", 7, "t_1")
+    run = replace(new_run(task, "2026-11-24T21:00", due_ms, now_ms), state="skipped", why="missed")
+    listing = task_list(Board({"n_1": task}, {"n_1": run}), ledger, now_ms, BERLIN)
+    text = listing.line(ledger.find(1)) if by == "list" else task_page(ledger.find(1), task, [run], now_ms, BERLIN).text
+
+    assert text.count("missed") == 1
+    assert "today at 21:00: missed (I was off)" in text
+    assert "missed today" in note_line(ledger.find(1), now_ms, BERLIN), "where no run is told, the date is"
 
 
 def test_a_confirmation_by_a_clock_that_nobody_chose_says_how_to_choose_one():

@@ -62,13 +62,21 @@ def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     task, run = board.tasks[note.note_id], board.latest.get(note.note_id)
     if task.paused_why or note.is_paused:
         return with_remarks(name_of(note), [_paused(task)])
-    went_otherwise = [_became(run, now_ms, zone)] if run and run.state != "done" else []
-    return " · ".join([note_line(note, now_ms, zone, brief=True, in_tasks=True), *went_otherwise])
+    told = [run] if run and run.state != "done" else []
+    line = note_line(_without(note, told), now_ms, zone, brief=True, in_tasks=True)
+    return " · ".join([line, *(_became(each, now_ms, zone) for each in told)])
+
+
+def _without(note: Note, runs: Sequence[TaskRun]) -> Note:
+    """The note without the dates of runs that are told beside it: these say why nothing came of them."""
+    told = {run.occurrence for run in runs}
+    kept = tuple(each for each in note.occurrences if each.state != "passed" or each.original_local not in told)
+    return note.model_copy(update={"occurrences": kept})
 
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
     """One task: its dates, the whole of the work, the last runs, and its buttons."""
-    text = [note_line(note, now_ms, zone, in_tasks=True)]
+    text = [note_line(_without(note, runs), now_ms, zone, in_tasks=True)]
     if (work := bare(note.text)) != name_of(note):
         text.append(work.removeprefix(f"{name_of(note)}{TITLE_END}"))
     if missed := missed_text(task):
