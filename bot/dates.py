@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Final
 
 from bot.sentences import DEFAULT, LANGUAGES, sentences
-from memory.zones import zone_of
+from memory.zones import whole_month, zone_of
 
 TO: Final = "\u2013"
 """Between the first and the last of several days."""
@@ -112,17 +112,16 @@ def _day(day: date, today: date, language: str) -> str:
 def days_text(first_ms: int, last_ms: int, now_ms: int, zone: str, language: str) -> str:
     """Several days: `Mon 1 Mar - Wed 3 Mar`, a whole month `in March`; the year once, when it is another."""
     first, last, today = (local(each, zone).date() for each in (first_ms, last_ms, now_ms))
-    if not is_whole_month(first, last):
+    month = whole_month(first_ms, last_ms, zone)
+    if month is None:
         return f"{_day(first, last, language)} {TO} {_day(last, today, language)}"
-    month = say(language, "dates.in_months").split("|")[first.month - 1]
-    if first.year == today.year:
-        return month
-    return say(language, "dates.in_month_year", month=month, year=first.year)
+    return month_text(month, today, language)
 
 
-def is_whole_month(first: date, last: date) -> bool:
-    """Whether these are the first and the last day of one month."""
-    return first.day == 1 and (last + timedelta(days=1)).day == 1 and first.timetuple()[:2] == last.timetuple()[:2]
+def month_text(month: date, today: date, language: str) -> str:
+    """`in January`, with the year when it is another."""
+    said = say(language, "dates.in_months").split("|")[month.month - 1]
+    return said if month.year == today.year else say(language, "dates.in_month_year", month=said, year=month.year)
 
 
 def heading(day: date | None, today: date, language: str) -> str:
@@ -133,7 +132,11 @@ def heading(day: date | None, today: date, language: str) -> str:
     if days <= 1:
         named = {0: "dates.head_today", 1: "dates.head_tomorrow"}
         return say(language, named.get(days, "dates.head_overdue"))
-    text = _day(day, today, language)
+    return as_heading(_day(day, today, language))
+
+
+def as_heading(text: str) -> str:
+    """The text with a capital at its beginning."""
     return text[0].upper() + text[1:]
 
 
@@ -188,6 +191,11 @@ def day_names(at_ms: int, now_ms: int, zone: str) -> str:
         f"{day_text(at_ms, now_ms, zone, code)}"
         for code in LANGUAGES
     )
+
+
+def month_names(month: date) -> str:
+    """The names of a month in all languages: `in January 2027, im Januar 2027 …`."""
+    return ", ".join(month_text(month, date.min, code) for code in LANGUAGES)
 
 
 def tomorrow_in(text: str) -> str:

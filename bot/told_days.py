@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from bot.dates import days_from, first_in, is_whole_month, local, say, weekday_name
+from bot.dates import days_from, first_in, local, say, weekday_name
 from bot.sentences import LANGUAGES
+from memory.zones import whole_month
 
 _DAYS_OF_A_WEEK: Final = 7
 _NOON: Final = 12
@@ -19,10 +20,10 @@ def tells_days(text: str, first_ms: int, last_ms: int, now_ms: int, zone: str) -
     """Whether a text names the last of these days itself, or the month that they are, as `in May`."""
     if tells_day(text, last_ms, now_ms, zone):
         return True
-    first, last = (local(each, zone).date() for each in (first_ms, last_ms))
-    if not is_whole_month(first, last):
+    month = whole_month(first_ms, last_ms, zone)
+    if month is None:
         return False
-    return first_in(text, (say(code, "dates.in_months").split("|")[first.month - 1] for code in LANGUAGES)) != ""
+    return first_in(text, (say(code, "dates.in_months").split("|")[month.month - 1] for code in LANGUAGES)) != ""
 
 
 def tells_day(text: str, at_ms: int, now_ms: int, zone: str) -> bool:

@@ -1,8 +1,8 @@
-"""A time zone by its name, and UTC in place of an unknown one."""
+"""A time zone by its name, UTC in place of an unknown one; and the month that days are by its clock."""
 
 from __future__ import annotations
 
-from datetime import UTC, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -18,6 +18,15 @@ def known_zone(name: str) -> tzinfo | None:
 def zone_of(name: str) -> tzinfo:
     """Return the zone; UTC when there is none of this name."""
     return known_zone(name) or UTC
+
+
+def whole_month(first_ms: int, last_ms: int, zone: str) -> date | None:
+    """The first day of the month that these days are from its beginning to its end; None for other days."""
+    first, last = (datetime.fromtimestamp(each / 1000, zone_of(zone)).date() for each in (first_ms, last_ms))
+    is_one = (
+        first.day == 1 and (last + timedelta(days=1)).day == 1 and (first.year, first.month) == (last.year, last.month)
+    )
+    return first if is_one else None
 
 
 @cache

@@ -10,17 +10,19 @@ from math import ceil
 from typing import Any, Final
 
 from bot import replies
-from bot.dates import days_from, heading, local
+from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
 from memory.ledger.views import day_it_is_for, hour_of, is_past, is_snoozed, story_of, while_on
+from memory.zones import whole_month
 
 PAGE: Final = 6
 """Lines of a page; their numbers fit side by side on a phone."""
 _LEFT: Final = 3
 """So many lines have no page of their own: they join the page before."""
 
+_NO_DAY: Final = date.max
 Row = tuple[Button, ...]
 When = Callable[[Note], int | None]
 """The moment by whose day a note is listed."""
@@ -67,17 +69,38 @@ class Listing:
 def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = None) -> list[Group]:
     """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day.
 
-    A note's day is by its own clock, and `Today` is by the reader's, `zone`. Within a day they go by their hours.
+    A note's day is by its own clock, and `Today` is by the reader's, `zone`. Within a day they go by their hours. What
+    is for a whole month stands under its name: behind the month's first day and, once it has begun, behind today.
     """
     hour = when or partial(_hour, now_ms=now_ms)
-    found: dict[date | None, list[Note]] = {}
+    found: dict[tuple[date, bool], list[Note]] = {}
     for note in notes:
         at_ms = when(note) if when else day_of(note, now_ms)
-        found.setdefault(None if at_ms is None else _day_over(note, at_ms, now_ms, zone), []).append(note)
-    today, language = local(now_ms, zone).date(), replies.spoken()
-    for day in found.keys() - {None}:
-        found[day].sort(key=lambda note: hour(note) or 0)
-    return [Group(heading(day, today, language), found[day]) for day in sorted(found, key=lambda day: day or date.max)]
+        day = _NO_DAY if at_ms is None else _day_over(note, at_ms, now_ms, zone)
+        found.setdefault((day, when is None and is_for_a_month(note, now_ms)), []).append(note)
+    today = local(now_ms, zone).date()
+    for under, group in found.items():
+        if under[0] != _NO_DAY:
+            group.sort(key=lambda note: hour(note) or 0)
+    return [Group(_head(day, today, of_month=of_month), found[day, of_month]) for day, of_month in sorted(found)]
+
+
+def _head(day: date, today: date, *, of_month: bool) -> str:
+    if of_month:
+        return as_heading(month_text(day, today, replies.spoken()))
+    return heading(None if day == _NO_DAY else day, today, replies.spoken())
+
+
+def is_for_a_month(note: Note, now_ms: int) -> bool:
+    """Whether a note stands for a whole month that is not over, and was not put off until a day."""
+    if note.due_at_ms is None or note.ends_at_ms is None or note.repeats or is_snoozed(note, now_ms) or note.is_paused:
+        return False
+    return not is_past(note, now_ms) and whole_month(note.due_at_ms, note.ends_at_ms, note.time_zone) is not None
+
+
+def undated(note: Note) -> Note:
+    """The note without its days, for a line that stands under them or behind them."""
+    return note.model_copy(update={"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0, "due_exact": False})
 
 
 def _hour(note: Note, now_ms: int) -> int | None:
@@ -125,7 +148,7 @@ def day_of(note: Note, now_ms: int) -> int | None:
 
 def told_day(note: Note, now_ms: int, zone: str, when: When | None = None) -> int | None:
     """The moment whose day stands over a line of `by_day`; None where that is no day of its own."""
-    at_ms = when(note) if when else day_of(note, now_ms)
+    at_ms = when(note) if when else None if is_for_a_month(note, now_ms) else day_of(note, now_ms)
     if at_ms is None or _day_over(note, at_ms, now_ms, zone) != local(at_ms, note.time_zone).date():
         return None
     return at_ms

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.dates import days_from, days_text, heading, local, tomorrow_ms
+from bot.dates import as_heading, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Listing, Row, by_day, by_story, day_of, told_day
+from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, told_day, undated
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
@@ -44,7 +44,12 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
             *by_story([note for note in open_now if is_story(note)]),
         ],
         line=lambda note: note_line(
-            note, now_ms, zone, under_ms=told_day(note, now_ms, zone), in_story=is_story(note), brief=True
+            undated(note) if is_for_a_month(note, now_ms) and not is_story(note) else note,
+            now_ms,
+            zone,
+            under_ms=told_day(note, now_ms, zone),
+            in_story=is_story(note),
+            brief=True,
         ),
         button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),
         turns_page="loops_page",
@@ -75,10 +80,9 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     at, today = local(first_ms, clock).date(), local(now_ms, zone).date()
     day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None
     if note.ends_at_ms is not None:
-        day = days_text(first_ms, last_ms, now_ms, clock, language)
-        note = note.model_copy(update={"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0, "due_exact": False})
-    line = note_line(note, now_ms, zone, under_ms=under_ms, brief=True)
-    return replies.say("coming_line", day=day[0].upper() + day[1:], line=line)
+        day, under_ms = as_heading(days_text(first_ms, last_ms, now_ms, clock, language)), None
+        note = undated(note)
+    return replies.say("coming_line", day=day, line=note_line(note, now_ms, zone, under_ms=under_ms, brief=True))
 
 
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from bot import replies
-from bot.dates import day_names
+from bot.dates import day_names, month_names
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
@@ -23,6 +23,7 @@ from memory.ledger.types import Ledger, Note
 from memory.ledger.views import agenda, best_first, standing
 from memory.search.same_words import asked_words, held
 from memory.text import folded, shorten
+from memory.zones import whole_month
 
 FOUND_MOST = 60
 WORDS_CHARS = 60
@@ -91,11 +92,17 @@ def forget_button(number: int, note: Note) -> Button:
 
 
 def told(note: Note, now_ms: int, zone: str) -> str:
-    """A note's words with the names of its days: by `training on Saturday` it is found, too, that is due on one."""
+    """A note's words with the names of its days: by `training on Saturday` it is found, too, that is due on one.
+
+    What is for a whole month is found by its name, and by no day.
+    """
     note = at_next_date(note)
-    moments = {each for each in (note.due_at_ms, note.ends_at_ms, note.rings_at_ms) if each is not None}
     clock = zone if note.due_exact else note.time_zone
-    return "\n".join([note.text, *(day_names(at_ms, now_ms, clock) for at_ms in sorted(moments))])
+    days = [each for each in (note.due_at_ms, note.ends_at_ms) if each is not None]
+    month = whole_month(days[0], days[-1], clock) if days else None
+    moments = {*([] if month else days), *([] if note.rings_at_ms is None else [note.rings_at_ms])}
+    names = [month_names(month)] if month else []
+    return "\n".join([note.text, *names, *(day_names(at_ms, now_ms, clock) for at_ms in sorted(moments))])
 
 
 def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:

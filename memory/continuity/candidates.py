@@ -15,7 +15,7 @@ from memory.continuity.types import (
     Persona,
     Stickiness,
 )
-from memory.ledger.lines import moment
+from memory.ledger.lines import due_days, moment
 from memory.ledger.types import Kind, Note
 from memory.ledger.views import DAY_MS, breakdown, ends_at, is_snoozed, is_work, moment_of
 from memory.text import shorten
@@ -93,8 +93,7 @@ def _when(note: Note, zone: str) -> str:
     at_ms = moment_of(note)
     if at_ms is None:
         return ""
-    exact = note.due_exact or note.due_at_ms is None
-    return f" ({moment(at_ms, zone if exact else note.time_zone, exact=exact)})"
+    return f" ({due_days(note, zone, moment) if at_ms == note.due_at_ms else moment(at_ms, zone)})"
 
 
 def _confidence(note: Note) -> Level:

@@ -14,7 +14,7 @@ from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence, OccurrenceState
 from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
-from memory.zones import zone_of
+from memory.zones import whole_month, zone_of
 
 MOST_EXCEPTIONS: Final = 3
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
@@ -101,8 +101,7 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     rings_then = brief and _rings_on_its_day(note, zone)
     if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
         word = "was" if is_behind else "due"
-        due = when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
-        found.append(f"{word} {due}{_until(note, zone, when)}{'' if note.rings else goes_on}")
+        found.append(f"{word} {due_days(note, zone, when)}{'' if note.rings else goes_on}")
         found[-1] += _ring_that_day(note, zone) if rings_then else ""
     if rings := ring_times(note)[rings_then:]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
@@ -134,12 +133,16 @@ def _ring_that_day(note: Note, zone: str) -> str:
     return f", rings{hour}"
 
 
-def _until(note: Note, zone: str, when: Callable[..., str]) -> str:
-    """The last day of a note, or the minute at which it is over: ` to Sun 29 Nov`, ` to 16:00`; "" for neither."""
-    if note.ends_at_ms is not None:
-        return f" to {when(note.ends_at_ms, note.time_zone, exact=False)}"
-    last_ms = over_at(note, note.due_at_ms or 0)
-    return f" to {moment(last_ms, zone)[-5:]}" if last_ms is not None else ""
+def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
+    """When a note is due: `Fri 27 Nov 12:00 to 16:00`, `Mon 7 Dec to Wed 9 Dec`, a whole month `January 2027`."""
+    first_ms, last_ms = note.due_at_ms or 0, note.ends_at_ms
+    if last_ms is not None and (month := whole_month(first_ms, last_ms, note.time_zone)):
+        return f"{month:%B %Y}"
+    due = when(first_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
+    over_ms = over_at(note, first_ms)
+    if last_ms is not None:
+        return f"{due} to {when(last_ms, note.time_zone, exact=False)}"
+    return due if over_ms is None else f"{due} to {moment(over_ms, zone)[-5:]}"
 
 
 def ring_times(note: Note) -> list[int]:
