@@ -90,12 +90,6 @@ ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;
 SELECT COUNT(*) AS turns FROM conversation_turns
 WHERE session_id = :session_id AND COALESCE(action_name, '') <> :by_clock;
 
--- name: session_before
--- What was talked in before a session, private or not, and until when.
-SELECT session_id, origin, last_turn_at_ms FROM conversation_sessions
-WHERE conversation_id = :conversation_id AND session_id <> :session_id AND turn_count > 0
-ORDER BY last_turn_at_ms DESC, session_id LIMIT 1;
-
 -- name: all_sessions
 -- For the operator: every session, the latest first.
 SELECT * FROM conversation_sessions ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;

@@ -1,4 +1,4 @@
-"""A return as it is unless somebody chose otherwise: answered at once, with one small line and a way back."""
+"""A return as it is unless somebody chose otherwise: answered at once, the first time with one small line."""
 
 from __future__ import annotations
 
@@ -106,16 +106,33 @@ async def test_the_line_names_what_the_last_talk_was_about(api, bot_here):
     assert (await again(api, bot, "good morning")).text == f"{CARRIED}The harbour report"
 
 
-async def test_the_line_is_said_again_only_after_days(api, bot_here):
-    """The next morning nothing stands under the answer; after three days what was carried does, with one button."""
+async def test_the_line_comes_once(api, bot_here):
+    """Neither the next morning nor after days: who has read it knows of it, and /settings and /fresh have the rest."""
     bot = await bot_here()
     await returned(api, bot)
     await comes(api, bot, "me again", 20)
-    await comes(api, bot, "and again", 20)
-    line = await again(api, bot, "long time no see", 80)
+    await comes(api, bot, "long time no see", 80)
+    await bot.settled()
 
-    assert line.buttons == (("Start fresh",),)
-    assert [each.text for each in bot_lines(api) if each.text.startswith(CARRIED)] == [f"{CARRIED}{NOTE}"] * 2
+    assert [each.text for each in bot_lines(api) if each.text.startswith(CARRIED)] == [f"{CARRIED}{NOTE}"]
+
+
+async def test_the_line_does_not_stand_under_an_answer_that_tells_of_it(api, model, bot_here):
+    """It named what the answer above had just told in full; it waits for a return that says nothing of it."""
+    bot = await bot_here()
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "promise", NOTE)
+    model.reply = lambda _: f"Good morning! Today: {NOTE}."
+    await bot.passes(hours=7)
+    told = await reply(api, "good morning")
+    await bot.settled()
+
+    assert bot_lines(api)[-1] == told
+    model.reply = lambda _: "The ferry leaves at nine."
+    await bot.passes(hours=7)
+    api.people.says(PERSON, "when does the ferry leave?")
+    assert (await shows(api, CARRIED)).text == f"{CARRIED}{NOTE}"
 
 
 async def test_start_fresh_answers_once_more_without_what_was_carried(api, model, bot_here):
@@ -182,13 +199,14 @@ async def test_ask_me_first_shows_the_preview_from_then_on(api, model, bot_here)
 
 
 async def test_settings_say_what_is_shown_of_it(api, bot_here):
-    """In mode use the line under the answer is named; with the preview skipped, that nothing is said."""
+    """Only who is asked first has a preview, and so a button that skips it."""
     await bot_here()
     api.people.says(PERSON, "/settings")
-    await shows(api, "I carry earlier context forward. A line under my answer says what.")
-    api.people.presses(PERSON, "Skip the preview")
+    used = await shows(api, "I carry earlier context forward.")
+    api.people.presses(PERSON, "Ask")
+    asks = await shows(api, "I show you what it is first.")
 
-    assert "✓ Use" in (await shows(api, "I carry earlier context forward. I don't mention it.")).buttons[0]
+    assert [each.buttons[1] for each in (used, asks)] == [("Language",), ("Skip the preview", "Language")]
 
 
 async def test_nothing_to_carry_says_nothing(api, bot_here):

@@ -140,13 +140,13 @@ def test_one_small_line_under_the_first_answer_names_what_was_carried(is_first, 
 
 @pytest.mark.parametrize("mode", ["ask", "use", "off"])
 def test_settings_mark_what_is_chosen(mode):
-    """Each button carries the whole choice, so that a tap changes one thing and keeps the other."""
+    """A preview is skipped only where there is one: who chooses to be asked sees it again."""
     message = settings_message(Preference(mode=mode, skip_preview=True), "assistant", OwnChoices("Europe/Berlin"))
-    modes, (skip, _language), (follow_up,) = message.buttons
+    modes, (*skips, _language), (follow_up,) = message.buttons
 
     assert [button.label for button in modes if button.label.startswith("✓")] == [f"✓ {mode.title()}"]
-    assert all(button.payload["skip_preview"] for button in modes)
-    assert skip.payload == {"mode": mode, "skip_preview": False}
+    assert [button.payload for button in modes] == [{"mode": each} for each in ("ask", "use", "off")]
+    assert [each.payload for each in skips] == ([{"mode": mode, "skip_preview": False}] if mode == "ask" else [])
     assert "Europe/Berlin" in message.text
     assert "As I write" in message.text
     assert (follow_up.label, follow_up.payload) == ("Ask me how it went", {"follow_ups": True})

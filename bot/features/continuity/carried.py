@@ -15,19 +15,17 @@ from bot.features.continuity.scope import is_carried
 from bot.intake.updates import Envelope
 from bot.lines import name_of
 from bot.turns.services import Services
+from memory.context.repeats import speaks_of, word_keys
 from memory.continuity.types import BootstrapOwner, Preference
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import session_lines
-from memory.ports import Row, Statement
+from memory.ports import Statement
 from memory.storage.store import SessionRow
 from memory.text import shorten
 from memory.types import SessionState
 
 CARRIED_CHARS = 50
 """The length of a carried matter's name under the first answer."""
-
-SAID_AGAIN_MS = 3 * 24 * 3_600_000
-"""After a silence of so long carried matters are named again; each morning it stood in the way, ten of ten."""
 
 DECISIONS_KEPT = 1_000
 
@@ -56,21 +54,22 @@ class CarriedMatters:
         persona = await self._services.personas.of(user_id)
         return BootstrapOwner(conversation_id=conversation_id, user_id=user_id, persona=persona)
 
-    async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
+    async def behind(self, first: Envelope, ask: Ask, answer: str) -> SaidBehind:
         """Return the small line under the first answer of a session that context was carried into.
 
-        It names the matter that goes on, with [Start fresh]; the first time also [Ask me first], later only after days
-        of silence, and under a message that was taken for a tap. Never raises but for the disk's refusal.
+        It names the matter that goes on, with [Start fresh] and [Ask me first]: once for each person and persona, and
+        not where the answer tells of it itself. Without [Ask me first] it stands under each message that was taken for
+        a tap. Never raises but for the disk's refusal.
         """
         nothing, state = SaidBehind(), ask.state
         is_typed = ask.turn_id in self._typed
         if (state.turn_count and not is_typed) or state.isolated or first.user_id is None:
             return nothing
         over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
-        said = await self._carried_behind(first, ask)
+        said = await self._carried_behind(first, ask, answer)
         return replace(said, messages=(*over, *said.messages))
 
-    async def _carried_behind(self, first: Envelope, ask: Ask) -> SaidBehind:
+    async def _carried_behind(self, first: Envelope, ask: Ask, answer: str) -> SaidBehind:
         nothing, state = SaidBehind(), ask.state
         try:
             choice = await self._services.memory.bootstrap.choice(state.session_id)
@@ -80,37 +79,19 @@ class CarriedMatters:
             preference = await self._services.memory.bootstrap.preference(owner)
             row = await self._services.memory.store.session(state.session_id)
             is_typed = ask.turn_id in self._typed
-            if row is None or not (is_typed or await self._is_named(owner, preference, row)):
+            if row is None or not (is_typed or _is_named(owner, preference, row)):
                 return nothing
             name = await self._carried(owner, ask)
-            if not name:
+            if not name or (not is_typed and speaks_of(word_keys(name), word_keys(answer))):
                 return nothing
-            is_first = not (is_typed or preference.is_chosen)
-            message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=is_first)
-            kept = [self._services.memory.bootstrap.preferring(owner, preference)] if is_first else []
+            message = carried_message(shorten(name, CARRIED_CHARS), ask.turn_id, is_first=not is_typed)
+            kept = [] if is_typed else [self._services.memory.bootstrap.preferring(owner, preference)]
             return SaidBehind((message,), tuple(kept))
         except StorageUnavailable:
             raise
         except Exception:
             log.exception("what was carried forward is not named", session_id=state.session_id)
             return nothing
-
-    async def _is_named(self, owner: BootstrapOwner, preference: Preference, row: SessionRow) -> bool:
-        """Whether what is carried after a pause is named: nobody steps out of a scene to be told that it goes on."""
-        is_quiet = owner.persona.role == "roleplay" or preference.skip_preview or preference.mode != "use"
-        if is_quiet or row.origin != "gap":
-            return False
-        return not preference.is_chosen or await self._was_long_away(row)
-
-    async def _was_long_away(self, row: SessionRow) -> bool:
-        before = await self._before(row.session_id, row.conversation_id)
-        return before is not None and row.created_at_ms - before["last_turn_at_ms"] >= SAID_AGAIN_MS
-
-    async def _before(self, session_id: str, conversation_id: str) -> Row | None:
-        """The session before: its id, origin and last moment."""
-        return await self._services.db.read_one(
-            "session_before", conversation_id=conversation_id, session_id=session_id
-        )
 
     async def _was_private(self, state: SessionState) -> bool:
         """Whether a pause has just ended a private session; a command that ended one has said so."""
@@ -141,7 +122,10 @@ class CarriedMatters:
         if choice is None or choice.mode == "off":
             return False
         owner = await self.owner(first.conversation_id, first.user_id)
-        return not (await self._services.memory.bootstrap.preference(owner)).skip_preview
+        preference = await self._services.memory.bootstrap.preference(owner)
+        row = await self._services.memory.store.session(state.session_id)
+        is_previewed = preference.mode == "ask" and not preference.skip_preview
+        return is_previewed or (row is not None and _is_named(owner, preference, row))
 
     async def carries(self, first: Envelope, state: SessionState) -> bool:
         """Return whether notes of the conversation's other sessions may reach the model in this one.
@@ -167,6 +151,15 @@ class CarriedMatters:
         """Ask again whether notes are carried into this session: somebody chose."""
         for key in [each for each in self._carries if each[0] == session_id]:
             del self._carries[key]
+
+
+def _is_named(owner: BootstrapOwner, preference: Preference, row: SessionRow) -> bool:
+    """Whether what is carried after a pause may be named: once, and nobody steps out of a scene to be told of it.
+
+    After days of silence it was in the way as on each morning: what goes on the answer tells, and /fresh is known.
+    """
+    is_quiet = owner.persona.role == "roleplay" or preference.mode != "use" or preference.is_chosen
+    return row.origin == "gap" and not is_quiet
 
 
 def joined(state: SessionState) -> SessionState:

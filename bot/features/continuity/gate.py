@@ -78,9 +78,9 @@ class ContinuityGate:
             return batch
         return batch if state.turn_count or not await self._is_asked(batch, turn_id, state) else ()
 
-    async def behind(self, first: Envelope, ask: Ask) -> SaidBehind:
+    async def behind(self, first: Envelope, ask: Ask, answer: str) -> SaidBehind:
         """Return the line under the first answer of a session that context was carried into."""
-        return await self.carried.behind(first, ask)
+        return await self.carried.behind(first, ask, answer)
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows the context carried into this first turn of a session."""

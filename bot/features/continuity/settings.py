@@ -177,11 +177,7 @@ def settings_message(
         "settings", choice=_told(chosen), persona=_named("personas", persona), zone=own.time_zone, language=language
     )
     modes = tuple(
-        Button(
-            _marked(replies.say(f"settings_labels.{mode}"), mode == chosen.mode),
-            "prefer",
-            {"mode": mode, "skip_preview": chosen.skip_preview},
-        )
+        Button(_marked(replies.say(f"settings_labels.{mode}"), mode == chosen.mode), "prefer", {"mode": mode})
         for mode in MODES
     )
     skip = Button(
@@ -189,21 +185,19 @@ def settings_message(
         "prefer",
         {"mode": chosen.mode, "skip_preview": not chosen.skip_preview},
     )
+    skips = (skip,) if chosen.mode == "ask" else ()
     speak = Button(replies.say("settings_language"), "tongues")
     follow_up = Button(
         _marked(replies.say("settings_follow_ups"), own.follow_ups), "follow_up", {FOLLOW_UPS: not own.follow_ups}
     )
-    return OutgoingMessage(text, buttons=(modes, (skip, speak), (follow_up,)), edits_message_id=edits_message_id)
+    return OutgoingMessage(text, buttons=(modes, (*skips, speak), (follow_up,)), edits_message_id=edits_message_id)
 
 
 def _told(chosen: Preference) -> str:
     """Return the choice in words; to be asked without a preview is not to be asked, and nothing is carried."""
-    if chosen.mode == "use":
-        shown = replies.say("settings_line_off") if chosen.skip_preview else replies.say("settings_line_on")
-        return f"{replies.say('settings_modes.use')} {shown}"
     if chosen.mode == "ask" and not chosen.skip_preview:
         return f"{replies.say('settings_modes.ask')} {replies.say('settings_preview_on')}"
-    return replies.say("settings_modes.off")
+    return replies.say("settings_modes.use" if chosen.mode == "use" else "settings_modes.off")
 
 
 def persona_message(

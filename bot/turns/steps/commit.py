@@ -69,7 +69,7 @@ class Commit:
             edits_message_id=shown_id,
             buttons=(*answer.buttons, *(clock.buttons if clock else ()), *as_file(answer.text, ask.turn_id)),
         )
-        behind = await self._gate.behind(batch[0], ask)
+        behind = await self._gate.behind(batch[0], ask, answer.text)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
         if services.speaker.speaks:

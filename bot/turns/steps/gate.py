@@ -54,7 +54,7 @@ class TurnGate(Protocol):
         """Return whether the chat shows the context carried into this first turn of a session."""
         ...
 
-    async def behind(self, first: Envelope, ask: Ask) -> Behind:
+    async def behind(self, first: Envelope, ask: Ask, answer: str) -> Behind:
         """Return the line under the first answer of a session that context was carried into."""
         ...
 
