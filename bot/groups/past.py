@@ -12,7 +12,9 @@ from bot.groups.members import Members
 from bot.intake.updates import Me
 from bot.people.choices import NAME, PersonalChoices, choices_in, group_of
 from memory.context.finds import without_forgotten
+from memory.context.repeats import ANSWER, REPLY
 from memory.ledger import views
+from memory.ledger.types import Note
 from memory.opening import ConversationMemory
 from memory.packets import RetrievedItem
 from memory.search.query import Query
@@ -25,7 +27,6 @@ BEFORE: Final = "before it became a supergroup"
 """The title of that one for the model."""
 SPEAKER: Final = "User: "
 """Before a member's words in a find of the search."""
-ANSWER: Final = "\nAssistant: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,17 @@ class OpenGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupFind:
-    """One thing that was said or noted in a group."""
+class SaidThere:
+    """One thing that was said in a group."""
 
     text: str
     who: str
-    """The speaker, or the person who has to act; "" for unknown."""
-    at_ms: int | None
-    """The time of the words; None for a note."""
+    """The speaker; "" for unknown."""
+    at_ms: int
+
+
+Found = Note | SaidThere
+"""A note of a group, or words."""
 
 
 class GroupPast:
@@ -77,21 +81,20 @@ class GroupPast:
         was = self._me.earlier.get(number) if number is not None else None
         return OpenGroup(was, BEFORE) if was is not None else None
 
-    async def told(self, group: OpenGroup, query: str) -> Sequence[GroupFind]:
+    async def told(self, group: OpenGroup, query: str) -> Sequence[Found]:
         """Return the finds for a query in a group, in all of its topics. Raises `StorageUnavailable`."""
         numbers = filter(None, (group.number, self._me.earlier.get(group.number)))
         prefixes = [f"tg:{self._me.bot_id}:{number}:%" for number in numbers]
         rows = [await self._memory.db.read("conversations_of_group", prefix=each) for each in prefixes]
         ids = [row["conversation_id"] for found in rows for row in found]
-        noted = [find for each in ids for find in await self._noted(each, query)]
+        noted = [note for each in ids for note in await self._noted(each, query)]
         items = [item for each in ids for item in await self._said(each, query)]
         kept = sorted(near_enough(items), key=lambda item: -item.score)[:MOST_FOUND]
         names = await self._people.names({item.user_id for item in kept if item.user_id is not None})
         return [*noted[:MOST_NOTES], *(_find(item, names) for item in kept)]
 
-    async def _noted(self, conversation_id: str, query: str) -> list[GroupFind]:
-        notes = near(views.standing(await self._memory.ledgers.read(conversation_id)), query)
-        return [GroupFind(note.text, note.owner, None) for note in notes[:MOST_NOTES]]
+    async def _noted(self, conversation_id: str, query: str) -> list[Note]:
+        return near(views.standing(await self._memory.ledgers.read(conversation_id)), query)[:MOST_NOTES]
 
     async def _said(self, conversation_id: str, query: str) -> list[RetrievedItem]:
         ledger, now_ms = await self._memory.ledgers.read(conversation_id), self._memory.clock.now_ms()
@@ -101,11 +104,11 @@ class GroupPast:
         return without_forgotten([item for item in found if item.source == "turn"], ledger)
 
 
-def _find(item: RetrievedItem, names: Mapping[int, str]) -> GroupFind:
+def _find(item: RetrievedItem, names: Mapping[int, str]) -> SaidThere:
     """The words of a member, without the answer where both are shown."""
-    said, _, answer = item.text.strip().partition(ANSWER)
-    who = names.get(item.user_id or 0, "") if said.startswith(SPEAKER) else ""
-    return GroupFind(said.removeprefix(SPEAKER) or answer, who, item.at_ms)
+    said, _, answer = f"\n{item.text.strip()}".partition(ANSWER)
+    said = said.strip().removeprefix(SPEAKER)
+    return SaidThere(said or answer.partition(REPLY)[0], names.get(item.user_id or 0, "") if said else "", item.at_ms)
 
 
 def meant(groups: Collection[OpenGroup], title: str) -> list[OpenGroup]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from bot.groups.past import GroupFind, GroupPast, meant
+from bot.groups.past import Found, GroupPast, meant
 from bot.tools.tool import CallContext, Place, Tool, ToolResult
 from memory.context.transcript import clip
 from memory.ledger import lines
+from memory.ledger.types import Note
 
 MAX_QUERY_CHARS: Final = 500
 FENCE_CHARS: Final = 250
@@ -63,8 +64,7 @@ class GroupTools:
         return ToolResult(clip("\n\n".join(parts), self._most_chars - FENCE_CHARS) or "Nothing was found there.")
 
 
-def _line(find: GroupFind, zone: str) -> str:
-    who = find.who or "somebody"
-    if find.at_ms is None:
-        return f"- noted: {find.text}{f' (owner {find.who})' if find.who else ''}"
-    return f"- said {lines.moment(find.at_ms, zone)} by {who}: {find.text}"
+def _line(find: Found, zone: str) -> str:
+    if isinstance(find, Note):
+        return f"- noted: {find.text}{f' (owner {find.owner})' if find.owner else ''}"
+    return f"- said {lines.moment(find.at_ms, zone)} by {find.who or 'somebody'}: {find.text}"

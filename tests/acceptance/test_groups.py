@@ -9,6 +9,8 @@ from loopback.model import ToolCall, echo
 from story import asked, bot_lines, bot_texts, heard, noting, reply, rows, shows, tap, tapped
 
 from bot import replies
+from memory.ledger.types import Actor, Add
+from memory.testing import START_MS
 
 pytestmark = pytest.mark.acceptance
 ANA, RUI, EVA = 11, 12, 13
@@ -139,6 +141,24 @@ async def test_a_topic_and_a_note_are_found_with_the_group(api, model, bot):
     await opened(api, forum)
 
     assert "we paint in lilac" in (await reply(api, "/group lilac", user=ANA, chat_id=ANA)).text
+
+
+async def test_each_message_has_its_speaker_once_and_a_note_stands_as_on_a_list(api, bot, group):
+    """“Yann: Yann est absent” and “everyone: Carry the tiles” named an owner who is in the words, or is no name."""
+    sent = api.people.says(ANA, "tiles from Lisbon are nicer", chat_id=group)
+    await says(api, group, "no tiles from Porto, please", RUI, reply_to=sent.message_id)
+    await opened(api, group)
+    place = f"tg:{bot.app.services.me.bot_id}:{group}:0"
+    notes = (("fact", "Yann est absent, the tiles wait", "Yann"), ("task", "Carry the tiles", "everyone"))
+    adds = [Add(kind=kind, text=text, note_id=f"n_{kind}", fields={"owner": owner}) for kind, text, owner in notes]
+    await bot.app.services.memory.change(place, adds, Actor("person", START_MS, "x"))
+    lines = (await reply(api, "/group tiles", user=RUI, chat_id=RUI)).text.splitlines()
+
+    assert sorted(lines[1:]) == [
+        "• Carry the tiles (everybody)",
+        "• User 12, today: no tiles from Porto, please",
+        "• Yann est absent, the tiles wait",
+    ]
 
 
 async def test_what_was_said_in_a_group_stands_with_speaker_and_time_in_its_prompt(api, model, bot_here):

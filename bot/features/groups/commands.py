@@ -9,12 +9,15 @@ from functools import partial
 from bot import replies
 from bot.dates import when_text
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.groups.past import BEFORE, GroupFind, OpenGroup
+from bot.groups.past import BEFORE, Found, OpenGroup
 from bot.intake.updates import Envelope
+from bot.lines import note_line
 from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.group_word import told_with, word_of
 from bot.turns.services import Services
+from memory.foreign import parts
+from memory.ledger.types import Note
 from memory.text import shorten
 
 
@@ -60,8 +63,8 @@ class GroupCommands:
         line = partial(_line, now_ms=self._services.clock.now_ms(), zone=zone)
         heads = {BEFORE: replies.say("group_before_head")}
         shown = [(heads.get(group.title, group.title), told) for group, told in found if told]
-        parts = ["\n".join([f"{head}:", *map(line, told)]) for head, told in shown]
-        return "\n\n".join(parts) or replies.say("group_nothing_found", words=shorten(words, 60))
+        pages = ["\n".join([f"{head}:", *map(line, told)]) for head, told in shown]
+        return "\n\n".join(pages) or replies.say("group_nothing_found", words=shorten(words, 60))
 
     async def _open(self, tap: Tap) -> bool | str:
         """Keep the decision of an admin; one who is none any more only hears so."""
@@ -87,8 +90,11 @@ class GroupCommands:
         return OutgoingMessage(text, buttons=((button,),) if leads else ())
 
 
-def _line(find: GroupFind, *, now_ms: int, zone: str) -> str:
-    """`• Ana, on Sat 12 Dec: the tiles come on Tuesday`; of a note who has to act, without a day."""
-    when = when_text(find.at_ms, now_ms, zone, replies.spoken(), exact=False) if find.at_ms is not None else ""
-    head = ", ".join(filter(None, (find.who, when)))
-    return f"• {head}: {find.text}" if head else f"• {find.text}"
+def _line(find: Found, *, now_ms: int, zone: str) -> str:
+    """`• Ana, on Sat 12 Dec: the tiles come on Tuesday`, without what she replied to; a note as on every list."""
+    if isinstance(find, Note):
+        return f"• {note_line(find, now_ms, zone, brief=True)}"
+    head = ", ".join(filter(None, (find.who, when_text(find.at_ms, now_ms, zone, replies.spoken(), exact=False))))
+    said = parts(find.text)
+    own = [text for is_foreign, text in said if not is_foreign and text.strip()] or [text for _, text in said]
+    return f"• {head}: {' '.join(' '.join(own).split())}"
