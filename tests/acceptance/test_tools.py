@@ -9,7 +9,7 @@ import pytest
 from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, bot_lines, reply, rows, shows, tap
 
-from bot.answers.tools.past import NOTHING_HERE
+from bot.answers.tools.desk import BRINGS_BACK
 from bot.turns.steps.notices import ANOTHER, EDITED
 from memory.ledger.types import NO_WORDS, Actor, Change, End
 
@@ -269,7 +269,7 @@ async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, b
     await say(api, "and now, which word opens it?")
     assert "zebra" not in model.requests[-1].text
     [said] = returned(model)
-    assert said.startswith(NOTHING_HERE)
+    assert said == BRINGS_BACK
 
 
 async def test_a_search_of_a_day_tells_what_was_noted_ended_and_said(api, model, bot_here, clock):

@@ -13,6 +13,7 @@ import pytest
 from bot.answers.instructions import GROUP, MAX_TOKENS, ONE, own_instructions, preface
 from bot.answers.responder import Ask
 from bot.answers.tools.calls import WrongCall, checked, schemas, specs
+from bot.answers.tools.desk import BRINGS_BACK
 from bot.answers.tools.past import NOTHING_THEN, Places
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
 from bot.people.choices import PersonalChoices
@@ -742,9 +743,9 @@ async def test_notes_outside_the_scope_are_unknown():
         ("story", "The duke rides", {"about": "x", "persona": "roleplay"}), scope=Scope(persona="assistant")
     )
 
-    for hidden in (box, story):
+    for hidden, beginning in ((box, "This conversation began fresh"), (story, "There is no note #1.\n")):
         said = await hidden.end([1], "done")
-        assert said.startswith("There is no note #1.\n")
+        assert said.startswith(beginning)
         assert "Halden" not in said
         assert "duke" not in said
         assert "Halden" not in await hidden.search("Halden duke")
@@ -878,7 +879,7 @@ async def test_after_fresh_a_note_of_before_is_named_as_not_at_hand():
     said = await make_box(state=make_state().model_copy(update={"isolated": True})).end([20], "done")
 
     assert "There is no note #20" in said
-    assert "not at hand here. /continue brings it back" in said
+    assert "began fresh, without what was said and noted before: /continue brings it back" in said
     assert "none is open" in await make_box().end([20], "done")
 
 
@@ -895,17 +896,25 @@ def labels_of(box: Toolbox) -> list[str]:
 
 
 async def test_what_a_fresh_conversation_misses_is_brought_back_by_a_button():
-    """By a number of before, by words, by a search for it or for everything; whoever misses nothing has no button."""
-    for call in (
-        lambda box: box.end([1], "done"),
-        lambda box: box.end("the abstract", "done"),
-        lambda box: box.search("abstract"),
-        lambda box: box.search(),
+    """By a number of before, by words, by a search for it or for everything; whoever misses nothing has no button.
+
+    The model is told one sentence: what it can do instead.
+    """
+    ours = [("task", f"Buy tea {n}", {"session_id": "s_fresh"}) for n in range(9)]
+    for notes, call in (
+        (ours, lambda box: box.end([1], "done")),
+        ([], lambda box: box.end("the abstract", "done")),
+        (ours, lambda box: box.search("abstract")),
+        ([], lambda box: box.search()),
     ):
-        box = make_fresh_box(BEFORE_FRESH)
-        assert "A button under your answer brings it back" in await call(box)
+        box = make_fresh_box(BEFORE_FRESH, *notes)
+        assert await call(box) == BRINGS_BACK
         assert labels_of(box) == ["Bring back what was before"]
 
+    unsure = make_fresh_box(BEFORE_FRESH, *ours)
+    assert (await unsure.end("the groceries", "done")).startswith(
+        f"{BRINGS_BACK} Noted here is only:\n#2 task: Buy tea 0"
+    )
     own = make_fresh_box(BEFORE_FRESH, ("task", "Buy tea", {"session_id": "s_fresh"}))
     assert "#2 task: Buy tea" in await own.end("the tea of today", "done")
     assert "brings it back" not in await own.search("bicycle")

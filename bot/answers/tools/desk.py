@@ -22,8 +22,8 @@ from memory.ports import Statement
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
 """The form of a rule, for the model."""
 
-NOT_AT_HAND: Final = "This conversation began fresh: what was noted before is not at hand here."
-BRINGS_BACK: Final = "A button under your answer brings it back, and does then what they ask: tell them."
+BEGAN_FRESH: Final = "This conversation began fresh, without what was said and noted before:"
+BRINGS_BACK: Final = f"{BEGAN_FRESH} offer the button under your answer, which brings it back and does what they ask."
 TOO_LONG: Final = (
     "Not done: the text is too long for one note, and nothing of it was kept. Say it shorter, or in several."
 )
@@ -92,7 +92,6 @@ class Desk:
             note = self.notes.find(number)
             if note is None:
                 unknown.add(number)
-                problems.append(f"There is no note #{number}.")
             elif not (note.is_open or ended):
                 problems.append(self._ended(note))
             else:
@@ -103,6 +102,8 @@ class Desk:
                 problems.append(self.which(words))
             else:
                 found[exact.number] = exact
+        there = {note.number for note in self.elsewhere}
+        problems += (f"There is no note #{number}." for number in asked.numbers if number in unknown - there)
         if unknown and not asked.words:
             problems.append(self.which("", unknown))
         if not asked.numbers and not asked.words:
@@ -110,15 +111,17 @@ class Desk:
         return list(found.values()), problems
 
     def which(self, words: str, numbers: Collection[int] = ()) -> str:
-        """The question which note is meant, with those that may be; by words, or by numbers that are none here."""
-        notes = self.notes.open()
+        """The question which note is meant, with those that may be; by words, or by numbers that are none here.
+
+        Of a number from before only how that comes back; words may mean a note of here, too.
+        """
+        notes, before = self.notes.open(), self.elsewhere
         found = candidates(notes, words, self.ask.now_ms)
-        named = any(note.number in numbers or words for note in self.elsewhere)
-        if named and not (words and near(notes, words)):
+        if any(note.number in numbers or (words and not near(notes, words)) for note in before):
             self.missed = True
-            return f"{NOT_AT_HAND} {BRINGS_BACK}" + (f" Noted here is only:\n{self.shown(found)}" if found else "")
+            return f"{BRINGS_BACK} Noted here is only:\n{self.shown(found)}" if words and found else BRINGS_BACK
         if not found and self.is_alone:
-            return f"{NOT_AT_HAND} /continue brings it back."
+            return f"{BEGAN_FRESH} /continue brings it back."
         none = f"No note says exactly {words!r}. " if words else ""
         return f"{none}Call again with the number of the one that is meant:\n{self.shown(found) or 'none is open'}"
 

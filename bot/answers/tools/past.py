@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from bot.answers.instructions import is_behind_private
-from bot.answers.tools.desk import BRINGS_BACK, NOT_AT_HAND, Desk
+from bot.answers.tools.desk import BRINGS_BACK, Desk
 from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.fence import FENCE_CHARS, fence
@@ -149,7 +149,7 @@ def _nothing(desk: Desk, usual: str, *, missed: bool) -> str:
     if not desk.is_alone:
         return usual
     if missed:
-        return f"{NOTHING_HERE} {NOT_AT_HAND} {BRINGS_BACK}"
+        return BRINGS_BACK
     gone = f" {PRIVATE_IS_GONE}" if is_behind_private(desk.ask.state) else ""
     return f"{NOTHING_HERE} {SHOWN_AFTER}{gone}"
 
