@@ -1218,11 +1218,23 @@ def test_the_tools_cost_at_most_seven_hundred_tokens():
 @pytest.mark.parametrize("name", ["assistant", "companion", "roleplay"])
 def test_the_instructions_cost_at_most_three_hundred_and_fifty_tokens(name: str):
     """With the words of each persona; of the default one in a group, too."""
-    own = preface(instructions_of(load_personas("assistant")[name]))
+    own, groups = (preface(instructions_of(load_personas("assistant")[name]), group=each) for each in (False, True))
     count = TiktokenCounter().count
 
     assert count(f"{own}\n\n{ONE}") <= MAX_TOKENS
-    assert name != "assistant" or count(f"{own}\n\n{GROUP}") <= MAX_TOKENS
+    assert name != "assistant" or count(f"{groups}\n\n{GROUP}") <= MAX_TOKENS
+
+
+def test_in_a_group_no_note_is_said_to_call_anybody_you():
+    """Notes there name everybody, by the group's clock: “you” is nobody in a line that all of them read."""
+    one, group = (own_instructions(make_ask(private=private)) for private in (True, False))
+
+    assert "“you” there is the person" in one
+    assert "Times are the person's" in one
+    assert "they name everybody, never “you”" in group
+    assert "there is the person" not in group
+    assert "Times are the group's" in group
+    assert "the person's." not in group
 
 
 def test_each_tool_that_is_offered_can_be_called():
