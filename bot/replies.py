@@ -139,9 +139,9 @@ def tongue(code: str) -> str:
     return sentences(code)["language_name"] if code else say("language_as_written")
 
 
-def help_text() -> str:
-    """Return the list of commands for /help."""
-    lines = [f"/{name} - {what}" for name, what in command_menu(spoken()).items()]
+def help_text(most: int | None = None) -> str:
+    """Return the list of commands for /help, of the first so many."""
+    lines = [f"/{name} - {what}" for name, what in list(command_menu(spoken()).items())[:most]]
     return "\n".join([say("help_head"), *lines, "", say("help_tail")])
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.delivery.outbox import OutgoingMessage
+from bot.delivery.outbox import Button, OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.people.choices import CALLED, MODEL
 from bot.settings.model_names import read_sound_model
-from bot.turns.feature import Action, Command
+from bot.turns.feature import Action, Command, Tap
 from bot.turns.group_word import told_with
 from bot.turns.services import Services
 from memory.ports import Statement
+
+FIRST_COMMANDS = 6
+"""So many fit on a phone's screen; the others are behind a button."""
 
 
 class Basics:
@@ -19,7 +22,7 @@ class Basics:
     def __init__(self, services: Services) -> None:
         self._services = services
         self.commands: dict[str, Command] = {"start": self.start, "help": self.help, "privacy": self.privacy}
-        self.actions: dict[str, Action] = {}
+        self.actions: dict[str, Action] = {"help_all": self._help_all}
 
     async def start(self, envelope: Envelope) -> None:
         """Say hello, and where there is no model, say that."""
@@ -29,12 +32,23 @@ class Basics:
         await self._say(envelope, "\n\n".join((replies.say("start", name=name), *offline)))
 
     async def help(self, envelope: Envelope) -> None:
-        """List the commands."""
+        """List the commands that people need first, with a button for all; in a group also what is read there."""
+        text, told = await self._help(envelope, FIRST_COMMANDS)
+        message = OutgoingMessage(text, buttons=((Button(replies.say("help_all"), "help_all"),),))
+        await self._services.committer.done([envelope], [message], *told)
+
+    async def _help_all(self, tap: Tap) -> None:
+        """List all commands in the place of the first ones."""
+        text, told = await self._help(tap.envelope)
+        message = OutgoingMessage(text, edits_message_id=tap.envelope.message_id)
+        await self._services.committer.done([tap.envelope], [message], tap.use, *told)
+
+    async def _help(self, envelope: Envelope, most: int | None = None) -> tuple[str, list[Statement]]:
+        """The commands, and in a group what is read there, with the statements that it was said."""
         if envelope.private:
-            await self._say(envelope, replies.help_text())
-            return
+            return replies.help_text(most), []
         word, told = await told_with(self._services, envelope.conversation_id)
-        await self._say(envelope, "\n\n".join(filter(None, (replies.help_text(), word))), *told)
+        return "\n\n".join(filter(None, (replies.help_text(most), word))), told
 
     async def privacy(self, envelope: Envelope) -> None:
         """Tell which data are stored, and which leave the machine."""
@@ -58,5 +72,5 @@ class Basics:
     def _offline(self) -> bool:
         return not self._services.settings.by_model
 
-    async def _say(self, envelope: Envelope, text: str, *effects: Statement) -> None:
-        await self._services.committer.done([envelope], [OutgoingMessage(text)], *effects)
+    async def _say(self, envelope: Envelope, text: str) -> None:
+        await self._services.committer.done([envelope], [OutgoingMessage(text)])

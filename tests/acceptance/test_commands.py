@@ -6,6 +6,8 @@ import pytest
 from loopback.model import Gate
 from story import FRIEND, PERSON, answered, bot_lines, noted, reply, rows, stored_turns, stores, tap, tapped
 
+from bot.sentences import commands
+
 pytestmark = pytest.mark.acceptance
 
 
@@ -69,8 +71,20 @@ async def test_the_empty_cases_are_said(api, bot_here):
     assert "not writing" in (await reply(api, "/stop")).text
     assert "no message of yours" in (await reply(api, "/retry")).text
     assert "don't know /dance" in (await reply(api, "/dance")).text
-    assert "/fresh" in (await reply(api, "/help")).text
     assert "language model" in (await reply(api, "/privacy")).text
+
+
+async def test_help_begins_with_six_commands_and_has_all_behind_a_button(api, bot_here):
+    """Thirty lines hid on a phone what somebody needs first."""
+    await bot_here()
+    first = await reply(api, "/help")
+    named = [line.split()[0] for line in first.text.splitlines() if line.startswith("/")]
+    whole = await tap(api, "All commands", "/privacy", on=first)
+
+    assert named == ["/loops", "/memory", "/reminders", "/fresh", "/forget", "/settings"]
+    assert whole.message_id == first.message_id
+    assert whole.text.count("\n/") == len(commands())
+    assert whole.buttons == ()
 
 
 async def test_retry_answers_the_last_message_again(api, model, bot_here):
