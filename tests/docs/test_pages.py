@@ -38,7 +38,8 @@ def sources(*folders: str) -> str:
 
 def timeless(talk: str) -> str:
     """Return a talk without its days and times of day."""
-    return re.sub(r"\((?:today|tomorrow|yesterday|(?:on|by) [\w ]+?)(?: at \d\d:\d\d)?\)", "(when)", talk)
+    day = r"today|tomorrow|yesterday|(?:(?:on|by) )?\w{3} \d{1,2} [\w ]+?"
+    return re.sub(rf"\((?:{day})(?: at \d\d:\d\d)?\)", "(when)", talk)
 
 
 # --- links ----------------------------------------------------------------------------------------------------------
