@@ -17,6 +17,7 @@ from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import standing_now
 from memory.context.repeats import NoteWords
+from memory.keeper.queue import COMPANY_TURNS
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import REWORDED
 from memory.ledger.types import Ledger, Note, NoteChange
@@ -142,6 +143,11 @@ class ChatStatus:
     """The time since its last message."""
 
 
+def topic_of(line: SessionLine, last_seq: int) -> str:
+    """The title that a keeper gave a conversation; "" where so much came since that it may be about another thing."""
+    return line.title if last_seq - line.read_through_seq < COMPANY_TURNS else ""
+
+
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     """The status in a few lines, each with the command that shows more; what is open is real."""
     ledger = status.ledger
@@ -230,7 +236,7 @@ class Overview:
         ledger = await read_listed(services, envelope.conversation_id)
         lines = await session_lines(services.db, ledger)
         status = ChatStatus(
-            lines.get(state.session_id, NO_LINE).title if state else "",
+            topic_of(lines.get(state.session_id, NO_LINE), state.last_seq) if state else "",
             state.turn_count if state else 0,
             ledger,
             private=state is not None and state.private,

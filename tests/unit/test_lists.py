@@ -12,13 +12,14 @@ from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list, loop_row
 from bot.features.memories import holding, looked_up, memory_list
-from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text
+from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text, topic_of
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.headings import by_heading
 from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import list_row, messages_for, occurrence_of, operation_for, stamp_of, told, whom
+from memory.keeper.session_lines import SessionLine
 from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.lines import model_line
@@ -601,6 +602,8 @@ def test_status_says_nothing_of_a_topic_that_it_does_not_know():
 
     assert said.startswith("Nothing is open.")
     assert titled == f"We're talking about: The harbour.\n\n{said}"
+    line = SessionLine("s_1", "tg:1:1:0", title="The harbour", read_through_seq=4)
+    assert [topic_of(line, last_seq) for last_seq in (4, 6, 7)] == ["The harbour", "The harbour", ""]
 
 
 def test_status_names_what_comes_within_two_days():
