@@ -20,9 +20,9 @@ from pydantic import BaseModel, Field
 from bot.delivery.local import Growing, Screen
 from bot.http.problems import Problem, body_of, of, responses
 from bot.http.served import Served
+from bot.intake.inbox import WAITS
 from bot.intake.local import local_chat_id, local_update, request_digest
 from bot.intake.updates import Envelope
-from bot.turns.parked import WAITS
 from memory.errors import ContinuityError
 from memory.ports import Row
 

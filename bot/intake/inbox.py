@@ -13,6 +13,12 @@ from bot.intake.updates import Envelope, Me
 from memory.errors import StorageError, Unstorable
 from memory.ports import Clock, Database, Row, Statement
 
+WAITS = "waits for the user's word on what to carry forward"
+"""The mark of messages that a session's first question holds back; every other parked row has an error instead."""
+GOES_ON = "goes on, the user was asked what to carry forward"
+INTERRUPTED = "interrupted long ago"
+"""The mark of messages about which the person is asked whether they still want an answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arrival:

@@ -13,12 +13,6 @@ from bot.turns.services import Services
 from memory.errors import Conflict
 from memory.ports import Statement
 
-WAITS = "waits for the user's word on what to carry forward"
-"""The mark of messages that a session's first question holds back; every other parked row has an error instead."""
-GOES_ON = "goes on, the user was asked what to carry forward"
-INTERRUPTED = "interrupted long ago"
-"""The mark of messages about which the person is asked whether they still want an answer."""
-
 
 def try_again(turn_id: str) -> Button:
     """Return the button that puts a parked turn back to work."""

@@ -11,9 +11,9 @@ import structlog
 
 from bot import replies
 from bot.delivery.outbox import Button, Outbox, OutgoingMessage, Part
+from bot.intake.inbox import INTERRUPTED
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Lanes
-from bot.turns.parked import INTERRUPTED
 from bot.turns.services import Services, language_of
 from memory.text import shorten
 

@@ -6,7 +6,6 @@ child reads it. The script uses nothing but the standard library, since it runs 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import mmap
@@ -34,6 +33,8 @@ def _forms(word: str) -> set[bytes]:
 
 async def search(words: Sequence[str], files: Iterable[Path], limit_s: float = LIMIT_S) -> dict[str, list[str]] | None:
     """Return file → words found in it, for each file that exists; None when the search failed or took too long."""
+    import asyncio  # the child, which runs this file too, has no use for it
+
     asked = json.dumps({"words": list(words), "files": [str(file) for file in files]}).encode()
     try:
         child = await asyncio.create_subprocess_exec(

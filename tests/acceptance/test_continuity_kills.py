@@ -25,7 +25,7 @@ from story import (
 )
 from test_brought_back import BUTTON, TICK, missed
 
-from bot.turns.parked import GOES_ON
+from bot.intake.inbox import GOES_ON
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.sweep]
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."

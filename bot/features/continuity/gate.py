@@ -25,9 +25,9 @@ from bot.features.continuity.carry_on import CarryOn
 from bot.features.continuity.preview import offer_message
 from bot.features.continuity.typed import TypedUnderPreview
 from bot.features.continuity.word import Choice, choice_in
+from bot.intake.inbox import GOES_ON, WAITS
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Postponed
-from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of
 from bot.turns.steps.gate import is_settled
 from memory.continuity.bootstrap import BootstrapPreview

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.intake.fields import as_object, as_text
+from bot.intake.inbox import GOES_ON, INTERRUPTED, WAITS
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.replies import ago, plural
-from bot.turns.parked import GOES_ON, INTERRUPTED, WAITS
 from memory.ports import Database, Row
 
 _STATUS: Final = re.compile(r"Status (\d{3})")

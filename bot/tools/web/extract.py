@@ -5,7 +5,6 @@ As a program it reads the page from its input and writes one object of JSON: tit
 
 from __future__ import annotations
 
-import asyncio
 import os
 import resource
 import signal
@@ -50,6 +49,8 @@ def decoded(body: bytes, charset: str) -> str | None:
 
 async def extract(body: bytes, url: str, charset: str) -> PageText:
     """Return the text of an HTML page. Raises `PageUnreadable`."""
+    import asyncio  # the child, which runs this file too, has no use for it
+
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         _FILE,
@@ -76,6 +77,7 @@ async def extract(body: bytes, url: str, charset: str) -> PageText:
 
 
 def _taken(page: str | bytes, url: str) -> PageText:
+    sys.modules["py3langid"] = None  # type: ignore[assignment]  # nobody asks for the language: with numpy, half of the start
     import trafilatura
 
     found = trafilatura.bare_extraction(page, url=url, include_links=True, include_tables=True, with_metadata=True)

@@ -14,9 +14,9 @@ import structlog
 from bot.delivery.chats import PEOPLE, REMINDERS
 from bot.delivery.outbox import Outbox, Part
 from bot.delivery.rate_limit import RateLimiter
+from bot.intake.inbox import GOES_ON
 from bot.intake.updates import Envelope
 from bot.turns.lanes import Lanes
-from bot.turns.parked import GOES_ON
 from bot.turns.recovery import Recovery, StartReport
 from bot.turns.services import Services
 from bot.turns.sharing import holding

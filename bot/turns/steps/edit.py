@@ -9,9 +9,9 @@ import orjson
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.intake.inbox import GOES_ON, WAITS
 from bot.intake.media import reworded
 from bot.intake.updates import Envelope
-from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.offers import LOOKS_SINCE, TAKEN_UP, Offers
