@@ -11,6 +11,9 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 
 unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
 
+# One more than there are cores: a test also waits, and each worker costs ten seconds of a processor.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 .PHONY: help install setup run chat test check sweep soak test-postgres test-voice bench bench-quality bench-peers trial docs image fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
@@ -44,7 +47,7 @@ chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
 	@$(BIN)/continuity-bot chat
 
 test: setup ## run the tests (3 minutes on 2 cores)
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not soak and not sweep"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not soak and not sweep"
 
 sweep: setup ## run those that take longer: kills at every point, storms, several workers, hostile callers, browsers
 	$(BIN)/python -m pytest -n 4 --dist worksteal -m "sweep and not soak"

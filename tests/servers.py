@@ -37,7 +37,8 @@ class Cluster:
     def __init__(self, options: str = "") -> None:
         self._bin = postgres_programs()
         self._options = options
-        self.folder = Path(tempfile.mkdtemp(prefix="continuity-postgres-", dir="/tmp"))  # a socket's path is short
+        place = os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp")  # noqa: S108 - a socket's path is short
+        self.folder = Path(tempfile.mkdtemp(prefix="continuity-postgres-", dir=place))
         self._user = "postgres" if os.geteuid() == 0 else None  # it refuses to run as root
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

@@ -168,6 +168,7 @@ async def test_impossible_messages_are_answered_or_put_aside_and_hold_up_nobody(
     assert all(len(request.text) < 200_000 for request in model.requests)
 
 
+@pytest.mark.sweep
 async def test_a_message_edited_a_hundred_times_is_one_question(api, bot_here):
     """Edits of an answered message ask once whether to answer again, and it is the newest text that is answered."""
     bot = await bot_here()

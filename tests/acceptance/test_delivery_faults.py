@@ -42,6 +42,7 @@ async def test_parts_of_a_long_reply_arrive_in_order_and_once(api, model, bot_he
 
 
 @pytest.mark.crash
+@pytest.mark.sweep
 async def test_many_sends_that_a_death_leaves_unrecorded_are_found(api, bot_process):
     """Thirty answers were shown when the process died, none was recorded: each is on the screen once."""
     people = range(PERSON, PERSON + 30)

@@ -25,6 +25,7 @@ STEPS = [
 LEASE = pdf(["The rent is 1,240 euros.", "Notice is ninety days."])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "step", swept(STEPS, "inbox_after_write", "file_downloaded", "file_fetched", "file_indexed", "after_commit")
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from itertools import product
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -85,18 +86,17 @@ async def nothing_taken(app) -> bool:
     return not await app.services.db.read("inbox_unfinished", bot_id=app.services.me.bot_id)
 
 
-@pytest.mark.parametrize("path", ["/chat", "/telegram/webhook", "/health"])
-async def test_a_request_of_two_lengths_is_refused_and_the_line_closed(running, caplog, path):
+async def test_a_request_of_two_lengths_is_refused_and_the_line_closed(running, caplog):
     """Whatever a proxy before us takes for its body, no second request comes out of it: one refusal, then silence."""
     app, _ = running
     host = f"Host: x\r\nX-Telegram-Bot-Api-Secret-Token: {SECRET}\r\n"
-    for name, head in TWO_WAYS.items():
+    for path, (name, head) in product(("/chat", "/telegram/webhook", "/health"), TWO_WAYS.items()):
         told = head.format(length=len(SMUGGLED) + 5)
         pieces = "" if name.endswith("length") else "0\r\n\r\n"
 
         said = await answered(app.http_url, f"POST {path} HTTP/1.1\r\n{host}{told}\r\n{pieces}{SMUGGLED}".encode())
 
-        assert statuses(said) in ([], [400], [413]), (name, said)
+        assert statuses(said) in ([], [400], [413]), (path, name, said)
         assert b"smuggled" not in said
     assert "Traceback" not in caplog.text
     assert await nothing_taken(app)
@@ -115,18 +115,16 @@ async def test_pieces_that_are_none_are_refused(running, caplog):
     assert await nothing_taken(app)
 
 
-@pytest.mark.parametrize(
-    "where", ["/sessions/{}", "/continuity/preview?session_id={}", "/console/sessions/{}", "/console/static/{}"]
-)
-async def test_an_id_in_a_path_names_a_session_or_nothing(running, caplog, where):
+async def test_an_id_in_a_path_names_a_session_or_nothing(running, caplog):
     """Dots, slashes, NUL, other scripts, lengths: 404 or 422 in words of ours, no file, no header, no failure."""
     app, _ = running
-    fine = {303, 404} if "console" in where else {200, 400, 404, 422}
-    for path in PATHS:
+    places = ("/sessions/{}", "/continuity/preview?session_id={}", "/console/sessions/{}", "/console/static/{}")
+    for where, path in product(places, PATHS):
+        fine = {303, 404} if "console" in where else {200, 400, 404, 422}
         asked = f"GET {where.format(path)} HTTP/1.1\r\n{KNOWN}Connection: close\r\n\r\n"
         said = await answered(app.http_url, asked.encode())
 
-        assert set(statuses(said)) <= fine, (path, said[:300])
+        assert set(statuses(said)) <= fine, (where, path, said[:300])
         assert b"root:" not in said
         assert b"SQLite format" not in said
         assert b"\r\nx-injected" not in said.lower()

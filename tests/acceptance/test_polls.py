@@ -95,6 +95,7 @@ async def test_a_poll_in_two_chats_ends_in_both(api, model, bot_here):
     assert len({where for (where,) in rows(bot, "SELECT conversation_id FROM polls")}) == 2
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.file
 @pytest.mark.parametrize("step", ["inbox_before_write", "inbox_after_write", "edit_checkpoint_gone", "edit_stored"])

@@ -201,6 +201,7 @@ async def test_many_that_became_due_come_as_one_list(api, bot_process):
     assert ("thing b", "done") in note_rows(bot)
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize(
     "point",

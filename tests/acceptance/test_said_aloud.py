@@ -97,6 +97,7 @@ async def test_a_voice_message_whose_answer_was_lost_is_not_sent_again(api, mode
     assert voices(api) == ["You said: hello", "You said: and now?"]
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize("step", ["after_commit", "speech_made", "speech_queued"])
 async def test_a_voice_that_dies_is_heard_once(api, model, sounds, bot_process, step):

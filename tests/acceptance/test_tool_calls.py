@@ -327,6 +327,7 @@ async def test_always_leaves_a_question_that_is_still_on_its_way(api, model, bot
     assert effects.count("/add") == 2
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize("point", ["tool_allowed:2", "tool_recorded:2"])
 async def test_always_that_dies_beside_a_call_leaves_no_question_on_the_screen(api, model, bot_process, effects, point):

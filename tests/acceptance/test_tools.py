@@ -146,6 +146,7 @@ async def test_whatever_is_written_reaches_the_model(api, model, bot_here, text)
     assert notes(bot) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize("point", ["turn_answered", "before_commit", "after_commit", "turn_committed"])
 async def test_a_turn_that_dies_after_its_tools_ran_makes_their_changes_once(api, model, bot_process, point):

@@ -164,6 +164,7 @@ def test_a_backup_that_cannot_be_trusted_is_refused(backed_up, tmp_path, harm):
     }
 
 
+@pytest.mark.sweep
 @pytest.mark.crash
 @pytest.mark.parametrize("point", POINTS)
 def test_a_restore_that_dies_leaves_the_old_data_or_the_new(backed_up, tmp_path, point):

@@ -24,7 +24,7 @@ async def read(tmp_path, data, **options):
 
 def zipped(entries):
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in entries.items():
             archive.writestr(name, data)
     return out.getvalue()
