@@ -83,7 +83,7 @@ def most_chars(kind: str, fields: Mapping[str, Any]) -> int:
 
 
 def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
-    known = ledger.by_id(operation.note_id) or same_as(ledger, operation)
+    known = ledger.by_id(operation.note_id) or _same_as(ledger, operation, by)
     if known is not None:
         return Refusal("known", known.number)
     text = on_one_line(operation.text, most_chars(operation.kind, operation.fields))
@@ -118,13 +118,13 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     return replace(done, changes=(*changes, *done.changes))
 
 
-def same_as(ledger: Ledger, new: Add) -> Note | None:
-    """The note that stands and says word for word the same, about the same world; one that rings is another."""
-    plain, about = folded(new.text), new.fields.get("about", "")
-    rings = bool(new.fields.get("rings_from"))
-    return next(
-        (n for n in ledger if n.is_open and n.about == about and n.rings == rings and folded(n.text) == plain), None
-    )
+def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
+    """The note that says the same in the same world; not one that rings, nor to a model in the talk of another day."""
+    plain, given = folded(new.text), new.fields
+    day = given.get("due_at_ms") if new.kind == "event" and by.hand == "model" else None
+    alike = (n for n in ledger if n.is_open and n.about == given.get("about", "") and folded(n.text) == plain)
+    same = (n for n in alike if n.rings == bool(given.get("rings_from")))
+    return next((n for n in same if day is None or n.due_at_ms in {None, day}), None)
 
 
 def _of_subject(ledger: Ledger, new: Note) -> Note | None:

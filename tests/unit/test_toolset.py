@@ -359,6 +359,18 @@ async def test_what_lasts_several_days_has_a_first_and_a_last(due: str, stands: 
         assert "(due Mon 2026-11-30)" in await box.change([1], due="2026-11-30")
 
 
+async def test_an_event_of_another_day_is_another():
+    """Two night shifts; without a day, or on the same one, it is the one that stands."""
+    box = make_box()
+    await box.note("Night shift", "event", due="2026-11-28T21:00/07:00")
+
+    assert "#2 event" in await box.note("Night shift", "event", due="2026-11-29T21:00/07:00")
+    assert "noted already" in await box.note("night shift", "event", due="2026-11-29T21:00")
+    assert "noted already" in await box.note("Night shift", "event")
+    assert "Noted: " in await box.note("Pay the rent", "task", due="2026-11-28")
+    assert "noted already" in await box.note("Pay the rent", "task", due="2026-11-29")
+
+
 async def test_done_of_a_series_ends_the_date_and_dropped_the_series():
     """The date that rang is done and the next one comes; a date far ahead is not done by mistake."""
     rang = apply(
