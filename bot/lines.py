@@ -25,7 +25,7 @@ from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_of
 from memory.ledger.spans import last_of, over_at
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_question
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
@@ -236,7 +236,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
         day = day_text(note.due_at_ms, now_ms, clock, language)
-        return day if note.kind in {"task", "promise"} else replies.say("lines.by", day=day)  # practice is on it, too
+        is_on_it = note.kind in {"task", "promise"} and (note.rings_at_ms is None or is_anothers(note))  # practice is
+        return day if is_on_it else replies.say("lines.by", day=day)
     return when
 
 

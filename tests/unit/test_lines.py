@@ -689,7 +689,7 @@ def test_what_rings_on_the_day_over_the_line_comes_before_when_it_is_due():
     ring_ms = START_MS + HOUR_MS
     note = a_note("Book the spa", rings_from="2023-11-14T23:13", rings_at_ms=ring_ms, due_at_ms=START_MS + 9 * DAY_MS)
 
-    assert line(note, under_ms=ring_ms) == "Book the spa (⏰ 23:13, Thu 23 Nov)"
+    assert line(note, under_ms=ring_ms) == "Book the spa (⏰ 23:13, by Thu 23 Nov)"
 
 
 def test_a_ring_that_comes_before_its_matter_is_seen_and_not_done():
