@@ -359,6 +359,13 @@ async def test_what_lasts_several_days_has_a_first_and_a_last(due: str, stands: 
         assert "(due Mon 2026-11-30)" in await box.change([1], due="2026-11-30")
 
 
+async def test_what_comes_again_and_again_may_last_hours():
+    """Lates from Monday to Thursday: refused with their end, they were noted as "till 10pm"."""
+    said = await make_box().note("On lates", "event", due="2026-11-30T14:00/22:00", repeats="FREQ=WEEKLY;BYDAY=MO,TU")
+
+    assert "due Mon 2026-11-30 14:00 to 22:00" in said
+
+
 async def test_an_event_of_another_day_is_another():
     """Two night shifts; without a day, or on the same one, it is the one that stands."""
     box = make_box()

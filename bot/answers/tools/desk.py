@@ -197,7 +197,8 @@ class Desk:
         rule = read_rule(repeats)
         if not rule and rule is not None:
             return {}
-        begins = self.time(due) if due.strip() else LocalTime(series.local_of(self.ask.now_ms, self.zone)[:10])
+        first_day, _ = first_and_last(due)
+        begins = self.time(first_day) if first_day else LocalTime(series.local_of(self.ask.now_ms, self.zone)[:10])
         first = first_from(rule, begins.local()) if rule else None
         if first is None:
             why = what_is_wrong(rule, begins.local()) if rule else f"{repeats!r} is no RRULE"
