@@ -18,6 +18,7 @@ from memory.ledger.lines import (
     clipped,
     events,
     in_brief,
+    is_by_clock,
     model_line,
     ran_alone,
     rung_by,
@@ -283,8 +284,8 @@ def since(
             continue
         numbers.add(number)
         if was_news and not note.is_open:
-            answered = is_work(note) and done[-1].hand == "operator"  # in the messages
-            changed += [] if answered else [f"#{number} ({note.status}){_goes_on(note, ledger)}"]
+            is_answered = is_work(note) and is_by_clock(done[-1])  # in the messages
+            changed += [] if is_answered else [f"#{number} ({note.status}){_goes_on(note, ledger)}"]
             continue
         is_rung_alone = {each.verb for each in done} == {"ring"}
         says_all = number in came and (not note.is_open or is_rung_alone or line in came[number])

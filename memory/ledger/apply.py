@@ -120,11 +120,10 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
 
 def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     """The note that says the same in the same world; not one that rings, nor to a model in the talk of another day."""
-    plain, given = folded(new.text), new.fields
-    day = given.get("due_at_ms") if new.kind == "event" and by.hand == "model" else None
-    alike = (n for n in ledger if n.is_open and n.about == given.get("about", "") and folded(n.text) == plain)
-    same = (n for n in alike if n.rings == bool(given.get("rings_from")))
-    return next((n for n in same if day is None or n.due_at_ms in {None, day}), None)
+    plain, about, rings = folded(new.text), new.fields.get("about", ""), bool(new.fields.get("rings_from"))
+    day = new.fields.get("due_at_ms") if new.kind == "event" and by.hand == "model" else None
+    near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
+    return next((n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain), None)
 
 
 def _of_subject(ledger: Ledger, new: Note) -> Note | None:

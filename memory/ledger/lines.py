@@ -139,10 +139,9 @@ def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
     if last_ms is not None and (month := whole_month(first_ms, last_ms, note.time_zone)):
         return f"{month:%B %Y}"
     due = when(first_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
-    over_ms = over_at(note, first_ms)
     if last_ms is not None:
         return f"{due} to {when(last_ms, note.time_zone, exact=False)}"
-    return due if over_ms is None else f"{due} to {moment(over_ms, zone)[-5:]}"
+    return due if (over_ms := over_at(note, first_ms)) is None else f"{due} to {moment(over_ms, zone)[-5:]}"
 
 
 def ring_times(note: Note) -> list[int]:
@@ -223,8 +222,12 @@ def events(
 
 def ran_alone(note: Note, done: Iterable[NoteChange]) -> bool:
     """Whether a note is work that did nothing but come by the clock and go on: its answer stands in the messages."""
-    by_the_clock = all(each.hand == "operator" and each.cause for each in done)  # an operator's own has no cause
-    return is_work(note) and note.rings_at_ms is not None and by_the_clock
+    return is_work(note) and note.rings_at_ms is not None and all(map(is_by_clock, done))
+
+
+def is_by_clock(change: NoteChange) -> bool:
+    """Whether the clock made a change: an operator's own has no cause."""
+    return change.hand == "operator" and bool(change.cause)
 
 
 def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:

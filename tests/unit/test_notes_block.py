@@ -32,8 +32,8 @@ def block_of(ledger):
     return take(ledger, EVERYTHING, mark, Budget().threads_tokens, COUNTER)
 
 
-def told(block, ledger, operations, hand, **fields):
-    now, outcomes = apply_all(ledger, operations, Actor(hand, START_MS + 5, "b"))
+def told(block, ledger, operations, hand, *, cause="b", **fields):
+    now, outcomes = apply_all(ledger, operations, Actor(hand, START_MS + 5, cause))
     changes = [change for each in outcomes for change in each.changes]
     found = since(block, now, changes, EVERYTHING, told=(), now_ms=START_MS + 9, **{"answered_ms": 0} | fields)
     return list(found.changed)
@@ -171,6 +171,7 @@ def test_work_that_was_done_by_the_clock_is_no_news():
 
     assert told(block, ledger, [End(number=1)], "operator", answered_ms=START_MS + 6) == []
     assert told(block, ledger, [End(number=1)], "person", answered_ms=START_MS + 6) == ["#1 (done)"]
+    assert told(block, ledger, [End(number=1)], "operator", cause="", answered_ms=START_MS + 6) == ["#1 (done)"]
 
 
 def test_a_note_that_goes_on_as_another_names_it():
