@@ -8,7 +8,8 @@ providers or schedulers.
 from importlib import import_module
 
 _HOMES = {
-    "memory.opening": ("ConversationMemory", "OpeningReport"),
+    "memory.opening": ("ConversationMemory",),
+    "memory.start": ("OpeningReport",),
     "memory.pending": ("PendingTurn",),
     "memory.sessions.exchange": ("Deed", "ModelTokens"),
     "memory.context.budget": ("Budget",),

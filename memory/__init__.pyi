@@ -30,7 +30,7 @@ from memory.ledger.types import (
     Reopen,
 )
 from memory.ledger.views import Scope
-from memory.opening import ConversationMemory, OpeningReport
+from memory.opening import ConversationMemory
 from memory.packets import ConversationContextPacket, RetrievedItem, TierReceipt
 from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -38,6 +38,7 @@ from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.embeddings import Embedder
 from memory.sessions.exchange import Deed, ModelTokens
+from memory.start import OpeningReport
 from memory.storage.extension import Erasure, Extension
 from memory.types import ConversationTurn, OpenLoop, SessionState, ToolCall
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,12 +21,10 @@ from memory.context.earlier import SESSIONS_READ
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, UNPREPARED, Occasion, Prepared, Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.continuity.types import Mode
-from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.errors import ContinuityError
 from memory.keeper.contract import KeepingModel
-from memory.keeper.edited import doubted, says_the_same, undoable, withdrawn
-from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Purse, Surroundings
-from memory.ledger.types import Actor, Change, Ledger, Note, Operation, Outcome
+from memory.ledger.types import Actor, Ledger, Note, Operation, Outcome
 from memory.packets import RetrievedItem, TierReceipt
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn, said_at
@@ -34,23 +32,16 @@ from memory.ports import NOBODY, Clock, Database, Ids, Observers, Statement, Tok
 from memory.privacy.export import gather
 from memory.privacy.forget import Forgotten
 from memory.privacy.plan import ForgetRequest
-from memory.privacy.rewording import Reworded
 from memory.search.embeddings import Embedder
 from memory.search.embeddings import load as load_embedder
 from memory.search.languages import Languages
 from memory.search.query import Query
-from memory.search.searcher import unindex_turn
 from memory.sessions.choice import choose
-from memory.sessions.hydrator import HydrationReport
 from memory.sessions.measures import Measures
 from memory.sessions.recorder import MAX_LIVE_SESSIONS
-from memory.state.state_manager import withdrawn_from
-from memory.storage import migrate
+from memory.start import OpeningReport, leftovers, log_failure, start, work_behind
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.engine import lock_alone, open_database
-from memory.storage.extension import Extension, digests_with
-from memory.storage.folders import make_folder
-from memory.storage.named_queries import QUERY_FILES
+from memory.storage.extension import Extension
 from memory.storage.place import places
 from memory.storage.store import SessionRow
 from memory.types import ConversationTurn, SessionState
@@ -60,18 +51,6 @@ REST_S: Final = 5.0
 NO_BUDGET_GIVEN: Final = Budget()
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningReport:
-    """The leftovers of the time before, found by an opening."""
-
-    resuming: int = 0
-    """Sessions that were at work when the process before died."""
-    rebuilt: tuple[HydrationReport, ...] = ()
-    """Sessions of which only a checkpoint was left, brought back into the database."""
-    applied: tuple[str, ...] = ()
-    """Migrations that brought the schema up to date."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -140,7 +119,7 @@ class ConversationMemory(Parts):
             ),
             budget=budget,
             write_summary=write_summary,
-            embedder=embedder or _no_embedder,
+            embedder=embedder,
             around=around or Surroundings(),
             keeper_model=keeper_model,
             return_mode=return_mode,
@@ -152,47 +131,14 @@ class ConversationMemory(Parts):
             read_only=read_only,
         )
         async with AsyncExitStack() as held:
-            lock = lock_alone(path, shared=worker is not None) if exclusive and not read_only else None
-            if lock:
-                held.callback(lock.release)
-            applied = () if read_only else await _bring_up_to_date(path, folder, extensions, given.measures.clock)
-            named = worker or ""
-            queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
-            digests = digests_with(extensions)
-            db = await open_database(path, queries, digests, worker=named, read_only=read_only, observers=observers)
-            held.push_async_callback(db.close)
-            only_one = not lock or await db.join(lock, boot_id=named, alone=worker is None)
-            memory = cls.join(db, CheckpointFiles(folder, given.measures.clock, observers), given)
+            entry = await start(held, path, folder, given, exclusive=exclusive, worker=worker)
+            memory = cls.join(entry.db, CheckpointFiles(folder, given.measures.clock, observers), given)
             if recover and not read_only:
-                await memory._recover(applied, only_one=only_one)  # noqa: SLF001 - its own class
+                memory.found = await leftovers(memory, entry)
             if background and not read_only:
-                memory._work_behind(held)  # noqa: SLF001 - its own class
+                work_behind(held, memory.run())
             memory._held = held.pop_all()  # noqa: SLF001 - its own class
             return memory
-
-    async def _recover(self, applied: tuple[str, ...], *, only_one: bool) -> None:
-        """Mark interrupted sessions, bring back those with only a checkpoint (P8), and empty the write-ahead log.
-
-        A process that died while it forgot may have left words in the log (P13). Where others are at work, nothing is
-        marked: a session that looks interrupted is theirs.
-        """
-        try:
-            await self.db.wal_truncate()
-        except StorageUnavailable as exc:
-            log.warning("the write-ahead log could not be emptied: %s", exc)
-        if only_one:
-            await self.keeper.free_leases()
-        survey = await self.hydrator.survey(marking=only_one)
-        self.found = OpeningReport(survey.resuming, tuple(await self.hydrator.adopt(survey.orphans)), applied)
-
-    def _work_behind(self, held: AsyncExitStack) -> None:
-        task = asyncio.create_task(self.run(), name="memory")
-
-        async def stop() -> None:
-            task.cancel()
-            await asyncio.wait([task])
-
-        held.push_async_callback(stop)
 
     async def warm(self) -> None:
         """Load the counter and the model of the search by meaning, so that the first turn does not wait for them."""
@@ -204,14 +150,12 @@ class ConversationMemory(Parts):
         """Work behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
-        await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("keeper", self.keeper.run()))
+        await asyncio.gather(log_failure("vectors", self.semantic.run()), log_failure("keeper", self.keeper.run()))
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop these conversations from the caches: another process may have gone on with them since."""
-        self.recorder.evict(belongs)
-        self.assembler.evict(belongs)
-        self.searcher.evict(belongs)
-        self.ledgers.evict(belongs)
+        for part in (self.recorder, self.assembler, self.searcher, self.ledgers):
+            part.evict(belongs)
 
     async def rest(self, deadline_s: float = REST_S) -> list[str]:
         """Bring the sessions that changed to rest: last summary, clean checkpoint; return their ids. Never raises."""
@@ -378,47 +322,18 @@ class ConversationMemory(Parts):
         rest on changed words are doubtful until the turn is read or answered again; a keeper reads it at once.
         Repeating it is harmless. Raises `Conflict` of `also`, `StorageUnavailable`.
         """
-        turn = await self.store.turn(turn_id)
-        if turn is None:
-            await self.db.write(*also)
-            return
-        here, differs = turn.conversation_id, not says_the_same(turn.user_text, text)
-        if differs:
-            operations = await self._doubts(await self.ledgers.read(here), turn, text)
-            await self.ledgers.change(here, operations, Actor("person", self.clock.now_ms()), revoke(here))
-        await self.rewording.write(Reworded(turn, text, third_party, differs), *also)
-        self.assembler.evict(lambda each: each == here)
-        self.searcher.evict(lambda each: each == here)
+        await self.rewording.reword(turn_id, text, *also, third_party=third_party)
 
     async def in_doubt(self, turn: ConversationTurn, text: str) -> list[Note]:
         """The open notes on a turn that are in doubt once it reads like this. Raises `StorageUnavailable`."""
-        ledger = await self.ledgers.read(turn.conversation_id)
-        numbers = {each.number for each in await self._doubts(ledger, turn, text)}
-        resting = (note for note in ledger if note.is_open and turn.turn_id in note.turn_ids)
-        return [note for note in resting if note.doubtful or note.number in numbers]
-
-    async def _doubts(self, ledger: Ledger, turn: ConversationTurn, text: str) -> list[Change]:
-        said = await self.ledgers.said_for(ledger, turn.turn_id)
-        return doubted(ledger, turn.turn_id, turn.user_text, text, said)
+        return await self.rewording.in_doubt(turn, text)
 
     async def withdraw(self, turn_id: str) -> None:
         """Take back the notes of a turn whose edited message is answered again; nothing more is noted of it.
 
         Raises `StorageUnavailable`.
         """
-        turn = await self.store.turn(turn_id)
-        if turn is None:
-            return
-        here, by = turn.conversation_id, Actor("person", self.clock.now_ms(), f"edit:{turn_id}")
-        changes = await self.ledgers.caused_by(here, turn_id)
-        since = await self.ledgers.since(here, min(each.version for each in changes) - 1) if changes else []
-        await self.ledgers.undo(here, undoable(changes, since), by, revoke(here))
-        await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id, changes), by)
-        await self.recorder.index.flush(here)
-        with suppress(UnknownSession):
-            await self.recorder.edit(
-                turn.session_id, lambda state: withdrawn_from(state, turn_id), unindex_turn(turn_id)
-            )
+        await self.rewording.withdraw(turn_id)
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 
@@ -432,27 +347,3 @@ class ConversationMemory(Parts):
     async def export(self, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
         """Return all that is kept about a conversation as JSON values; with `user_id` that person's words alone."""
         return await gather(self.db, self.ledgers, self.clock, conversation_id, user_id=user_id)
-
-
-async def _bring_up_to_date(
-    path: Path | str, checkpoints: Path, extensions: Sequence[Extension], clock: Clock
-) -> tuple[str, ...]:
-    """Make the folder of checkpoints and migrate the database; return the migrations that it needed."""
-    make_folder(checkpoints)
-    folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
-    applied = await asyncio.to_thread(migrate.migrate, path, folders, digests_with(extensions), now_ms=clock.now_ms())
-    if applied:
-        log.info("database schema brought up to date: %s", ", ".join(applied))
-    return applied
-
-
-def _no_embedder() -> None:
-    """Return no embedder: words alone find things."""
-
-
-async def _logged(what: str, work: Awaitable[object]) -> None:
-    """Await work behind the replies; its failure is logged and ends nothing else."""
-    try:
-        await work
-    except Exception:
-        log.exception("%s: the work behind the replies has ended", what)

@@ -46,7 +46,7 @@ class Given:
     measures: Measures
     budget: Budget
     write_summary: SummaryWriter | None
-    embedder: Callable[[], Embedder | None]
+    embedder: Callable[[], Embedder | None] | None
     around: Surroundings
     keeper_model: KeepingModel | None
     return_mode: Mode
@@ -87,7 +87,7 @@ class Parts:
         """Return everything that works on this database, joined."""
         measures, budget = given.measures, given.budget
         clock, languages, counter = measures.clock, measures.languages, measures.counter
-        store, semantic = Store(db), Semantic(db, given.embedder)
+        store, semantic = Store(db), Semantic(db, given.embedder or _no_embedder)
         ledgers = Ledgers(db, OldStores(db), read_only=given.read_only, shared=db.shared)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
         index = IndexWriter(store, hydrator.indexed, notice=semantic.wake, read_only=given.read_only)
@@ -133,9 +133,24 @@ class Parts:
                 keeper=keeper,
                 caches=[assembler.clear_cache, searcher.clear_cache],
             ),
-            rewording=Rewording(store, recorder, checkpoints, hydrator, keeper, languages, counter, clock),
+            rewording=Rewording(
+                store,
+                recorder,
+                checkpoints,
+                hydrator,
+                keeper,
+                languages,
+                counter,
+                clock,
+                ledgers,
+                caches=[assembler.evict, searcher.evict],
+            ),
             session_gap_ms=round(given.session_gap_s * 1000),
         )
+
+
+def _no_embedder() -> None:
+    """Return no embedder: words alone find things."""
 
 
 def _hydrator(

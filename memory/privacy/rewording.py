@@ -6,10 +6,16 @@ The old words are nowhere in the memory any more, as they are nowhere on the per
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from memory.errors import UnknownSession
+from memory.keeper.edited import doubted, says_the_same, undoable, withdrawn
 from memory.keeper.job import Keeper
 from memory.keeper.queue import revoke
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.types import Actor, Change, Ledger, Note
 from memory.ports import Clock, Statement, TokenCounter
 from memory.privacy import erasure
 from memory.privacy.notes import NotesPlanner
@@ -51,6 +57,50 @@ class Rewording:
     languages: Languages
     counter: TokenCounter
     clock: Clock
+    ledgers: Ledgers
+    caches: Sequence[Callable[[Callable[[str], bool]], None]]
+    """Each drops what it keeps of conversations."""
+
+    async def reword(self, turn_id: str, text: str, *also: Statement, third_party: bool) -> None:
+        """Give a turn the new words of its message, with `also`; notes that rest on changed ones come into doubt."""
+        turn = await self.store.turn(turn_id)
+        if turn is None:
+            await self.store.db.write(*also)
+            return
+        here, differs = turn.conversation_id, not says_the_same(turn.user_text, text)
+        if differs:
+            operations = await self._doubts(await self.ledgers.read(here), turn, text)
+            await self.ledgers.change(here, operations, Actor("person", self.clock.now_ms()), revoke(here))
+        await self.write(Reworded(turn, text, third_party, differs), *also)
+        for evict in self.caches:
+            evict(lambda each: each == here)
+
+    async def in_doubt(self, turn: ConversationTurn, text: str) -> list[Note]:
+        """The open notes on a turn that are in doubt once it reads like this."""
+        ledger = await self.ledgers.read(turn.conversation_id)
+        numbers = {each.number for each in await self._doubts(ledger, turn, text)}
+        resting = (note for note in ledger if note.is_open and turn.turn_id in note.turn_ids)
+        return [note for note in resting if note.doubtful or note.number in numbers]
+
+    async def _doubts(self, ledger: Ledger, turn: ConversationTurn, text: str) -> list[Change]:
+        said = await self.ledgers.said_for(ledger, turn.turn_id)
+        return doubted(ledger, turn.turn_id, turn.user_text, text, said)
+
+    async def withdraw(self, turn_id: str) -> None:
+        """Take back the notes of a turn whose edited message is answered again, and the turn out of its session."""
+        turn = await self.store.turn(turn_id)
+        if turn is None:
+            return
+        here, by = turn.conversation_id, Actor("person", self.clock.now_ms(), f"edit:{turn_id}")
+        changes = await self.ledgers.caused_by(here, turn_id)
+        since = await self.ledgers.since(here, min(each.version for each in changes) - 1) if changes else []
+        await self.ledgers.undo(here, undoable(changes, since), by, revoke(here))
+        await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id, changes), by)
+        await self.recorder.index.flush(here)
+        with suppress(UnknownSession):
+            await self.recorder.edit(
+                turn.session_id, lambda state: state_manager.withdrawn_from(state, turn_id), unindex_turn(turn_id)
+            )
 
     async def write(self, reworded: Reworded, *also: Statement) -> None:
         """Write a turn with the edited message, and `also` with it.
