@@ -8,14 +8,13 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from memory.context.budget import Budget
 from memory.context.compaction.plan import gap, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
-from memory.context.earlier import CACHED_SESSIONS, UNREAD, EarlierSessions, beginning, title_of
+from memory.context.earlier import CACHED_SESSIONS, UNREAD, EarlierSessions, SessionReading, beginning, title_of
 from memory.context.finds import (
     SearchPort,
     find,
@@ -37,7 +36,16 @@ from memory.context.notes_block import (
     since_taken,
     take,
 )
-from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved, speakers, without_ring
+from memory.context.occasion import (
+    NOTHING_RESERVED,
+    PLAIN,
+    Need,
+    Occasion,
+    Reserved,
+    need_of,
+    speakers,
+    without_ring,
+)
 from memory.context.tiers import shown_whole
 from memory.context.transcript import local_time, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
@@ -73,6 +81,36 @@ class Remembered(NamedTuple):
     def then(self) -> Ledger:
         """The ledger as the block tells it: later changes are told as news."""
         return self.block.ledger or self.ledger
+
+
+class Past(NamedTuple):
+    """Earlier sessions as a packet tells them."""
+
+    silent: Collection[str]
+    """Turns that are told nowhere."""
+    titles: Mapping[str, SessionLine]
+    today: Sequence[str]
+    before: Sequence[str]
+    reading: SessionReading
+
+    @property
+    def worked_on(self) -> set[str]:
+        """The turns in which a text was worked on."""
+        return {turn_id for line in self.titles.values() for turn_id in line.worked_on}
+
+
+def moment_of(need: Need, occasion: Occasion, user_id: int | None, names: Mapping[int, str]) -> Moment:
+    """The moment of a message, by its author's clock."""
+    return Moment(
+        now_ms=need.now_ms,
+        time_zone=need.zone,
+        has_times=occasion.times,
+        local_time=local_time(need.now_ms, need.zone, known=occasion.zone_known),
+        person=occasion.person,
+        person_id=user_id,
+        is_group=occasion.names is not None,
+        speakers=names,
+    )
 
 
 def nothing_at_hand(_: str) -> Sequence[ConversationTurn]:
@@ -121,104 +159,33 @@ class Assembler:
         every tier. The notes that it begins with are those of the session's mark; without one they are taken now, and
         the packet carries the mark for the storing of the reply.
         """
-        zone = occasion.time_zone or state.time_zone
-        scope, asked = occasion.scope, message if occasion.searches else ""
-        if state.isolated and scope.session_id is None:
-            scope = Scope(persona=scope.persona, session_id=state.session_id)
-        alone = scope.session_id is not None
-        errors: dict[Tier, str] = {}
-        history = await self._tier("history", errors, lambda: self.history(state), list[ConversationTurn]())
+        need, errors = need_of(state, message, occasion, now_ms), dict[Tier, str]()
+        history = await self._tier("history", errors, self.history(state), list[ConversationTurn]())
         shown = shown_whole(state, history, self._budget, self._counter)
         nothing = Remembered(Ledger(state.conversation_id))
-        remembered = await self._tier(
-            "memories", errors, lambda: self._remembered(state, scope, zone, shown, now_ms, rung=occasion.rung), nothing
-        )
+        remembered = await self._tier("memories", errors, self._remembered(need, shown), nothing)
         if "memories" in errors:
             errors["threads"] = errors["memories"]
-        silent = forgotten_turns(remembered.ledger)
-        titles = await self._tier(
-            "last_conversation", errors, lambda: session_lines(self._store.db, remembered.ledger), NO_TITLES
+        past = await self._past(need, remembered, errors)
+        found, news = await self._finds(need, shown, remembered, past, errors)
+        title = title_of(past.titles.get(state.session_id), beginning(history, past.silent), need.zone)
+        inputs = ContextInputs(
+            state=state,
+            moment=moment_of(need, occasion, user_id, await speakers([*history, *found], occasion)),
+            history=history,
+            taken_back=self._taken_back(state),
+            block=remembered.block,
+            since=news,
+            fields=fields_of(remembered.ledger, need.scope, title, now_ms),
+            retrieved=found,
+            reading=past.reading,
+            today=past.today,
+            last_conversation=past.before,
+            reserved=reserved,
+            message_tokens=self._counter.count(user_message(message)),
+            errors=errors,
         )
-        told = partial(self._earlier.told, scope=scope, silent=silent, notes=remembered.block.lines.values())
-        days = await self._tier(
-            "today", errors, lambda: told(state, titles, remembered.then, now_ms, zone), NO_SESSIONS
-        )
-        reading = await self._tier(
-            "summary",
-            errors,
-            lambda: self._earlier.reading(
-                state,
-                titles.get(state.session_id),
-                remembered.block.mark,
-                remembered.then,
-                (now_ms, zone),
-                scope=scope,
-                silent=silent,
-            ),
-            UNREAD,
-        )
-        found = await self._tier(
-            "retrieved",
-            errors,
-            lambda: self._search(state, asked, shown, silent, now_ms, alone=alone),
-            list[RetrievedItem](),
-        )
-        worked_on = {turn_id for line in titles.values() for turn_id in line.worked_on}
-        found, news = replace_by_notes(
-            of_this_world(found, asked, remembered.ledger, scope, state.session_id, plays=occasion.plays),
-            asked,
-            remembered.ledger,
-            scope,
-            (remembered.block, remembered.since),
-            worked_on=worked_on,
-            now_ms=now_ms,
-            zone=zone,
-        )
-        since_ms = min((item.at_ms for item in found), default=now_ms)
-        found = with_notes(
-            found,
-            remembered.ledger,
-            scope,
-            (remembered.block, news),
-            changed=await self._ledgers.reworded(state.conversation_id, since_ms) if found else {},
-            worked_on=worked_on,
-            now_ms=now_ms,
-            zone=zone,
-        )
-        packet = build(
-            ContextInputs(
-                state=state,
-                moment=Moment(
-                    now_ms=now_ms,
-                    time_zone=zone,
-                    has_times=occasion.times,
-                    local_time=local_time(now_ms, zone, known=occasion.zone_known),
-                    person=occasion.person,
-                    person_id=user_id,
-                    is_group=occasion.names is not None,
-                    speakers=await speakers([*history, *found], occasion),
-                ),
-                history=history,
-                taken_back=self._taken_back(state),
-                block=remembered.block,
-                since=news,
-                fields=fields_of(
-                    remembered.ledger,
-                    scope,
-                    title_of(titles.get(state.session_id), beginning(history, silent), zone),
-                    now_ms,
-                ),
-                retrieved=found,
-                reading=reading,
-                today=days[0],
-                last_conversation=days[1],
-                reserved=reserved,
-                message_tokens=self._counter.count(user_message(message)),
-                errors=errors,
-            ),
-            self._budget,
-            self._counter,
-        )
+        packet = build(inputs, self._budget, self._counter)
         self._report(packet, state)
         return packet
 
@@ -262,26 +229,18 @@ class Assembler:
         self._blocks.clear()
         self._earlier.clear_cache()
 
-    async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
+    async def _tier(self, tier: Tier, errors: dict[Tier, str], gathered: Awaitable[T], nothing: T) -> T:
         """Return the gathered tier; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
         try:
-            return await gather()
+            return await gathered
         except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
             errors[tier] = f"{type(error).__name__}: {error}"
             log.warning("the %s tier is left out of the packet: %s", tier, errors[tier])
             return nothing
 
-    async def _remembered(
-        self,
-        state: SessionState,
-        scope: Scope,
-        zone: str,
-        shown: Sequence[ConversationTurn],
-        now_ms: int,
-        *,
-        rung: int,
-    ) -> Remembered:
+    async def _remembered(self, need: Need, shown: Sequence[ConversationTurn]) -> Remembered:
         """Return the session's block of notes, taken anew after many changes of the ledger, and the changes since."""
+        state, scope, zone, now_ms, rung = need.state, need.scope, need.zone, need.now_ms, need.rung
         here = state.conversation_id
         ledger, answered_ms = await self._ledgers.read(here), await self._earlier.answered_ms(state, shown)
         forgotten = frozenset(note.number for note in ledger if note.is_forgotten)
@@ -314,26 +273,56 @@ class Assembler:
             self._blocks.popitem(last=False)
         return block
 
-    async def _search(
+    async def _past(self, need: Need, remembered: Remembered, errors: dict[Tier, str]) -> Past:
+        """Return what is told of earlier sessions, and of the turns of this one that are cut."""
+        state, then, now_ms, zone, scope = need.state, remembered.then, need.now_ms, need.zone, need.scope
+        silent, block = forgotten_turns(remembered.ledger), remembered.block
+        lines = session_lines(self._store.db, remembered.ledger)
+        titles = await self._tier("last_conversation", errors, lines, NO_TITLES)
+        told = self._earlier.told(
+            state, titles, then, now_ms, zone, scope=scope, silent=silent, notes=block.lines.values()
+        )
+        today, before = await self._tier("today", errors, told, NO_SESSIONS)
+        line = titles.get(state.session_id)
+        read = self._earlier.reading(state, line, block.mark, then, (now_ms, zone), scope=scope, silent=silent)
+        return Past(silent, titles, today, before, await self._tier("summary", errors, read, UNREAD))
+
+    async def _finds(
         self,
-        state: SessionState,
-        message: str,
+        need: Need,
         shown: Sequence[ConversationTurn],
-        silent: Collection[str],
-        now_ms: int,
-        *,
-        alone: bool,
+        remembered: Remembered,
+        past: Past,
+        errors: dict[Tier, str],
+    ) -> tuple[list[RetrievedItem], Since]:
+        """Return the finds with the notes that rest on them, and the news with those of the others."""
+        ledger, scope, words, state = remembered.ledger, need.scope, need.words, need.state
+        worked_on, now_ms, zone = past.worked_on, need.now_ms, need.zone
+        found = await self._tier("retrieved", errors, self._search(need, shown, past.silent), list[RetrievedItem]())
+        real = of_this_world(found, words, ledger, scope, state.session_id, plays=need.plays)
+        known = (remembered.block, remembered.since)
+        finds, news = replace_by_notes(real, words, ledger, scope, known, worked_on=worked_on, now_ms=now_ms, zone=zone)
+        since_ms = min((item.at_ms for item in finds), default=now_ms)
+        changed = await self._ledgers.reworded(state.conversation_id, since_ms) if finds else {}
+        known = (remembered.block, news)
+        return with_notes(
+            finds, ledger, scope, known, changed=changed, worked_on=worked_on, now_ms=now_ms, zone=zone
+        ), news
+
+    async def _search(
+        self, need: Need, shown: Sequence[ConversationTurn], silent: Collection[str]
     ) -> list[RetrievedItem]:
         """Return finds that bear on the message, and stand neither in the messages nor in `silent` turns."""
-        if self._searcher is None or not self._budget.retrieved_tokens or not message:
+        if self._searcher is None or not self._budget.retrieved_tokens or not need.words:
             return []
+        state, alone = need.state, need.scope.session_id is not None
         query = Query(
             state.conversation_id,
-            message,
+            need.words,
             session_ids=[state.session_id] if alone else None,
             exclude_turn_ids=sorted({*(turn.turn_id for turn in shown), *state.undone, *silent}),
             limit=MAX_FINDS,
-            now_ms=now_ms,
+            now_ms=need.now_ms,
         )
         return await find(self._searcher, state.session_id, query, shown, alone=alone)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory.context.transcript import NOBODY
 from memory.ledger.types import NoteChange
@@ -81,6 +82,30 @@ class Prepared:
 PLAIN = Occasion()
 NOTHING_RESERVED = Reserved()
 UNPREPARED = Prepared()
+
+
+class Need(NamedTuple):
+    """What a packet is for: a message in its session, and how far into the past it may look."""
+
+    state: SessionState
+    words: str
+    """What the past is searched for; "" when nobody chose the words."""
+    scope: Scope
+    zone: str
+    now_ms: int
+    rung: int
+    """The number of the note whose ring is the message itself."""
+    plays: Collection[str]
+    """The personas that play a role."""
+
+
+def need_of(state: SessionState, message: str, occasion: Occasion, now_ms: int) -> Need:
+    """The need of a message; in a session that was started fresh, of that session alone."""
+    scope, words = occasion.scope, message if occasion.searches else ""
+    if state.isolated and scope.session_id is None:
+        scope = Scope(persona=scope.persona, session_id=state.session_id)
+    zone = occasion.time_zone or state.time_zone
+    return Need(state, words, scope, zone, now_ms, occasion.rung, occasion.plays)
 
 
 async def speakers(said: Iterable[ConversationTurn | RetrievedItem], occasion: Occasion) -> Mapping[int, str]:
