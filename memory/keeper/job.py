@@ -53,7 +53,7 @@ class Keeper:
     """Has a model read new turns of sessions, and changes the ledger by its answers.
 
     A row waits from the transaction of the turn until that of its notes. So a process that dies at any step has the
-    model asked again, at most twice for the same turns, and turns with stored notes are never read twice. An answer is
+    model asked again, twice in a row for the same turns at most, and turns with stored notes are never read twice. An answer is
     stored although somebody wrote meanwhile; it is thrown away when something here was forgotten or edited meanwhile.
     """
 
@@ -166,11 +166,10 @@ class Keeper:
         """Read these sessions of a conversation, or with None all that are not put off, one after the other."""
         async with self._reading.of(conversation_id):
             await self._backlog.open(conversation_id)
-            for waiting in await self.queue.here(conversation_id):
-                put_off = waiting.attempts > 0 and waiting.due_at_ms > self._clock.now_ms()
-                if waiting.session_id in session_ids if session_ids is not None else not put_off:
-                    while self.is_on and await self._read_stretch(waiting, is_asked=session_ids is None):
-                        pass
+            here = await self.queue.here(conversation_id)
+            for waiting in queue.in_turn(here, session_ids, self._clock.now_ms()):
+                while self.is_on and await self._read_stretch(waiting, is_asked=session_ids is None):
+                    pass
             if session_ids is None:
                 await self._until_free(conversation_id)
 

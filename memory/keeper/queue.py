@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -24,7 +24,7 @@ COMPANY_TURNS = 3
 UNREAD_TURNS = 20
 """From this many unread turns on a session is read without waiting for quiet."""
 ATTEMPTS = 2
-"""How often a model is asked about the same turns; then they wait until new ones come."""
+"""How often a model is asked about the same turns; then they wait until it is asked about others or for the notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,10 @@ def end_reading(session_id: str, through_seq: int) -> Statement:
 def claim(waiting: WaitingReading, reading_id: str, now_ms: int, until_ms: int) -> list[Statement]:
     """Statements that count an attempt and keep other keepers out of the conversation; `Conflict` when one is there."""
     lease = {"conversation_id": waiting.conversation_id, "reading_id": reading_id}
+    attempts = max(ATTEMPTS, waiting.attempts + 1)
     return [
         Statement("keeper_lease_take", lease | {"until_ms": until_ms, "now_ms": now_ms}, expect=1),
-        Statement("claim_reading", {"session_id": waiting.session_id, "max_attempts": ATTEMPTS}, expect=1),
+        Statement("claim_reading", {"session_id": waiting.session_id, "max_attempts": attempts}, expect=1),
     ]
 
 
@@ -171,6 +172,20 @@ def may_wait(waiting: WaitingReading, turns: Sequence[ConversationTurn], lacking
         and len(turns) < UNREAD_TURNS
         and now_ms < last.created_at_ms + CALM_MS
     )
+
+
+def in_turn(here: Sequence[WaitingReading], session_ids: Collection[str] | None, now_ms: int) -> list[WaitingReading]:
+    """The sessions of a conversation that are read now, one after the other: these, or with None all not put off.
+
+    Those that were given up are tried once more, before the others, when somebody asks or one of these has new turns:
+    else their turns would count as read, as what came before those.
+    """
+    ready = [each for each in here if each.attempts == 0 or each.due_at_ms <= now_ms]
+    these = ready if session_ids is None else [each for each in here if each.session_id in session_ids]
+    given_up = [each for each in ready if each.attempts >= ATTEMPTS]
+    if session_ids is not None and all(each.attempts for each in these):
+        given_up = []
+    return [*given_up, *(each for each in these if each not in given_up)]
 
 
 # --- reads ------------------------------------------------------------------------------------------------------------

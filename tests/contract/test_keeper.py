@@ -643,6 +643,48 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
     assert [turn.user_text for turn in model.requests[-1].turns] == [SURGERY, PLUMBER]
 
 
+async def test_what_was_given_up_is_tried_once_more_before_a_session_with_new_turns(memory, model, say, answers):
+    """Its turns stand before the new ones as read; a model that is away meanwhile is not asked again and again."""
+    answers += [TimeoutError()] * 4 + [RIGHT]
+    first = await say(SURGERY)
+    for _ in range(2):
+        memory.clock.advance(ms=CALM_MS)
+        await memory.keeper.read_due()
+    second = await memory.recorder.open_session(HERE, 7, "pause")
+    await say(PLUMBER, session=second)
+    memory.clock.advance(ms=CALM_MS)
+    for _ in range(3):
+        await memory.keeper.read_due()
+    assert [each.session_id for each in model.requests] == [first, first, first, second.session_id]
+
+    memory.clock.advance(ms=RETRY_AFTER_MS)
+    await say(PLUMBER, session=second)
+    memory.clock.advance(ms=CALM_MS)
+    await memory.keeper.read_due()
+    assert [each.session_id for each in model.requests[4:]] == [first, second.session_id]
+    assert await texts(memory) == ["Mother's knee surgery"]
+    assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_what_was_given_up_is_tried_once_more_when_a_list_is_asked_for(memory, model, say, answers):
+    """Somebody wants to see it: not each time they look, but once in ten minutes."""
+    answers += [TimeoutError()] * 3 + [RIGHT]
+    await say(SURGERY)
+    for _ in range(2):
+        memory.clock.advance(ms=CALM_MS)
+        await memory.keeper.read_due()
+    asked = []
+    for _ in range(3):
+        memory.clock.advance(ms=RETRY_AFTER_MS - 1)
+        await memory.keeper.read_now(HERE)
+        asked.append(len(model.requests))
+    assert asked == [2, 3, 3]
+
+    memory.clock.advance(ms=1)
+    await memory.keeper.read_now(HERE)
+    assert await texts(memory) == ["Mother's knee surgery"]
+
+
 async def test_a_model_that_keeps_to_no_contract_hands_over(memory, model, say, answers):
     """Three answers in a row that were none: it is not asked again before the next start, and who asks can see it."""
     answers += [ContractBroken("no call")] * 5
