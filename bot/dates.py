@@ -14,11 +14,12 @@ TO: Final = "\u2013"
 """Between the first and the last of several days."""
 MORNING_HOUR: Final = 9
 """Hour at which a day begins for a note put off until it."""
-_DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-_WORKING: Final = frozenset(_DAYS[:5])
-_WEEKEND: Final = frozenset(_DAYS[5:])
+WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_WORKING: Final = frozenset(WEEK[:5])
+_WEEKEND: Final = frozenset(WEEK[5:])
 _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY", "BYHOUR", "BYMINUTE"})
 """Parts of a rule for which there are no words."""
+_DAY_MS: Final = 86_400_000
 _TWO: Final = 2
 _NAMED: Final = 3
 """So many weekdays of a rhythm are named in full."""
@@ -48,10 +49,14 @@ def when_text(
 ) -> str:
     """`today at 14:05`, `on Sat 12 Dec at 09:00`, with the year when another; without `exact` the day alone.
 
-    `tomorrow from 12:00 to 16:00` where it lasts `until_ms`.
+    Where it lasts `until_ms`: `tomorrow from 12:00 to 16:00`, `Fri 4 Dec 17:00 - Sun 6 Dec 18:00`, `Fri 4 Dec - …`.
     """
-    if exact and until_ms is not None:
+    if until_ms is not None and not exact:
+        return days_text(at_ms, until_ms, now_ms, zone, language)
+    if until_ms is not None:
         day = when_text(at_ms, now_ms, zone, language, exact=False)
+        if until_ms - at_ms >= _DAY_MS:
+            day = day_text(at_ms, now_ms, zone, language)
         return f"{day} {hour_text(at_ms, zone, language, until_ms)}"
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
     return _say_when(f"dates.{key}", at_ms, now_ms, zone, language, exact=exact)
@@ -85,11 +90,14 @@ def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, ex
 
 
 def hour_text(at_ms: int, zone: str, language: str, until_ms: int | None = None) -> str:
-    """`at 14:05`, or `from 12:00 to 16:00`, for a line that stands under its day."""
+    """`at 14:05`, `from 12:00 to 16:00`, or `17:00 - Sun 6 Dec 18:00`, for a line that stands under its day."""
     first = clock_text(local(at_ms, zone), language)
     if until_ms is None:
         return say(language, "dates.at", time=first)
-    return say(language, "dates.from_to", first=first, last=clock_text(local(until_ms, zone), language))
+    last = clock_text(local(until_ms, zone), language)
+    if until_ms - at_ms >= _DAY_MS:
+        return f"{first} {TO} {day_text(until_ms, at_ms, zone, language)} {last}"
+    return say(language, "dates.from_to", first=first, last=last)
 
 
 def clock_text(at: datetime | time, language: str) -> str:
@@ -145,42 +153,28 @@ def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str =
 
     The year of its end is named where it is not the one of `now_ms`.
     """
-    parts = _parts(rrule)
+    parts = parts_of_rule(rrule)
     now = None if now_ms is None else local(now_ms, "UTC")
-    return " ".join(filter(None, [_frequency(parts, language), hour, *_limits(parts, now, language)]))
+    return " ".join(filter(None, [frequency(parts, language), hour, *_limits(parts, now, language)]))
 
 
 def names_days(rrule: str) -> bool:
     """Whether the words for a rhythm tell its days: `every Tuesday`, `every day`; `every two weeks` doesn't."""
-    parts = _parts(rrule)
+    parts = parts_of_rule(rrule)
     if parts.get("INTERVAL", "1") != "1" or _ODD & set(parts):
         return False
     return parts.get("FREQ") == "DAILY" or bool({"BYDAY", "BYMONTHDAY"} & set(parts))
 
 
-def _parts(rrule: str) -> dict[str, str]:
+def parts_of_rule(rrule: str) -> dict[str, str]:
+    """The parts of an RRULE by their names."""
     return dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
 
 
-def rhythm_in(text: str, rrule: str) -> str:
-    """The words of a text that say how often a series comes, in any language; "" for none.
-
-    As a list would say it (`every Tuesday and Saturday`), or by all its weekdays in the plural (`Tuesdays, Saturdays`).
-    """
-    parts = _parts(rrule)
-    if not parts:
-        return ""
-    days = [day for day in parts.get("BYDAY", "").split(",") if day in _DAYS]
-    of_weeks = parts.get("FREQ") == "WEEKLY" and parts.get("INTERVAL", "1") == "1"
-    plurals = (_all_in(text, [_plural(_DAYS.index(day), code) for day in days]) for code in LANGUAGES if of_weeks)
-    by_name = (_all_in(text, _each_named(days, code)) for code in LANGUAGES if of_weeks and len(days) > _TWO)
-    said = first_in(text, (_frequency(parts, code) for code in LANGUAGES))
-    return said or next(filter(None, (*plurals, *by_name)), "")
-
-
-def _each_named(days: Sequence[str], language: str) -> list[str]:
+def each_named(days: Sequence[str], language: str) -> list[str]:
+    """The names of weekdays as `every` has them."""
     names = say(language, "dates.each_weekday").split()
-    return [names[_DAYS.index(day)] for day in days]
+    return [names[WEEK.index(day)] for day in days]
 
 
 def day_names(at_ms: int, now_ms: int, zone: str) -> str:
@@ -209,15 +203,11 @@ def first_in(text: str, words: Iterable[str]) -> str:
     return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
 
 
-def _all_in(text: str, words: Sequence[str]) -> str:
-    """These words, where a text has each of them; "" for none."""
-    return ", ".join(words) if words and all(first_in(text, [word]) for word in words) else ""
-
-
 # --- the parts of a rule --------------------------------------------------------------------------------------------
 
 
-def _frequency(parts: dict[str, str], language: str) -> str:
+def frequency(parts: Mapping[str, str], language: str) -> str:
+    """The rhythm of a rule's parts: `every Sunday`, `every two weeks`; `regularly` for odd ones."""
     unit = {"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}.get(
         parts.get("FREQ", "")
     )
@@ -243,21 +233,21 @@ def _each(unit: str, step: int, language: str) -> str:
 
 
 def _on_days(days: Sequence[str], step: int, language: str) -> str:
-    if any(day not in _DAYS for day in days):
+    if any(day not in WEEK for day in days):
         return say(language, "every.at_times")
-    order = sorted(days, key=_DAYS.index)
+    order = sorted(days, key=WEEK.index)
     if step > 1:  # of one day the next date tells it
         also = [_short(day, language) for day in order] if len(order) > 1 else []
         return ", ".join([_each("week", step, language), *also])
     if set(days) in (_WORKING, _WEEKEND):
         return say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
-    others = _each_named([day for day in _DAYS if day not in days], language)
+    others = each_named([day for day in WEEK if day not in days], language)
     if len(others) <= 1:
         return say(language, "every.but_day", day=others[0]) if others else say(language, "every.day")
-    first, last = _DAYS.index(order[0]), _DAYS.index(order[-1])
+    first, last = WEEK.index(order[0]), WEEK.index(order[-1])
     if len(order) > _TWO and last - first == len(order) - 1:
         return say(language, "every.run", first=_short(order[0], language), last=_short(order[-1], language))
-    named = _each_named(order, language) if len(order) <= _NAMED else [_short(day, language) for day in order]
+    named = each_named(order, language) if len(order) <= _NAMED else [_short(day, language) for day in order]
     return say(language, "every.on_days", days=listed(named, language))
 
 
@@ -277,7 +267,7 @@ def _in_month(days: Sequence[str], month_days: str, step: int, language: str) ->
 def _nth_weekday(day: str, language: str) -> str:
     """`1st Mon`, `last Fri`; "" for a part that names no such day."""
     number, name = day[:-2], day[-2:]
-    if name not in _DAYS or not (number == "-1" or number.isdigit()):
+    if name not in WEEK or not (number == "-1" or number.isdigit()):
         return ""
     which = say(language, "every.last") if number == "-1" else _nth(int(number), language)
     return f"{which} {_short(name, language)}"
@@ -318,15 +308,8 @@ def weekday_name(at: datetime, language: str) -> str:
     return _this_weekday(at, language).rsplit(" ", 1)[-1]
 
 
-def _plural(weekday: int, language: str) -> str:
-    """The weekday as a rhythm: `Sundays`, `sonntags`, `lunes`, `воскресеньям`."""
-    name = say(language, "dates.each_weekday").split()[weekday]
-    this = say(language, "dates.this_weekday").split(", ")[weekday]
-    return f"{name}s" if this.endswith(name) and not name.endswith(("s", "ì")) else name
-
-
 def _short(day: str, language: str) -> str:
-    return say(language, "dates.weekdays").split()[_DAYS.index(day)]
+    return say(language, "dates.weekdays").split()[WEEK.index(day)]
 
 
 def _weekday(at: date, language: str) -> str:

@@ -24,7 +24,7 @@ from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_of
-from memory.ledger.spans import last_of, over_at
+from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
@@ -132,7 +132,7 @@ def _beginning(text: str) -> str:
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
-    comes = note.repeats and (_due_with_its_ring(note) if note.rings else not is_past(note, now_ms))
+    comes = note.repeats and (_due_with_its_ring(note) if note.rings else note.due_at_ms and not is_past(note, now_ms))
     if comes:
         due = _comes(note, now_ms, zone, told)
     if is_at_rest(note):
@@ -221,7 +221,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if note.due_at_ms is None:
         return ""
     language, clock = replies.spoken(), _clock(note, zone)
-    last_ms = note.due_at_ms if note.ends_at_ms is None else note.ends_at_ms
+    last_ms = last_day(note) or note.due_at_ms
     in_text = tells_days(note.text, note.due_at_ms, last_ms, now_ms, clock)
     until_ms = over_at(note, note.due_at_ms)
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock), until_ms=until_ms)

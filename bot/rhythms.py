@@ -15,16 +15,15 @@ from bot.dates import (
     listed,
     local,
     names_days,
-    rhythm_in,
     soon_text,
     when_text,
 )
-from bot.told_days import tells_hour
+from bot.told_days import rhythm_in, tells_hour
 from memory.ledger import series
 from memory.ledger.rules import first_from
 from memory.ledger.spans import over_at
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import is_snoozed
+from memory.ledger.views import DAY_MS, is_snoozed
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
@@ -50,7 +49,8 @@ def next_text(
         when = clock_text(local(at_ms, zone), language) if is_told else soon_text(at_ms, now_ms, zone, language)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         return replies.say("lines.this_time" if is_told else "lines.this_date", every=every, when=when)
-    is_expected = rests(note, now_ms) or _is_expected(note, rule, at_ms, now_ms)
+    is_long = until_ms is not None and note.lasts_ms >= DAY_MS
+    is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hour, ""

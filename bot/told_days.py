@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from bot.dates import days_from, first_in, local, say, weekday_name
+from bot.dates import WEEK, days_from, each_named, first_in, frequency, local, parts_of_rule, say, weekday_name
 from bot.sentences import LANGUAGES
 from memory.zones import whole_month
 
 _DAYS_OF_A_WEEK: Final = 7
 _NOON: Final = 12
+_SOME: Final = 2
 _MONTH_CHARS: Final = 3
 
 
@@ -68,3 +69,31 @@ def _hour_words() -> tuple[str, str]:
 def _pattern(words: Iterable[str]) -> str:
     """A pattern of any of these words."""
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+def rhythm_in(text: str, rrule: str) -> str:
+    """The words of a text that say how often a series comes, in any language; "" for none.
+
+    As a list would say it (`every Tuesday and Saturday`), or by all its weekdays in the plural (`Tuesdays, Saturdays`).
+    """
+    parts = parts_of_rule(rrule)
+    if not parts:
+        return ""
+    days = [day for day in parts.get("BYDAY", "").split(",") if day in WEEK]
+    of_weeks = parts.get("FREQ") == "WEEKLY" and parts.get("INTERVAL", "1") == "1"
+    plurals = (_all_in(text, [_plural(WEEK.index(day), code) for day in days]) for code in LANGUAGES if of_weeks)
+    by_name = (_all_in(text, each_named(days, code)) for code in LANGUAGES if of_weeks and len(days) > _SOME)
+    said = first_in(text, (frequency(parts, code) for code in LANGUAGES))
+    return said or next(filter(None, (*plurals, *by_name)), "")
+
+
+def _all_in(text: str, words: Sequence[str]) -> str:
+    """These words, where a text has each of them; "" for none."""
+    return ", ".join(words) if words and all(first_in(text, [word]) for word in words) else ""
+
+
+def _plural(weekday: int, language: str) -> str:
+    """The weekday as a rhythm: `Sundays`, `sonntags`, `lunes`, `воскресеньям`."""
+    name = say(language, "dates.each_weekday").split()[weekday]
+    this = say(language, "dates.this_weekday").split(", ")[weekday]
+    return f"{name}s" if this.endswith(name) and not name.endswith(("s", "ì")) else name

@@ -20,6 +20,13 @@ def zone_of(name: str) -> tzinfo:
     return known_zone(name) or UTC
 
 
+def later(at_ms: int, by_ms: int, zone: str) -> int:
+    """The moment so much later by this clock: two days after a Friday at 17:00 it is 17:00 on Sunday."""
+    return round(
+        (datetime.fromtimestamp(at_ms / 1000, zone_of(zone)) + timedelta(milliseconds=by_ms)).timestamp() * 1000
+    )
+
+
 def whole_month(first_ms: int, last_ms: int, zone: str) -> date | None:
     """The first day of the month that these days are from its beginning to its end; None for other days."""
     first, last = (datetime.fromtimestamp(each / 1000, zone_of(zone)).date() for each in (first_ms, last_ms))

@@ -17,6 +17,7 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
+from memory.ledger.spans import last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import agenda, dates_to_come, ends_at, is_story, open_loop
 from memory.opening import ConversationMemory
@@ -79,9 +80,9 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
         return note_line(note, now_ms, zone, brief=True)
     at, today = local(first_ms, clock).date(), local(now_ms, zone).date()
     day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None
-    if note.ends_at_ms is not None:
-        day, under_ms = as_heading(days_text(first_ms, last_ms, now_ms, clock, language)), None
-        note = undated(note)
+    if last_day(note) is not None and (note.ends_at_ms is not None or not note.due_exact):
+        day = as_heading(days_text(first_ms, last_ms, now_ms, clock, language))
+        note, under_ms = (note, first_ms) if note.repeats else (undated(note), None)
     return replies.say("coming_line", day=day, line=note_line(note, now_ms, zone, under_ms=under_ms, brief=True))
 
 

@@ -53,8 +53,9 @@ class Keeper:
     """Has a model read new turns of sessions, and changes the ledger by its answers.
 
     A row waits from the transaction of the turn until that of its notes. So a process that dies at any step has the
-    model asked again, twice in a row for the same turns at most, and turns with stored notes are never read twice. An answer is
-    stored although somebody wrote meanwhile; it is thrown away when something here was forgotten or edited meanwhile.
+    model asked again, twice in a row for the same turns at most, and turns with stored notes are never read twice. An
+    answer is stored although somebody wrote meanwhile; it is thrown away when something here was forgotten or edited
+    meanwhile.
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.rules import is_by_days, what_is_wrong
+from memory.ledger.spans import fitted
 from memory.ledger.types import (
     ASSISTANT,
     LASTING,
@@ -91,7 +92,7 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
         return Refusal("empty")
     if unknown := set(operation.fields) - CHANGEABLE - {"session_id", "user_id", "persona"}:
         return Refusal("field", detail=", ".join(sorted(unknown)))
-    fields = {"said_at_ms": by.at_ms, **operation.fields}
+    fields = {"said_at_ms": by.at_ms, **fitted(operation.fields)}
     told = operation.number
     number = told if told and told not in ledger.notes else ledger.next_number
     new = Note(
@@ -146,7 +147,7 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
 
 def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] | Refusal:
     """The fields that these make other ones, with those that follow from them; or why they cannot be given."""
-    fields = {**_end_of(note, given), **given}
+    fields = fitted({**_end_of(note, given), **given}, note)
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "turn_ids" in fields:

@@ -12,7 +12,7 @@ from memory.ledger import series
 from memory.ledger.rules import in_words
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence, OccurrenceState
-from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
+from memory.ledger.views import DAY_MS, Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import whole_month, zone_of
 
@@ -141,7 +141,11 @@ def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
     due = when(first_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)
     if last_ms is not None:
         return f"{due} to {when(last_ms, note.time_zone, exact=False)}"
-    return due if (over_ms := over_at(note, first_ms)) is None else f"{due} to {moment(over_ms, zone)[-5:]}"
+    if (over_ms := over_at(note, first_ms)) is None:
+        return due
+    if note.lasts_ms < DAY_MS:
+        return f"{due} to {moment(over_ms, zone)[-5:]}"
+    return f"{due} to {when(over_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}"
 
 
 def ring_times(note: Note) -> list[int]:

@@ -151,7 +151,7 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
         return None, False
     now = read_local(local_of(now_ms, note.time_zone))
     lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
-    edge = now - lasts if note.due_exact else datetime.combine(now.date(), time(0))
+    edge = now - lasts if note.due_exact else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
     try:
         rule = rule_of(note.repeats, begins(note))
     except ValueError:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, Final
 
-from memory.ledger.series import at_ms_of
+from memory.ledger.rules import read_local
+from memory.ledger.series import at_ms_of, local_of
 from memory.ledger.types import Note
 from memory.ledger.views import DAY_MS, ends_at
+from memory.zones import later
 
 DAY_CHARS: Final = len("2026-11-27")
 _HOUR_CHARS: Final = len("16:00:00")
@@ -31,16 +34,33 @@ def first_and_last(text: str) -> tuple[str, str]:
 
 def end_fields(first: str, last: str, zone: str, *, by_hours: bool) -> dict[str, Any]:
     """The fields of a note for the end of a span of local minutes, `by_hours` where both ends have one."""
-    lasts_ms = at_ms_of(last or first, zone) - at_ms_of(first, zone)
-    if by_hours and 0 < lasts_ms < DAY_MS:
-        return {"ends_at_ms": None, "lasts_ms": lasts_ms}
+    lasts = read_local(last or first) - read_local(first)
+    if by_hours and lasts:
+        return {"ends_at_ms": None, "lasts_ms": lasts // timedelta(milliseconds=1)}
     lasts_days = last[:DAY_CHARS] > first[:DAY_CHARS]
     return {"ends_at_ms": at_ms_of(f"{last[:DAY_CHARS]}T00:00", zone) if lasts_days else None, "lasts_ms": 0}
 
 
+def fitted(fields: Mapping[str, Any], note: Note | None = None) -> dict[str, Any]:
+    """The fields of a note; of a series of several days each how long a date lasts, not when the first is over."""
+    names = ("repeats", "due_at_ms", "ends_at_ms", "time_zone")
+    repeats, first_ms, last_ms, zone = (fields.get(name, getattr(note, name, None)) for name in names)
+    if not repeats or first_ms is None or last_ms is None:
+        return dict(fields)
+    first, last = (local_of(at_ms, zone or "")[:DAY_CHARS] for at_ms in (first_ms, last_ms))
+    days = (date.fromisoformat(last) - date.fromisoformat(first)).days
+    begins = {"due_at_ms": at_ms_of(f"{first}T00:00", zone or ""), "due_exact": False}
+    return {**fields, **begins, "ends_at_ms": None, "lasts_ms": days * DAY_MS}
+
+
 def over_at(note: Note, at_ms: int) -> int | None:
-    """The minute at which what begins then is over, by its hours; None where no end was said."""
-    return at_ms + note.lasts_ms if note.lasts_ms and at_ms == note.due_at_ms else None
+    """The minute at which what begins then is over, or its last day; None where no end was said."""
+    return later(at_ms, note.lasts_ms, note.time_zone) if note.lasts_ms and at_ms == note.due_at_ms else None
+
+
+def last_day(note: Note) -> int | None:
+    """The last day of a note that lasts for several; else None."""
+    return ends_at(note) if note.ends_at_ms is not None or note.lasts_ms >= DAY_MS else None
 
 
 def last_of(note: Note) -> int | None:

@@ -10,7 +10,7 @@ from typing import Final
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Ledger, Note, is_anothers, is_question
 from memory.types import OpenLoop, SessionState
-from memory.zones import zone_of
+from memory.zones import later, zone_of
 
 DAY_MS: Final = 86_400_000
 FADES_MS: Final = 4 * DAY_MS
@@ -83,7 +83,7 @@ def is_past(note: Note, now_ms: int) -> bool:
 
 def ends_at(note: Note) -> int | None:
     """The moment that it is due or, of what lasts, over; of several days the last; None when no time was said."""
-    over_ms = None if note.due_at_ms is None else note.due_at_ms + note.lasts_ms
+    over_ms = None if note.due_at_ms is None else later(note.due_at_ms, note.lasts_ms, note.time_zone)
     return over_ms if note.ends_at_ms is None else note.ends_at_ms
 
 

@@ -6,8 +6,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from bot.dates import every_text, heading, rhythm_in, soon_text, tomorrow_ms, when_text
+from bot.dates import every_text, heading, soon_text, tomorrow_ms, when_text
 from bot.sentences import LANGUAGES, sentences
+from bot.told_days import rhythm_in
 
 ZONE = "Europe/Berlin"
 

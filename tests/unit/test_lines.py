@@ -9,6 +9,7 @@ import pytest
 
 from bot import replies
 from bot.features.lists import day_of
+from bot.features.loops import coming_line
 from bot.lines import note_line
 from bot.reminders.ringing import list_row, told
 from bot.titles import entitled, reworded
@@ -74,6 +75,25 @@ def test_what_lasts_hours_says_from_when_to_when():
     begun = note.model_copy(update={"due_at_ms": START_MS - HOUR_MS})
     assert line(begun) == "Boiler man (today from 21:13 to 01:13)"
     assert line(begun.model_copy(update={"lasts_ms": HOUR_MS})) == "Boiler man (was today from 21:13 to 22:13)"
+
+
+@pytest.mark.parametrize(
+    ("hours", "once", "in_loops"),
+    [
+        (49, "Sun 19 Nov 17:00 – Tue 21 Nov 18:00", "Sun 19 Nov: Kids (17:00 – Tue 21 Nov 18:00, every two weeks)"),
+        (0, "Sun 19 Nov – Tue 21 Nov", "Sun 19 Nov – Tue 21 Nov: Kids (every two weeks)"),
+    ],
+)
+def test_what_lasts_for_days_says_from_when_to_when(hours, once, in_loops):
+    """Each date of a series, too; in /loops the days stand over it."""
+    at_ms = series.at_ms_of("2023-11-19T17:00" if hours else "2023-11-19T00:00", "UTC")
+    fields = {"due_at_ms": at_ms, "due_exact": bool(hours), "lasts_ms": (hours or 48) * HOUR_MS, "time_zone": "UTC"}
+    note = a_note("Kids", kind="event", **fields)
+    kids = note.model_copy(update={"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU"})
+
+    assert line(note) == f"Kids ({once})"
+    assert line(kids) == f"Kids (every two weeks, next {once})"
+    assert coming_line(kids, START_MS, "UTC") == in_loops
 
 
 def test_a_series_says_how_often_and_when_next():

@@ -345,6 +345,7 @@ async def test_words_that_are_no_notes_words_bring_the_candidates():
         ("2026-11-19/23", "is over"),
         ("2026-11-27/soon", "is no time that can be read"),
         ("2026-11-27T12:00/16:00", "due Fri 2026-11-27 12:00 to 16:00"),
+        ("2026-11-27T17:00/2026-11-29T18:00", "due Fri 2026-11-27 17:00 to Sun 2026-11-29 18:00"),
         ("2026-11-27T21:00/07:00", "due Fri 2026-11-27 21:00 to 07:00"),
         ("2026-11-27T12:00/2026-11-29", "due Fri 2026-11-27 12:00 to Sun 2026-11-29"),
     ],

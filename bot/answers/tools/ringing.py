@@ -9,8 +9,9 @@ from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused
 from bot.answers.tools.times import MORNING, read_rule
-from bot.dates import rhythm_in, tomorrow_in
+from bot.dates import tomorrow_in
 from bot.titles import reworded
+from bot.told_days import rhythm_in
 from memory.ledger import lines, series, views
 from memory.ledger.apply import folded
 from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
