@@ -17,8 +17,9 @@ MORNING_HOUR: Final = 9
 WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WORKING: Final = frozenset(WEEK[:5])
 _WEEKEND: Final = frozenset(WEEK[5:])
-_ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY", "BYHOUR", "BYMINUTE"})
+_ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY"})
 """Parts of a rule for which there are no words."""
+_HOURS: Final = frozenset({"BYHOUR", "BYMINUTE"})
 _DAY_MS: Final = 86_400_000
 _TWO: Final = 2
 _NAMED: Final = 3
@@ -151,17 +152,34 @@ def as_heading(text: str) -> str:
 def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str = "") -> str:
     """The rhythm of a series: `every Sunday`, `every day at 08:00 until 5 Dec`; `regularly` for odd rules.
 
-    The year of its end is named where it is not the one of `now_ms`.
+    Hours of its own stand in place of `hour`: `every day at 08:00 and 20:00`. The year of its end is named where it is
+    not the one of `now_ms`.
     """
-    parts = parts_of_rule(rrule)
+    parts, hour = parts_of_rule(rrule), hours_text(rrule, language) or hour
     now = None if now_ms is None else local(now_ms, "UTC")
     return " ".join(filter(None, [frequency(parts, language), hour, *_limits(parts, now, language)]))
+
+
+def hours_text(rrule: str, language: str) -> str:
+    """The hours that a rule names, `at 08:00 and 20:00`; "" for none."""
+    hours = _hours(parts_of_rule(rrule))
+    return say(language, "dates.at", time=listed([clock_text(at, language) for at in hours], language)) if hours else ""
+
+
+def _hours(parts: Mapping[str, str]) -> list[time]:
+    hours, minute = parts.get("BYHOUR", "").split(","), parts.get("BYMINUTE", "0")
+    is_plain = all(hour.isdigit() for hour in hours) and minute.isdigit() and parts.get("FREQ") != "HOURLY"
+    return [time(hour, int(minute)) for hour in sorted(map(int, hours))] if is_plain else []
+
+
+def _is_odd(parts: Mapping[str, str]) -> bool:
+    return not _ODD.isdisjoint(parts) or (not _HOURS.isdisjoint(parts) and not _hours(parts))
 
 
 def names_days(rrule: str) -> bool:
     """Whether the words for a rhythm tell its days: `every Tuesday`, `every day`; `every two weeks` doesn't."""
     parts = parts_of_rule(rrule)
-    if parts.get("INTERVAL", "1") != "1" or _ODD & set(parts):
+    if parts.get("INTERVAL", "1") != "1" or _is_odd(parts):
         return False
     return parts.get("FREQ") == "DAILY" or bool({"BYDAY", "BYMONTHDAY"} & set(parts))
 
@@ -213,7 +231,7 @@ def frequency(parts: Mapping[str, str], language: str) -> str:
     )
     step = parts.get("INTERVAL", "1")
     days = [day for day in parts.get("BYDAY", "").split(",") if day]
-    if unit is None or _ODD & set(parts) or not step.isdigit() or (unit in {"hour", "year"} and days):
+    if unit is None or _is_odd(parts) or not step.isdigit() or (unit in {"hour", "year"} and days):
         return say(language, "every.at_times")
     if unit in {"day", "week"} and days:
         return _on_days(days, int(step) if unit == "week" else 1, language)

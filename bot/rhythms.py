@@ -12,6 +12,7 @@ from bot.dates import (
     days_from,
     every_text,
     hour_text,
+    hours_text,
     listed,
     local,
     names_days,
@@ -42,6 +43,7 @@ def next_text(
     when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
     if not rule:
         return when
+    rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
     in_text = rhythm_in(note.text, rule)
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is not None:
@@ -53,7 +55,7 @@ def next_text(
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
-        every, when = every or hour, ""
+        every, when = every or hours_text(rule, language) or hour, ""
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
     if said and when:

@@ -158,6 +158,17 @@ def test_what_the_text_says_is_not_said_again_beside_it():
     assert line(a_note("Call mum (Rosa)")) == "Call mum (Rosa)"
 
 
+@pytest.mark.parametrize(("told_at", "rings"), [(6, 9), (12, 21), (22, 33)])
+def test_what_comes_twice_a_day_says_both_hours(told_at, rings):
+    """A cat's pills: "regularly, next today at 21:00" said neither."""
+    day_ms = series.at_ms_of("2023-11-15T00:00", "UTC")
+    rule = {"repeats": "FREQ=DAILY;BYHOUR=9,21;COUNT=10", "rings_from": "2023-11-15T09:00", "time_zone": "UTC"}
+    pill = a_note("Mora's pill", rings_at_ms=day_ms + rings * HOUR_MS, **rule)
+
+    said = note_line(pill, day_ms + told_at * HOUR_MS, "UTC")
+    assert said == "Mora's pill (⏰ every day at 09:00 and 21:00 until 19 Nov)"
+
+
 def test_a_series_says_until_when_it_goes_and_which_date_is_left_out():
     """A neighbour's cat is fed until the ninth, and not on the day that somebody else does it."""
     out = Occurrence(original_local="2023-11-17T08:00", state="left_out")
