@@ -8,7 +8,7 @@ from typing import Final
 
 from bot import replies
 from bot.dates import (
-    clock_text,
+    day_text,
     days_from,
     every_text,
     hour_text,
@@ -16,6 +16,7 @@ from bot.dates import (
     listed,
     local,
     names_days,
+    say,
     soon_text,
     when_text,
 )
@@ -47,10 +48,13 @@ def next_text(
     in_text = rhythm_in(note.text, rule)
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is not None:
-        usual = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-        when = clock_text(local(at_ms, zone), language) if is_told else soon_text(at_ms, now_ms, zone, language)
+        usual_ms = series.at_ms_of(moved.original_local, note.time_zone)
+        usual = hour_text(usual_ms, zone, language) if exact else ""
+        when = _this_time(at_ms, usual_ms, zone) if is_told else soon_text(at_ms, now_ms, zone, language, exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
-        return replies.say("lines.this_time" if is_told else "lines.this_date", every=every, when=when)
+        return (
+            replies.say("lines.this_time" if is_told else "lines.this_date", every=every, when=when) if every else when
+        )
     is_long = until_ms is not None and note.lasts_ms >= DAY_MS
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
@@ -61,6 +65,15 @@ def next_text(
     if said and when:
         return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
     return said or when
+
+
+def _this_time(at_ms: int, usual_ms: int, zone: str) -> str:
+    """What is new about a date that was moved, for a line under its day: `at 10:00`, `on Saturday at 10:00`."""
+    language, is_other_day = replies.spoken(), days_from(at_ms, usual_ms, zone) != 0
+    is_other_hour = local(at_ms, zone).time() != local(usual_ms, zone).time()
+    names = say(language, "dates.on_weekday").split(", ")
+    day = [names[local(at_ms, zone).weekday()]] if is_other_day else []
+    return " ".join([*day, *([hour_text(at_ms, zone, language)] if is_other_hour or not is_other_day else [])])
 
 
 def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
@@ -83,15 +96,28 @@ def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead_ms: int)
     Those before `from_ms`, the next date where its day is told, tell nothing more. A series told by its own hour rings
     `ahead_ms` before it, on its exceptions, too.
     """
-    left_out, moved = list[str](), list[str]()
+    left_out, moved, language = list[str](), list[str](), replies.spoken()
     for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
         at_ms = rings_ms + ahead_ms
-        is_moved = occurrence.state == "moved"
-        day = soon_text(at_ms, now_ms, zone, replies.spoken(), exact=is_moved or "BYHOUR" in note.repeats)
-        if at_ms >= from_ms:
-            (moved if is_moved else left_out).append(day)
-    out = [replies.say("lines.not_on", day=listed(left_out, replies.spoken()))] if left_out else []
-    return ", ".join([*out, *(replies.say("lines.instead", when=day) for day in moved)])
+        if at_ms < from_ms:
+            continue
+        if occurrence.state == "moved":
+            usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + ahead_ms
+            moved.append(_instead(at_ms, usual_ms, now_ms, zone))
+        else:
+            left_out.append(soon_text(at_ms, now_ms, zone, language, exact="BYHOUR" in note.repeats))
+    out = [replies.say("lines.not_on", day=listed(left_out, language))] if left_out else []
+    return ", ".join([*out, *moved])
+
+
+def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:
+    """A later date that was moved: `this Sunday at 10:00 instead`, `on Sat 5 Dec instead of Fri 4 Dec`."""
+    language, is_other_day = replies.spoken(), days_from(at_ms, usual_ms, zone) != 0
+    is_other_hour = local(at_ms, zone).time() != local(usual_ms, zone).time()
+    when = soon_text(at_ms, now_ms, zone, language, exact=is_other_hour)
+    if not is_other_day:
+        return replies.say("lines.instead", when=when)
+    return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, now_ms, zone, language))
 
 
 def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:

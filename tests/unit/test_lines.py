@@ -538,9 +538,58 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception(state):
     note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
 
     assert line(note) == "Call Grandma (⏰ this Sunday at 10:00, then every Sunday at 19:00)"
-    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)"
+    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ at 10:00 this time, then every Sunday at 19:00)"
     with replies.speaking("ru"):
         assert "⏰ в этот раз в 10:00, потом " in line(note, under_ms=at_ms)
+
+
+MOVED = {
+    "en": ("⏰ on Saturday this time, then every Friday at 19:00", "on Sat 25 Nov instead of Fri 24 Nov"),
+    "de": ("⏰ diesmal am Samstag, dann wieder jeden Freitag um 19:00", "am Sa, 25. Nov. statt am Fr, 24. Nov."),
+    "es": ("⏰ el sábado esta vez, luego cada viernes a las 19:00", "el sáb 25 de nov en vez del vie 24 de nov"),
+    "fr": ("⏰ samedi cette fois, puis chaque vendredi à 19h", "le sam. 25 nov. au lieu du ven. 24 nov."),
+    "it": ("⏰ sabato questa volta, poi ogni venerdì alle 19:00", "sab 25 nov invece di ven 24 nov"),
+    "pt": ("⏰ no sábado desta vez, depois", "sáb, 25 de nov em vez de sex, 24 de nov"),
+    "ru": ("⏰ в этот раз в субботу, потом по пятницам в 19:00", "сб, 25 нояб. вместо пт, 24 нояб."),
+}
+
+
+@pytest.mark.parametrize("language", MOVED)
+def test_a_date_that_was_moved_to_another_day_says_the_day(language):
+    """At the usual hour the day is the news; of a later date it is told which one it replaces, never as if today's."""
+    moves = (("2023-11-17", "2023-11-18"), ("2023-11-24", "2023-11-25"))
+    dates = [
+        Occurrence(original_local=f"{old}T19:00", moved_to_ms=series.at_ms_of(f"{new}T19:00", "UTC"), state="moved")
+        for old, new in moves
+    ]
+    bins = {"rings_from": "2023-11-10T19:00", "repeats": "FREQ=WEEKLY;BYDAY=FR"}
+    next_ms = series.at_ms_of("2023-11-17T19:00", "UTC")
+    this, later = MOVED[language]
+    with replies.speaking(language):
+        moved = a_note("Bins", rings_at_ms=dates[0].moved_to_ms, occurrences=(dates[0],), **bins)
+        regular = a_note("Bins", rings_at_ms=next_ms, **bins)
+        friday = regular.model_copy(update={"occurrences": (dates[1],)})
+
+        assert this in line(moved, under_ms=dates[0].moved_to_ms)
+        said, plain = (line(each, under_ms=next_ms) for each in (friday, regular))
+        assert said == f"{plain.removesuffix(')')}, {later})"
+
+
+def test_a_date_that_was_moved_says_day_and_hour_where_both_are_new():
+    """A series by days alone tells no midnight."""
+    at_ms = series.at_ms_of("2023-11-18T10:00", "UTC")
+    date = Occurrence(original_local="2023-11-17T19:00", moved_to_ms=at_ms, state="moved")
+    bins = {"rings_from": "2023-11-10T19:00", "repeats": "FREQ=WEEKLY;BYDAY=FR", "occurrences": (date,)}
+    assert line(a_note("Bins", rings_at_ms=at_ms, **bins), under_ms=at_ms) == (
+        "Bins (⏰ on Saturday at 10:00 this time, then every Friday at 19:00)"
+    )
+
+    midnight_ms = series.at_ms_of("2023-11-18T00:00", "UTC")
+    date = Occurrence(original_local="2023-11-17T00:00", moved_to_ms=midnight_ms, state="moved")
+    market = {"due_at_ms": midnight_ms, "repeats": "FREQ=WEEKLY;BYDAY=FR", "occurrences": (date,), "time_zone": "UTC"}
+    fair = a_note("Market", kind="event", **market | {"due_at_ms": series.at_ms_of("2023-11-10T00:00", "UTC")})
+    assert line(fair, under_ms=midnight_ms) == "Market (on Saturday this time, then every Friday)"
+    assert line(fair) == "Market (this Saturday, then every Friday)"
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "fr", "it", "pt", "ru"])
@@ -639,7 +688,7 @@ def test_a_moved_date_of_a_series_is_told_by_its_own_hour():
     due = {"due_at_ms": tuesday + HOUR_MS, "due_exact": True, "occurrences": (moved,), "time_zone": "UTC"}
 
     said = line(a_note("Choir", **rings | due), under_ms=tuesday)
-    assert said == "Choir (every Tuesday at 20:00, on Wed 29 Nov at 20:00 instead, ⏰ 19:00)"
+    assert said == "Choir (every Tuesday at 20:00, on Wed 29 Nov instead of Tue 28 Nov, ⏰ 19:00)"
 
 
 def test_what_rings_when_its_delay_is_over_is_put_off_by_its_ring():

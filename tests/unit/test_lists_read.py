@@ -320,7 +320,7 @@ Tomorrow
 7. Call Ana (⏰ 09:00)
 
 Sun 29 Nov
-8. Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)
+8. Call Grandma (⏰ at 10:00 this time, then every Sunday at 19:00)
 
 Mon 30 Nov
 9. Owen sends the quote (at 10:00)
@@ -420,7 +420,7 @@ Tomorrow
 7. Call Ana (⏰ 09:00)
 
 Sun 29 Nov
-8. Call Grandma (⏰ 10:00 this time, then every Sunday at 19:00)
+8. Call Grandma (⏰ at 10:00 this time, then every Sunday at 19:00)
 
 Tue 1 Dec
 9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
@@ -461,7 +461,7 @@ Morgen
 7. Ana anrufen (⏰ 09:00)
 
 So, 29. Nov.
-8. Oma anrufen (⏰ diesmal 10:00, dann wieder jeden Sonntag um 19:00)
+8. Oma anrufen (⏰ diesmal um 10:00, dann wieder jeden Sonntag um 19:00)
 
 Mo, 30. Nov.
 9. Owen schickt das Angebot (um 10:00)
@@ -561,7 +561,7 @@ Morgen
 7. Ana anrufen (⏰ 09:00)
 
 So, 29. Nov.
-8. Oma anrufen (⏰ diesmal 10:00, dann wieder jeden Sonntag um 19:00)
+8. Oma anrufen (⏰ diesmal um 10:00, dann wieder jeden Sonntag um 19:00)
 
 Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
@@ -602,7 +602,7 @@ Mañana
 7. Llamar a Ana (⏰ 09:00)
 
 Dom 29 de nov
-8. Llamar a la abuela (⏰ 10:00 esta vez, luego cada domingo a las 19:00)
+8. Llamar a la abuela (⏰ a las 10:00 esta vez, luego cada domingo a las 19:00)
 
 Lun 30 de nov
 9. Owen manda el presupuesto (a las 10:00)
@@ -702,7 +702,7 @@ Mañana
 7. Llamar a Ana (⏰ 09:00)
 
 Dom 29 de nov
-8. Llamar a la abuela (⏰ 10:00 esta vez, luego cada domingo a las 19:00)
+8. Llamar a la abuela (⏰ a las 10:00 esta vez, luego cada domingo a las 19:00)
 
 Mar 1 de dic
 9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
@@ -743,7 +743,7 @@ Demain
 7. Appeler Ana (⏰ 9h)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10h cette fois, puis chaque dimanche à 19h)
+8. Appeler mamie (⏰ à 10h cette fois, puis chaque dimanche à 19h)
 
 Lun. 30 nov.
 9. Owen envoie le devis (à 10h)
@@ -843,7 +843,7 @@ Demain
 7. Appeler Ana (⏰ 9h)
 
 Dim. 29 nov.
-8. Appeler mamie (⏰ 10h cette fois, puis chaque dimanche à 19h)
+8. Appeler mamie (⏰ à 10h cette fois, puis chaque dimanche à 19h)
 
 Mar. 1 déc.
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
