@@ -15,15 +15,14 @@ from bot.dates import (
     days_text,
     for_text,
     hour_text,
-    listed,
     local,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, rests
+from bot.rhythms import at_a_glance, next_text, rests, rings_text, with_bell
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.lines import TITLE_CHARS, ring_times, title_of
+from memory.ledger.lines import TITLE_CHARS, title_of
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
@@ -150,7 +149,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
-        rings = _ring_remark(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
+        rings = rings_text(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         found.insert(len(found) - leads, rings)
@@ -178,7 +177,7 @@ def _tells_time(note: Note) -> bool:
 def _put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
     """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
     language, at = replies.spoken(), local(at_ms, zone)
-    return _ringing([clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)])
+    return with_bell([clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)])
 
 
 def _owner(note: Note) -> str:
@@ -257,35 +256,6 @@ def _has_hour(note: Note, clock: str) -> bool:
     return exact and not tells_hour(note.text, note.due_at_ms or 0, clock)
 
 
-def _rings(note: Note, now_ms: int, zone: str, told: Collection[date], *, series_is_told: bool) -> str:
-    """The ring of a note: `⏰ tomorrow at 09:00`, `⏰ every Sunday at 19:00, not this Sunday`; nothing of its text.
-
-    The hour alone, `⏰ 09:00`, where the day or the series is told.
-    """
-    at_ms, rule = note.rings_at_ms or 0, "" if series_is_told else series.until_its_last(note)
-    if not rule and (series_is_told or local(at_ms, zone).date() in told):
-        return "" if tells_hour(note.text, at_ms, zone) else clock_text(local(at_ms, zone), replies.spoken())
-    return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
-
-
-def _ring_remark(
-    note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
-) -> str:
-    """The rings of a note, those of the day that was told `last` by their hours: `⏰ 13:00 and on Wed 2 Dec at 18:00`.
-
-    One that `leads` stands before the due time, and all others with it.
-    """
-    first, first_day = _rings(note, now_ms, zone, told, series_is_told=comes), local(note.rings_at_ms or 0, zone).date()
-    near, far = list[str](), list[str]()
-    for at_ms in ring_times(note)[1:]:
-        at, language = local(at_ms, zone), replies.spoken()
-        if at.date() == (first_day if leads else last):
-            near.append(clock_text(at, language))
-        else:
-            far.append(when_text(at_ms, now_ms, zone, language))
-    return _ringing([first, *near, *far] if leads or first_day == last else [*near, first, *far])
-
-
 def _for(note: Note, now_ms: int, zone: str) -> str:
     """The due time behind a ring that leads: `for Fri 4 Dec at 10:30`, the hour alone where its day is told."""
     at_ms, language = note.due_at_ms or 0, replies.spoken()
@@ -293,10 +263,6 @@ def _for(note: Note, now_ms: int, zone: str) -> str:
     if days_from(last_ms, at_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone):
         return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), language))
     return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone))
-
-
-def _ringing(times: Sequence[str]) -> str:
-    return replies.say("lines.rings", when=listed(list(times), replies.spoken())).rstrip()
 
 
 def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:

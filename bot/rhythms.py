@@ -1,13 +1,14 @@
-"""A series in words: its rhythm, its next date where that is not the one to expect, and its exceptions. Pure."""
+"""The rings of a note in words; of a series its rhythm, its next date where that surprises, its exceptions. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from typing import Final
 
 from bot import replies
 from bot.dates import (
+    clock_text,
     day_text,
     days_from,
     every_text,
@@ -20,8 +21,9 @@ from bot.dates import (
     soon_text,
     when_text,
 )
-from bot.told_days import rhythm_in, tells_hour
+from bot.told_days import rhythm_in, tells_day, tells_hour
 from memory.ledger import series
+from memory.ledger.lines import ring_times
 from memory.ledger.rules import first_from
 from memory.ledger.spans import over_at
 from memory.ledger.types import Note, Occurrence
@@ -31,6 +33,58 @@ MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
 _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
+
+
+def rings_text(
+    note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
+) -> str:
+    """The rings of a note in their order: `⏰ 13:00`, `⏰ the day before at 18:00 and on the day at 13:00`.
+
+    An hour alone is one of the day told just before it: `last`, the heading's where the rings lead, that of the ring
+    before. Nothing that the text tells; the hour alone, too, where the series is told as it `comes`.
+    """
+    if note.repeats:
+        return with_bell([_ring_of_series(note, now_ms, zone, told, comes=comes)])
+    said = list[str]()
+    for at_ms in ring_times(note):
+        at, is_first = local(at_ms, zone), not said
+        if at.date() == last or (is_first and at.date() in told):
+            hour = "" if is_first and tells_hour(note.text, at_ms, zone) else clock_text(at, replies.spoken())
+            said.append(hour)
+        else:
+            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told))
+        last = at.date()
+    return with_bell(said)
+
+
+def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """A ring by its day: the day of the matter and the one before by that, where that is told."""
+    language, due_ms = replies.spoken(), note.due_at_ms
+    is_near = abs(days_from(at_ms, now_ms, zone)) <= 1
+    if (
+        due_ms is None
+        or is_near
+        or not (local(due_ms, zone).date() in told or tells_day(note.text, due_ms, now_ms, zone))
+    ):
+        return when_text(at_ms, now_ms, zone, language, exact=not tells_hour(note.text, at_ms, zone))
+    hour = hour_text(at_ms, zone, language)
+    key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone))
+    if key is None or (note.ends_at_ms is not None and key == "lines.on_the_day"):
+        return when_text(at_ms, now_ms, zone, language)
+    return replies.say(key, hour=hour)
+
+
+def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
+    """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
+    at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
+    if not rule and (comes or local(at_ms, zone).date() in told):
+        return "" if tells_hour(note.text, at_ms, zone) else clock_text(local(at_ms, zone), replies.spoken())
+    return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
+
+
+def with_bell(times: Sequence[str]) -> str:
+    """Rings in a row behind the sign for them."""
+    return replies.say("lines.rings", when=listed(list(times), replies.spoken())).rstrip()
 
 
 def next_text(

@@ -276,9 +276,12 @@ def test_what_rings_on_two_days_tells_each_day_once():
     rings = {"rings_from": "2023-11-22T18:13", "rings_at_ms": evening, "occurrences": dates}
     note = a_note("Mum's eye is operated on", kind="event", **due, **rings)
 
-    assert line(note) == "Mum's eye is operated on (on Thu 23 Nov at 22:13, ⏰ 21:13 and on Wed 22 Nov at 18:13)"
+    assert (
+        line(note)
+        == "Mum's eye is operated on (on Thu 23 Nov at 22:13, ⏰ the day before at 18:13 and on the day at 21:13)"
+    )
     assert note_line(note, START_MS, "UTC", under_ms=due["due_at_ms"]).endswith(
-        "(at 22:13, ⏰ 21:13 and on Wed 22 Nov at 18:13)"
+        "(at 22:13, ⏰ the day before at 18:13 and on the day at 21:13)"
     )
     assert note_line(note, START_MS, "UTC", under_ms=evening).endswith(
         "(⏰ 18:13 and on Thu 23 Nov at 21:13, for 22:13)"
@@ -939,7 +942,7 @@ def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
             14,
             "⏰ 22:30, tomorrow at 07:00 and on Thu 16 Nov at 18:00, for tomorrow at 08:00",
         ),
-        ("14T22:30 14T23:00 15T07:00", 15, "at 08:00, ⏰ 07:00, today at 22:30 and today at 23:00"),
+        ("14T22:30 14T23:00 15T07:00", 15, "at 08:00, ⏰ today at 22:30, 23:00 and tomorrow at 07:00"),
         ("15T06:00 15T07:00", 15, "at 08:00, ⏰ 06:00 and 07:00"),
         ("15T06:00 15T07:00", None, "tomorrow at 08:00, ⏰ 06:00 and 07:00"),
     ],
@@ -953,3 +956,44 @@ def test_rings_of_several_days_stand_beside_their_day(rings, under, remarks):
     assert (
         line(a_note("The operation", kind="event", **due, **times), under_ms=under_ms) == f"The operation ({remarks})"
     )
+
+
+BEFORE = {
+    "en": "at 18:00, ⏰ the day before at 18:00 and on the day at 17:00",
+    "de": "um 18:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 17:00",
+    "es": "a las 18:00, ⏰ el día antes a las 18:00 y el propio día a las 17:00",
+    "fr": "à 18h, ⏰ la veille à 18h et le jour même à 17h",
+    "it": "alle 18:00, ⏰ il giorno prima alle 18:00 e il giorno stesso alle 17:00",
+    "pt": "às 18h, ⏰ na véspera às 18h e no próprio dia às 17h",
+    "ru": "в 18:00, ⏰ накануне в 18:00 и в сам день в 17:00",
+}
+
+
+@pytest.mark.parametrize("language", BEFORE)
+def test_rings_of_two_days_stand_in_their_order(language):
+    """The day before comes first, and no hour of the matter itself stands between them."""
+    times = series.ringing_at(["2023-11-22T18:00", "2023-11-23T17:00"], "UTC")
+    times["rings_at_ms"] = series.at_ms_of("2023-11-22T18:00", "UTC")
+    due = {"due_at_ms": series.at_ms_of("2023-11-23T18:00", "UTC"), "due_exact": True}
+    note = a_note("The operation", kind="event", **due, **times)
+    with replies.speaking(language):
+        assert line(note, under_ms=due["due_at_ms"]) == f"The operation ({BEFORE[language]})"
+
+
+@pytest.mark.parametrize(
+    ("text", "due", "rings", "remarks"),
+    [
+        ("Trip", {"due_at_ms": "23T00:00"}, "22T20:00", "on Thu 23 Nov, ⏰ the day before at 20:00"),
+        ("Trip on 23 Nov", {"due_at_ms": "23T00:00"}, "22T20:00 23T06:00", "⏰ the day before at 20:00 and on the day"),
+        ("Trip", {"due_at_ms": "23T00:00"}, "20T20:00 22T20:00", "20 Nov at 20:00 and the day before at 20:00"),
+        ("Trip", {"due_at_ms": "23T00:00", "ends_at_ms": "25T00:00"}, "22T20:00 23T06:00", "on Thu 23 Nov at 06:00"),
+        ("Trip", {"due_at_ms": "23T00:00"}, "24T06:00", "on Thu 23 Nov, ⏰ on Fri 24 Nov at 06:00"),
+    ],
+)  # fmt: skip
+def test_a_ring_of_the_day_before_is_told_by_that(text, due, rings, remarks):
+    """Its date would have to be counted back; of several days there is no “day” to speak of."""
+    times = series.ringing_at([f"2023-11-{each}" for each in rings.split()], "UTC")
+    times["rings_at_ms"] = series.at_ms_of(times["rings_from"], "UTC")
+    days = {name: series.at_ms_of(f"2023-11-{each}", "UTC") for name, each in due.items()}
+
+    assert remarks in line(a_note(text, kind="event", **days, **times))

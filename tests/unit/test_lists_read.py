@@ -271,8 +271,8 @@ NOTES = [
         due("2026-12-03T14:00") | ring("2026-12-02T18:00", "", occ("2026-12-03T13:00", "moved", "2026-12-03T13:00")),
         (
             "Mum's eye operation in Annecy",
-            "Augenoperation deiner Mutter in Annecy",
-            "Operación de ojo de tu madre en Annecy",
+            "Augenoperation deiner Mutter",
+            "Operación de ojo de tu madre",
             "Opération de l'œil de ta maman à Annecy",
         ),
     ),
@@ -330,7 +330,7 @@ Tue 1 Dec
 11. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
 
 Thu 3 Dec
-12. Mum's eye operation in Annecy (at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
+12. Mum's eye operation in Annecy (at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
 
 … and 6 more.
 
@@ -376,7 +376,7 @@ Going on and coming up
 7. Owen looks at the oven (today at 14:30, ⏰ 13:45)
 8. Early shift at the café, be there at 6:45 (tomorrow at 07:30, ⏰ 06:00)
 9. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
-10. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ 13:00 and on Wed 2 Dec at 18:00)
+10. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
 11. New oven for the shop (by Tue 8 Dec)
 12. Parents' evening on 8 December (at 18:00)
 
@@ -471,7 +471,7 @@ Di, 1. Dez.
 11. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Do, 3. Dez.
-12. Augenoperation deiner Mutter in Annecy (um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
+12. Augenoperation deiner Mutter (um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
 
 … und noch 6.
 
@@ -517,7 +517,7 @@ Was läuft und was kommt
 7. Owen schaut sich den Ofen an (heute um 14:30, ⏰ 13:45)
 8. Frühschicht im Café, um 6:45 da sein (morgen um 07:30, ⏰ 06:00)
 9. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
-10. Augenoperation deiner Mutter in Annecy (am Do, 3. Dez., um 14:00, ⏰ 13:00 und am Mi, 2. Dez., um 18:00)
+10. Augenoperation deiner Mutter (am Do, 3. Dez., um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
 11. Neuer Ofen für den Laden (bis Di, 8. Dez.)
 12. Elternabend am 8. Dezember (um 18:00)
 
@@ -567,7 +567,7 @@ Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Mi, 2. Dez.
-10. Augenoperation deiner Mutter in Annecy (⏰ 18:00 und am Do, 3. Dez., um 13:00, für 14:00)
+10. Augenoperation deiner Mutter (⏰ 18:00 und am Do, 3. Dez., um 13:00, für 14:00)
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder abzustellen.
 """,
@@ -612,7 +612,7 @@ Mar 1 de dic
 11. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Jue 3 de dic
-12. Operación de ojo de tu madre en Annecy (a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
+12. Operación de ojo de tu madre (a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
 
 … y 6 más.
 
@@ -658,7 +658,7 @@ En marcha y por venir
 7. Owen mira el horno (hoy a las 14:30, ⏰ 13:45)
 8. Turno de mañana en el café (llegar a las 6:45), mañana a las 07:30, ⏰ 06:00
 9. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
-10. Operación de ojo de tu madre en Annecy (el jue 3 de dic a las 14:00, ⏰ 13:00 y el mié 2 de dic a las 18:00)
+10. Operación de ojo de tu madre (el jue 3 de dic a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
 11. Horno nuevo para la tienda (para el mar 8 de dic)
 12. Reunión de padres el 8 de diciembre (a las 18:00)
 
@@ -708,7 +708,7 @@ Mar 1 de dic
 9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Mié 2 de dic
-10. Operación de ojo de tu madre en Annecy (⏰ 18:00 y el jue 3 de dic a las 13:00, para las 14:00)
+10. Operación de ojo de tu madre (⏰ 18:00 y el jue 3 de dic a las 13:00, para las 14:00)
 
 Toca un número para marcarlo como hecho, moverlo o pararlo.
 """,
@@ -753,7 +753,7 @@ Mar. 1 déc.
 11. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Jeu. 3 déc.
-12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
+12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ la veille à 18h et le jour même à 13h)
 
 … et 6 de plus.
 
@@ -799,7 +799,7 @@ En cours et à venir
 7. Owen regarde le four (aujourd'hui à 14h30, ⏰ 13h45)
 8. Service du matin au café (y être à 6h45), demain à 7h30, ⏰ 6h
 9. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
-10. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ 13h et le mer. 2 déc. à 18h)
+10. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
 11. Nouveau four pour la boutique (pour le mar. 8 déc.)
 12. Réunion de parents le 8 décembre (à 18h)
 
