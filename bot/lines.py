@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from datetime import date, time
+from typing import Literal
 
 from bot import replies
 from bot.dates import (
@@ -24,7 +25,7 @@ from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, title_of
 from memory.ledger.spans import last_day, last_of, over_at
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_anothers, is_question
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Occurrence, is_anothers, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
@@ -37,6 +38,8 @@ LEAST_CHARS = LINE_CHARS // 2
 """A text whose sentence ends earlier is cut within the next one: what a person wants to keep often stands there."""
 _SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
 YEARLY = "FREQ=YEARLY"
+Heading = Literal["", "story", "tasks", "rang"]
+"""What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -47,28 +50,27 @@ def note_line(
     zone: str,
     *,
     under_ms: int | None = None,
-    in_story: bool = False,
+    heading: Heading = "",
     brief: bool = False,
     by_reader: bool = False,
-    in_tasks: bool = False,
 ) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
     Times are by the clock of the note, named where the person's, `zone`, shows another hour; `by_reader` by theirs. The
-    heading over the line is not repeated: the day of `under_ms`, the name of a story, on /tasks whose they are. A
-    `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next exception of a
-    series alone.
+    heading over the line is not repeated: the day of `under_ms`, the name of a story, on /tasks whose they are, that it
+    rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
+    exception of a series alone.
     """
     reader, zone = zone, zone if by_reader else note.time_zone
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
-    whose = "" if in_tasks else _owner(note)
-    remarks = [*([whose] if whose else []), *_remarks(note, now_ms, zone, under_ms)]
+    whose = "" if heading == "tasks" else _owner(note)
+    remarks = [*([whose] if whose else []), *_remarks(note, now_ms, zone, under_ms, heading)]
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
         remarks.append(clock_name(zone))
-    story = "" if in_story else story_of(note)
+    story = "" if heading == "story" else story_of(note)
     if story and story not in note.text:
         remarks.append(story)
     if note.doubtful:
@@ -128,7 +130,7 @@ def _beginning(text: str) -> str:
     return f"{text[: ends[-1]].rstrip()} {ELLIPSIS}" if ends else shorten(text, LINE_CHARS)
 
 
-def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
+def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: Heading) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
     comes = note.repeats and (_due_with_its_ring(note) if note.rings else note.due_at_ms and not is_past(note, now_ms))
@@ -138,14 +140,14 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         put_off = [] if rings_at_ms is None else [_put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
     found = list[str]()
-    heading, last = set(told), next(iter(told), None)
+    above, last = set(told), next(iter(told), None)
     due_stands = bool(due) and not _is_one(note)
     if due_stands:
         found.append(due)
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
         told.add(last)
     if rings_at_ms is not None:
-        leads = told != heading and local(rings_at_ms, zone).date() in heading and not comes
+        leads = told != above and local(rings_at_ms, zone).date() in above and not comes
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
@@ -153,9 +155,9 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[s
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         found.insert(len(found) - leads, rings)
-    elif waits_for_word(note) and (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
-        at_ms = series.moment_of(note, rang)
-        found.append(_rang(note, at_ms, now_ms, zone, told, exact=not tells_hour(note.text, at_ms, zone)))
+    elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
+        when = _rang_at(note, rang, now_ms, zone, told)
+        found.append(when if heading == "rang" else replies.say("lines.rang", when=when))
     if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
         found += _last_date(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring
@@ -278,18 +280,22 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
     if date.state == "rang":
-        return [_rang(note, at_ms, now_ms, zone, told)] if waits_for_word(note) else []
+        when = _rang_at(note, date, now_ms, zone, told)
+        return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
     if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say("lines.passed" if date.state == "passed" else "lines.skipped", when=when)]
 
 
-def _rang(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, exact: bool = True) -> str:
-    """The last ring of a note; the hour alone where its day is told."""
-    language, is_told = replies.spoken(), exact and local(at_ms, zone).date() in told
-    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language, exact=exact)
-    return say_in(note.conversation_id, "lines.rang", when=when)
+def _rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells."""
+    language, at_ms = replies.spoken(), series.moment_of(note, rang)
+    is_usual = bool(note.repeats) and rang.moved_to_ms is None
+    if is_usual or tells_hour(note.text, at_ms, zone):
+        return when_text(at_ms, now_ms, zone, language, exact=False)
+    is_told = local(at_ms, zone).date() in told
+    return hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
 
 
 def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

@@ -49,7 +49,7 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
             now_ms,
             zone,
             under_ms=told_day(note, now_ms, zone),
-            in_story=is_story(note),
+            heading="story" if is_story(note) else "",
             brief=True,
         ),
         button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),

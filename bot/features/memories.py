@@ -78,7 +78,7 @@ def _listing(
     return Listing(
         head=head,
         groups=groups,
-        line=lambda note: note_line(note, now_ms, zone, in_story=not payload),
+        line=lambda note: note_line(note, now_ms, zone, heading="" if payload else "story"),
         button=forget_button,
         turns_page="memory_page",
         payload=payload or {},

@@ -121,7 +121,7 @@ def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
     """The notes that matter most, in the order in which they were said."""
     best = best_first(notes, now_ms)[:LINES]
     best.sort(key=lambda note: (note.said_at_ms, note.number))
-    return [note_line(note, now_ms, zone, in_story=is_story(note), brief=True) for note in best]
+    return [note_line(note, now_ms, zone, heading="story" if is_story(note) else "", brief=True) for note in best]
 
 
 def _part(head: str, lines: Sequence[str], total: int = 0) -> str:

@@ -54,7 +54,14 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
     return Listing(
         head=say_in(ledger.conversation_id, "reminders_head"),
         groups=[Group(replies.say("reminders_rang"), waiting), *days],
-        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone, RINGS), brief=True),
+        line=lambda note: note_line(
+            note,
+            now_ms,
+            zone,
+            under_ms=told_day(note, now_ms, zone, RINGS),
+            heading="rang" if note in waiting else "",
+            brief=True,
+        ),
         button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
         turns_page="reminders_page",
         foot=replies.say("reminders_foot"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot import replies
+from bot.dates import hour_text
 from bot.features.lists import day_of
 from bot.features.loops import coming_line
 from bot.lines import note_line
@@ -125,14 +126,14 @@ def test_what_rang_says_so_until_it_is_done():
         rings_from="2026-01-01T09:00", occurrences=(Occurrence(original_local="2026-01-01T09:00", state="rang"),)
     )
 
-    assert "I reminded you on Thu 1 Jan" in line(note)
+    assert "reminded on Thu 1 Jan" in line(note)
 
 
 @pytest.mark.parametrize(
     ("state", "day", "remark"),
     [
         ("done", "2023-11-12", ""),
-        ("rang", "2023-11-12", ", I reminded you on Sun 12 Nov at 08:00"),
+        ("rang", "2023-11-12", ", reminded on Sun 12 Nov"),
         ("done", "2023-11-05", ""),
         ("rang", "2023-11-05", ""),
         ("left_out", "2023-11-12", ""),
@@ -255,9 +256,9 @@ def test_a_list_tells_no_ring_of_days_ago_of_a_series_that_goes_on():
     rang = [Occurrence(original_local=f"2023-11-{day}T20:30", state="rang") for day in (11, 14)]
     old, fresh = (a_note("Walk", time_zone="UTC", occurrences=(each,), **daily) for each in rang)
 
-    assert "I reminded you on Sat 11 Nov" in line(old)
+    assert "reminded on Sat 11 Nov" in line(old)
     assert "reminded" not in note_line(old, START_MS, "UTC", brief=True)
-    assert "I reminded you today" in note_line(fresh, START_MS, "UTC", brief=True)
+    assert "reminded today" in note_line(fresh, START_MS, "UTC", brief=True)
 
 
 def test_work_that_comes_no_more_is_named_by_its_title():
@@ -626,7 +627,7 @@ def test_work_stands_in_lists_by_its_title(text, name):
     note = a_note(text, rings_at_ms=START_MS + DAY_MS, **WORK)
 
     assert line(note) == f"{name} (from me, ⏰ every day at 22:13)"
-    assert line(note, in_tasks=True) == f"{name} (⏰ every day at 22:13)"
+    assert line(note, heading="tasks") == f"{name} (⏰ every day at 22:13)"
     assert text in model_line(note, START_MS, "UTC")
 
 
@@ -718,7 +719,7 @@ def test_a_story_is_named_where_nothing_else_names_it():
     scene = a_note("The ship lies off Tortuga", kind="story", about="The captain", persona="roleplay")
 
     assert line(scene) == "The ship lies off Tortuga (The captain)"
-    assert line(scene, in_story=True) == "The ship lies off Tortuga"
+    assert line(scene, heading="story") == "The ship lies off Tortuga"
     assert line(scene.model_copy(update={"about": "roleplay"})) == "The ship lies off Tortuga"
 
 
@@ -753,7 +754,7 @@ def test_a_series_stands_with_the_hour_of_its_next_date():
     ("rule", "rang", "expected"),
     [
         ("FREQ=DAILY;COUNT=4", 0, "Tablet (⏰ every day at 09:00 until 18 Nov)"),
-        ("FREQ=DAILY;COUNT=4", 3, "Tablet (⏰ on Sat 18 Nov at 09:00, I reminded you on Fri 17 Nov at 09:00)"),
+        ("FREQ=DAILY;COUNT=4", 3, "Tablet (⏰ on Sat 18 Nov at 09:00, reminded on Fri 17 Nov)"),
         ("FREQ=DAILY;COUNT=1", 0, "Tablet (⏰ tomorrow at 09:00)"),
         ("FREQ=DAILY", 0, "Tablet (⏰ every day at 09:00)"),
     ],
@@ -997,3 +998,41 @@ def test_a_ring_of_the_day_before_is_told_by_that(text, due, rings, remarks):
     days = {name: series.at_ms_of(f"2023-11-{each}", "UTC") for name, each in due.items()}
 
     assert remarks in line(a_note(text, kind="event", **days, **times))
+
+
+RANG = {
+    "en": "reminded at 10:40",
+    "de": "um 10:40 erinnert",
+    "es": "avisé a las 10:40",
+    "fr": "rappelé à 10h40",
+    "it": "ricordato alle 10:40",
+    "pt": "avisei às 10h40",
+    "ru": "напоминание было в 10:40",
+}
+
+
+@pytest.mark.parametrize("language", RANG)
+def test_what_rang_says_so_in_two_words(language):
+    """In a group, too; under "Already rang" its time alone, and beside its own day or hour nothing of it."""
+    rang = (Occurrence(original_local="2023-11-14T10:40", state="rang"),)
+    rings = {"rings_from": "2023-11-14T10:40", "occurrences": rang, "time_zone": "UTC"}
+    note, group = (a_note("Ana", conversation_id=chat, **rings) for chat in ("c", "tg:1:-100:0"))
+    with replies.speaking(language):
+        for each in (note, group):
+            assert line(each, under_ms=START_MS) == f"Ana ({RANG[language]})"
+        at = hour_text(series.at_ms_of("2023-11-14T10:40", "UTC"), "UTC", language)
+        assert line(note, under_ms=START_MS, heading="rang") == f"Ana ({at})"
+        for due in ({"due_at_ms": START_MS - START_MS % DAY_MS}, {"due_at_ms": START_MS + HOUR_MS, "due_exact": True}):
+            plain = line(a_note("Ana", time_zone="UTC", **due), under_ms=START_MS)
+            assert line(a_note("Ana", **rings | due), under_ms=START_MS) == plain
+
+
+@pytest.mark.parametrize(("late", "said"), [(None, "reminded today"), ("2023-11-14T12:00", "reminded today at 12:00")])
+def test_a_series_tells_the_hour_at_which_it_rang_only_where_that_is_another(late, said):
+    """“Every day at 08:00, I reminded you today at 08:00” said one hour twice."""
+    at_ms = series.at_ms_of(late, "UTC") if late else None
+    rang = Occurrence(original_local="2023-11-14T08:00", moved_to_ms=at_ms, state="rang")
+    daily = {"rings_from": "2023-11-14T08:00", "rings_at_ms": series.at_ms_of("2023-11-15T08:00", "UTC")}
+    plants = a_note("Plants", repeats="FREQ=DAILY", occurrences=(rang,), time_zone="UTC", **daily)
+
+    assert line(plants) == f"Plants (⏰ every day at 08:00, {said})"

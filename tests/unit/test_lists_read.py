@@ -296,7 +296,7 @@ Overdue
 1. Pay the chimney sweep (was due on Tue 24 Nov)
 
 Today
-2. Put the bins out (I reminded you at 08:00)
+2. Put the bins out (reminded at 08:00)
 3. Owen looks at the oven (at 14:30, ⏰ 13:45)
 
 Tomorrow
@@ -399,7 +399,7 @@ Over
 Your reminders:
 
 Already rang
-1. Put the bins out (I reminded you today at 08:00)
+1. Put the bins out (today at 08:00)
 
 Today
 2. Owen looks at the oven (at 14:30, ⏰ 13:45)
@@ -437,7 +437,7 @@ Noch offen:
 1. Den Schornsteinfeger bezahlen (war am Di, 24. Nov. fällig)
 
 Heute
-2. Die Tonnen rausstellen (ich habe dich um 08:00 erinnert)
+2. Die Tonnen rausstellen (um 08:00 erinnert)
 3. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
 
 Morgen
@@ -540,7 +540,7 @@ Vorbei
 Deine Erinnerungen:
 
 Schon erinnert
-1. Die Tonnen rausstellen (ich habe dich heute um 08:00 erinnert)
+1. Die Tonnen rausstellen (heute um 08:00)
 
 Heute
 2. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
@@ -578,7 +578,7 @@ Con retraso
 1. Pagar al deshollinador (era para el mar 24 de nov)
 
 Hoy
-2. Sacar la basura (te lo recordé a las 08:00)
+2. Sacar la basura (avisé a las 08:00)
 3. Owen mira el horno (a las 14:30, ⏰ 13:45)
 
 Mañana
@@ -681,7 +681,7 @@ Ya pasó
 Tus recordatorios:
 
 Ya te lo recordé
-1. Sacar la basura (te lo recordé hoy a las 08:00)
+1. Sacar la basura (hoy a las 08:00)
 
 Hoy
 2. Owen mira el horno (a las 14:30, ⏰ 13:45)
@@ -719,7 +719,7 @@ En retard
 1. Payer le ramoneur (c'était pour le mar. 24 nov.)
 
 Aujourd'hui
-2. Sortir les poubelles (je te l'ai rappelé à 8h)
+2. Sortir les poubelles (rappelé à 8h)
 3. Owen regarde le four (à 14h30, ⏰ 13h45)
 
 Demain
@@ -822,7 +822,7 @@ C'est passé
 Tes rappels :
 
 Déjà rappelé
-1. Sortir les poubelles (je te l'ai rappelé aujourd'hui à 8h)
+1. Sortir les poubelles (aujourd'hui à 8h)
 
 Aujourd'hui
 2. Owen regarde le four (à 14h30, ⏰ 13h45)

@@ -63,7 +63,7 @@ def _line(board: Board, note: Note, now_ms: int, zone: str) -> str:
     if task.paused_why or note.is_paused:
         return with_remarks(name_of(note), [_paused(task)])
     told = [run] if run and run.state != "done" else []
-    line = note_line(_without(note, told), now_ms, zone, brief=True, in_tasks=True)
+    line = note_line(_without(note, told), now_ms, zone, brief=True, heading="tasks")
     return " · ".join([line, *(_became(each, now_ms, zone) for each in told)])
 
 
@@ -76,7 +76,7 @@ def _without(note: Note, runs: Sequence[TaskRun]) -> Note:
 
 def task_page(note: Note, task: Task, runs: Sequence[TaskRun], now_ms: int, zone: str) -> OutgoingMessage:
     """One task: its dates, the whole of the work, the last runs, and its buttons."""
-    text = [note_line(_without(note, runs), now_ms, zone, in_tasks=True)]
+    text = [note_line(_without(note, runs), now_ms, zone, heading="tasks")]
     if (work := bare(note.text)) != name_of(note):
         text.append(work.removeprefix(f"{name_of(note)}{TITLE_END}"))
     if missed := missed_text(task):
