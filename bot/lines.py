@@ -19,7 +19,7 @@ from bot.dates import (
     local,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, rests, rings_text, with_bell
+from bot.rhythms import at_a_glance, next_text, rests, rings_text
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
@@ -57,7 +57,7 @@ def note_line(
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday at 19:00)`.
 
     Times are by the clock of the note, named where the person's, `zone`, shows another hour; `by_reader` by theirs. The
-    heading over the line is not repeated: the day of `under_ms`, the name of a story, on /tasks whose they are, that it
+    heading over the line is not repeated: the day of `under_ms`, the name of a story, on /tasks who sends it, that it
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
     exception of a series alone.
     """
@@ -65,7 +65,7 @@ def note_line(
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
-    whose = "" if heading == "tasks" else _owner(note)
+    whose = _owner(note)
     remarks = [*([whose] if whose else []), *_remarks(note, now_ms, zone, under_ms, heading)]
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
@@ -154,7 +154,8 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: 
         rings = rings_text(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
-        found.insert(len(found) - leads, rings)
+        key = "lines.sends" if is_work(note) and heading != "tasks" else "lines.rings"
+        found.insert(len(found) - leads, replies.say(key, when=rings).rstrip())
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         when = _rang_at(note, rang, now_ms, zone, told)
         found.append(when if heading == "rang" else replies.say("lines.rang", when=when))
@@ -179,14 +180,13 @@ def _tells_time(note: Note) -> bool:
 def _put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
     """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
     language, at = replies.spoken(), local(at_ms, zone)
-    return with_bell([clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)])
+    when = clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)
+    return replies.say("lines.rings", when=when)
 
 
 def _owner(note: Note) -> str:
     """The one who has to act, where that is not plain: the person's own matters name nobody."""
-    if is_work(note):
-        return replies.say("lines.from_me")
-    if is_at_rest(note):
+    if is_at_rest(note) or is_work(note):
         return ""
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import date, timedelta
 from typing import Final
 
@@ -27,7 +27,7 @@ from memory.ledger.lines import ring_times
 from memory.ledger.rules import first_from
 from memory.ledger.spans import over_at
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import DAY_MS, is_snoozed
+from memory.ledger.views import DAY_MS, is_snoozed, is_work
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
@@ -38,23 +38,22 @@ _LOOKED_AHEAD: Final = 3
 def rings_text(
     note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
 ) -> str:
-    """The rings of a note in their order: `⏰ 13:00`, `⏰ the day before at 18:00 and on the day at 13:00`.
+    """The rings of a note in their order: `13:00`, `the day before at 18:00 and on the day at 13:00`.
 
     An hour alone is one of the day told just before it: `last`, the heading's where the rings lead, that of the ring
     before. Nothing that the text tells; the hour alone, too, where the series is told as it `comes`.
     """
     if note.repeats:
-        return with_bell([_ring_of_series(note, now_ms, zone, told, comes=comes)])
+        return _ring_of_series(note, now_ms, zone, told, comes=comes)
     said = list[str]()
     for at_ms in ring_times(note):
         at, is_first = local(at_ms, zone), not said
         if at.date() == last or (is_first and at.date() in told):
-            hour = "" if is_first and tells_hour(note.text, at_ms, zone) else clock_text(at, replies.spoken())
-            said.append(hour)
+            said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
         else:
             said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told))
         last = at.date()
-    return with_bell(said)
+    return listed(said, replies.spoken())
 
 
 def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
@@ -78,13 +77,14 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
     """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
     at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
     if not rule and (comes or local(at_ms, zone).date() in told):
-        return "" if tells_hour(note.text, at_ms, zone) else clock_text(local(at_ms, zone), replies.spoken())
+        return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
 
 
-def with_bell(times: Sequence[str]) -> str:
-    """Rings in a row behind the sign for them."""
-    return replies.say("lines.rings", when=listed(list(times), replies.spoken())).rstrip()
+def _clock(note: Note, at_ms: int, zone: str) -> str:
+    """The hour of a ring whose day is told; of work, which is told in a sentence, with its preposition."""
+    language = replies.spoken()
+    return hour_text(at_ms, zone, language) if is_work(note) else clock_text(local(at_ms, zone), language)
 
 
 def next_text(

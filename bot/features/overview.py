@@ -12,7 +12,7 @@ from bot.features.loops import coming_up
 from bot.features.shown import Looked, read_listed, show_read
 from bot.headings import by_heading
 from bot.intake.updates import Envelope
-from bot.lines import name_of, note_line, with_remarks
+from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import standing_now
@@ -168,8 +168,8 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming and coming[0].number not in shown:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
-        title = with_remarks(name_of(coming[0]), [replies.say("lines.from_me")] if is_work(coming[0]) else [])
-        lines.append(replies.say("status_jobs", when=when, title=title))
+        key = "status_work" if is_work(coming[0]) else "status_jobs"
+        lines.append(replies.say(key, when=when, title=name_of(coming[0])))
     rang = rang_last(ledger, now_ms)
     if others := ", ".join(name_of(note) for note in rang if note.number not in shown):
         lines.append(replies.say("status_late", titles=shorten(others, LATE_CHARS)))

@@ -188,9 +188,9 @@ async def test_tasks_are_listed_opened_paused_and_skipped(api, model, bot_here):
     assert "What's due (⏰" in listed.text
     assert TEXT not in listed.text
     assert "today" not in listed.text
-    assert "from me" not in listed.text
-    assert "What's due (from me, ⏰ every day at 11:00)" in (await reply(api, "/reminders")).text
-    assert "What's due (from me)" in (await reply(api, "/status")).text
+    assert "I'll send" not in listed.text
+    assert "What's due (⏰ I'll send it every day at 11:00)" in (await reply(api, "/reminders")).text
+    assert ": What's due (/tasks)" in (await reply(api, "/status")).text
 
     page = await tap(api, "1", f"\n{TEXT}\n\nLately", on=listed)
     page = await tap(api, "Not next time", "not tomorrow", on=page)

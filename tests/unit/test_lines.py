@@ -626,7 +626,7 @@ def test_work_stands_in_lists_by_its_title(text, name):
     """The instruction is for the model; one without a title goes by its first sentence. What it hides tells no time."""
     note = a_note(text, rings_at_ms=START_MS + DAY_MS, **WORK)
 
-    assert line(note) == f"{name} (from me, ⏰ every day at 22:13)"
+    assert line(note) == f"{name} (⏰ I'll send it every day at 22:13)"
     assert line(note, heading="tasks") == f"{name} (⏰ every day at 22:13)"
     assert text in model_line(note, START_MS, "UTC")
 
@@ -1036,3 +1036,26 @@ def test_a_series_tells_the_hour_at_which_it_rang_only_where_that_is_another(lat
     plants = a_note("Plants", repeats="FREQ=DAILY", occurrences=(rang,), time_zone="UTC", **daily)
 
     assert line(plants) == f"Plants (⏰ every day at 08:00, {said})"
+
+
+SENDS = {
+    "en": "I'll send it at 23:13",
+    "de": "schicke ich um 23:13",
+    "es": "lo mando a las 23:13",
+    "fr": "je l'envoie à 23h13",
+    "it": "lo mando alle 23:13",
+    "pt": "eu mando às 23h13",
+    "ru": "пришлю в 23:13",
+}
+
+
+@pytest.mark.parametrize("language", SENDS)
+def test_work_by_the_clock_is_something_that_the_assistant_sends(language):
+    """A sentence, in a group as in private: “from me” beside a bell was a riddle. Work that is over sends nothing."""
+    ring_ms = START_MS + HOUR_MS
+    once = WORK | {"repeats": "", "rings_from": "2023-11-14T23:13", "time_zone": "UTC"}
+    note = a_note("Bread: Tell", rings_at_ms=ring_ms, **once)
+    with replies.speaking(language):
+        assert line(note, under_ms=ring_ms) == f"Bread (⏰ {SENDS[language]})"
+        assert line(a_note("Bread at 23:13", rings_at_ms=ring_ms, **once), under_ms=ring_ms).count("23") == 1
+        assert line(a_note("Bread: Tell", **once)) == "Bread"

@@ -848,6 +848,14 @@ def test_work_by_the_clock_is_nobodys_open_matter():
     assert by_heading(ledger, START_MS) == []
 
 
+def test_status_says_what_the_assistant_sends_next():
+    """It is no reminder of the person's, and stands on /tasks."""
+    work = task("Digest: What is due?", owner="assistant", rings_from="2023-11-15T19:00", time_zone="UTC")
+
+    said = status_text(ChatStatus("", 1, ledger_of(work)), START_MS, "UTC")
+    assert "I'll send this next, tomorrow at 19:00: Digest (/tasks)" in said
+
+
 def test_what_the_assistant_promised_stays_open_though_it_rings():
     """“I'll ask you how the exam went” is no work by the clock: it stands on /loops until somebody says a word."""
     promise = ("promise", "I ask you how the exam went", {"owner": "assistant", "rings_from": "2023-11-15T09:00"})

@@ -407,7 +407,7 @@ Today
 Tomorrow
 3. A word of Italian (⏰ every day except Sunday at 05:30)
 4. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
-5. The day ahead (from me, ⏰ on weekdays at 07:30)
+5. The day ahead (⏰ I'll send it on weekdays at 07:30)
 6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
 
 … and 4 more.
@@ -548,7 +548,7 @@ Heute
 Morgen
 3. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
 4. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
-5. Tagesüberblick (von mir, ⏰ an Werktagen um 07:30)
+5. Tagesüberblick (⏰ schicke ich an Werktagen um 07:30)
 6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
 
 … und noch 4.
@@ -689,7 +689,7 @@ Hoy
 Mañana
 3. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
 4. Turno de mañana en el café (llegar a las 6:45), a las 07:30, ⏰ 06:00
-5. Resumen del día (de mi parte, ⏰ entre semana a las 07:30)
+5. Resumen del día (⏰ lo mando entre semana a las 07:30)
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
 … y 4 más.
@@ -830,7 +830,7 @@ Aujourd'hui
 Demain
 3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
 4. Service du matin au café (y être à 6h45), à 7h30, ⏰ 6h
-5. Programme du jour (de ma part, ⏰ en semaine à 7h30)
+5. Programme du jour (⏰ je l'envoie en semaine à 7h30)
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 
 … et 4 de plus.
