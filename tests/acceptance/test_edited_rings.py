@@ -59,7 +59,11 @@ async def rings(bot) -> list[tuple[str, str, bool]]:
             ("15:00", True),
         ),
         ([], STILL, ("15:00", True)),
-        ([changing(due="2027-03-01T15:00")], "changed that one", ("15:00", False)),
+        (
+            [changing(due="2027-03-01T15:00")],
+            "My notes say now:\n• Call Ana (⏰ today at 15:00)",
+            ("15:00", False),
+        ),
     ],
     ids=["moved", "only its text", "nothing", "confirmed"],
 )
@@ -75,6 +79,27 @@ async def test_a_keeper_moves_a_ring_in_sight_or_leaves_it_in_doubt(api, model, 
     await api.until(lambda: rows(bot, "SELECT 1 FROM model_readings") and rows(bot, now) == [after])
     listed = (await reply(api, "/reminders")).text
     assert ("that message was changed" in listed) == after[1]
+
+
+@pytest.mark.parametrize("by_keeper", [True, False], ids=["the keeper moved it", "the answer moved it"])
+async def test_an_offer_ends_with_the_notes_as_they_stand_once_an_answer_has_read_the_edit(
+    api, model, bot_here, by_keeper
+):
+    """In the same message, with the new hour: that it was read tells nobody for when the reminder is set."""
+    bot = await bot_here(CONTINUITY_TIMEZONE="UTC")
+    answers = {"at 3": [remind("15:00", text="Call Ana")]}
+    answers |= {} if by_keeper else {"the bank": [remind("16:00", "c2", number=1)]}
+    kept = [changing(due="2027-03-01T16:00")] if by_keeper else []
+    model.reply = model_of(answers, kept)
+    said = api.people.says(PERSON, SAID.format("3"))
+    await shows(api, "Okay.")
+    await edited(api, said, SAID.format("4"))
+    offer = await shows(api, "I've put my notes right" if by_keeper else STILL)
+    await reply(api, "and the bank is done")
+
+    after = await shows(api, "My notes say now:\n• Call Ana (⏰ today at 16:00)")
+    assert (after.message_id, after.buttons) == (offer.message_id, ())
+    assert await rings(bot) == [("Call Ana", "16:00", False)]
 
 
 async def test_a_ring_that_cannot_be_taken_back_stays_in_doubt_until_it_is_set_anew(api, model, bot_here):

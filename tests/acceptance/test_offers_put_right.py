@@ -51,6 +51,28 @@ async def test_an_offer_does_not_look_for_ever_when_its_process_was_killed(api, 
     assert rows(bot, MARKED) == [(0,)]
 
 
+@pytest.mark.crash
+async def test_an_offer_that_stands_looks_again_at_the_next_edit_and_outlives_a_kill_of_that(api, model, bot_process):
+    """All in one message: what it said of the first edit is not left there while the second one is read."""
+    bot = await bot_process()
+    message = await said(api, model)
+    api.people.edits(PERSON, message.message_id, "the tubes came to 36 pounds")
+    offer = await shows(api, AS_BEFORE)
+    count, model.gate = len(model.requests), Gate()
+    api.people.edits(PERSON, message.message_id, "the tubes came to 38 pounds")
+    assert (await shows(api, LOOKING)).message_id == offer.message_id
+    await model.until(lambda: len(model.requests) > count)
+    await bot.kill()
+    model.gate.open()
+    model.gate = None
+    await bot.start()
+
+    after = await shows(api, AS_BEFORE)
+    assert (after.message_id, after.buttons) == (offer.message_id, (("Answer again",),))
+    assert len([line for line in bot_lines(api) if "changed that one" in line.text]) == 1
+    assert rows(bot, MARKED) == [(0,)]
+
+
 async def test_an_offer_that_went_out_late_is_put_right_then(api, model, bot_here):
     """It was on its way when the keeper had read, and longer than that is waited for."""
     bot = await bot_here()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
 
 import orjson
 
@@ -14,12 +14,17 @@ from bot.intake.media import reworded
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from bot.turns.steps.gate import TurnGate
-from bot.turns.steps.offers import LOOKS_SINCE, TAKEN_UP, Offers
+from bot.turns.steps.offers import EDITED_SINCE, LOOKS_SINCE, TAKEN_UP, Offers
 from bot.turns.steps.work import Made, TurnWork
 from memory.errors import Conflict
 from memory.keeper.edited import says_the_same
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Ledger
 from memory.ports import Row, Statement
 from memory.types import PRIVATE, ConversationTurn
+
+KEPT: Final = ("replaces", TAKEN_UP, EDITED_SINCE, LOOKS_SINCE)
+"""What the button of an offer that stands keeps when its message is edited once more."""
 
 
 async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list[OutgoingMessage], list[Statement]]:
@@ -28,28 +33,39 @@ async def taken_up(services: Services, work: TurnWork, made: Made) -> tuple[list
     An offer stays while a note on its message is in doubt that the answer left as it is.
     None while something waits: it may be a tap on one. Such a tap is obeyed all the same. Raises `StorageUnavailable`.
     """
-    read, here = set(made.ask.packet.edited) - _in_doubt_after(made), made.ask.conversation_id
-    if not read or not made.answer.model:
+    here = made.ask.conversation_id
+    if not made.ask.packet.edited or not made.answer.model:
+        return [], []
+    by = Actor(made.answer.hand, made.ask.now_ms, made.ask.turn_id)
+    after, outcomes = apply_all(await services.memory.ledgers.read(here), made.answer.operations, by)
+    read = set(made.ask.packet.edited) - _in_doubt(after, {each.number for each in made.answer.operations})
+    if not read:
         return [], []
     batch = {envelope.update_id for envelope in work.batch}
     waiting = await services.db.read("inbox_open_ids", bot_id=work.batch[0].bot_id, conversation_id=here)
     if {row["update_id"] for row in waiting} - batch:
         return [], []
-    messages, marks = list[OutgoingMessage](), list[Statement]()
-    for row in await services.db.read("offers_on_screen", conversation_id=here):
+    messages, marks, offers = list[OutgoingMessage](), list[Statement](), Offers(services)
+    for row in await _offers_on_screen(services, here):
         meant = orjson.loads(row["payload_json"])
         if meant.get("replaces") in read and not meant.get(TAKEN_UP):
+            said = await offers.taken_up(work.target, meant, after, outcomes)
             payload = orjson.dumps(meant | {TAKEN_UP: True}).decode()
             marks.append(Statement("button_means", {"button_id": row["button_id"], "payload_json": payload}))
-            messages.append(OutgoingMessage(replies.say("edited_taken_up"), edits_message_id=row["message_id"]))
+            messages.append(OutgoingMessage(said, edits_message_id=row["message_id"]))
     return messages, marks
 
 
-def _in_doubt_after(made: Made) -> set[str]:
-    """The turns on which notes rest that an answer leaves in doubt."""
-    touched = {each.number for each in made.answer.operations}
-    doubtful = (note for note in made.ask.ledger if note.is_open and note.doubtful and note.number not in touched)
+def _in_doubt(after: Ledger, touched: Collection[int | None]) -> set[str]:
+    """The turns on which notes rest that an answer leaves in doubt, which `touched` others."""
+    doubtful = (note for note in after if note.is_open and note.doubtful and note.number not in touched)
     return {turn_id for note in doubtful for turn_id in note.turn_ids}
+
+
+async def _offers_on_screen(services: Services, here: str) -> list[Row]:
+    """One row for each offer that stands, however often its message was edited."""
+    rows = await services.db.read("offers_on_screen", conversation_id=here)
+    return list({row["button_id"]: row for row in rows}.values())
 
 
 class Edits:
@@ -114,13 +130,7 @@ class Edits:
         """
         about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
         payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
-        offers = await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id)
-        meant: dict[str, Any] = {}
-        latest: Row | None = None
-        for row in reversed(offers):
-            said = orjson.loads(row["payload_json"])
-            if about.items() <= said.items():
-                latest, meant = row, said
+        latest, meant = await self._offer_under(envelope, about)
         before = meant.get("replaces") or meant.get("answered_by") or await self._turn_of(envelope)
         turn = await self._services.memory.store.turn(before) if before else None
         if turn and await self._is_of_a_private_session_before(envelope, turn):
@@ -134,18 +144,18 @@ class Edits:
         target, memory = Target.of(envelope), self._services.memory
         doubtful = await memory.in_doubt(turn, text) if turn and differs else []
         offered, mark = await self._offers.begun(target, doubtful)
-        payload |= {"replaces": before, **mark} if mark else {}
         standing = latest if latest is not None and latest["used_at_ms"] is None else None
+        kept = {name: meant[name] for name in KEPT if name in meant} if standing is not None else {}
+        if differs:
+            payload |= {**mark, "replaces": before} if before else mark
         if standing is not None:
-            kept = {name: meant[name] for name in ("replaces", TAKEN_UP, LOOKS_SINCE) if name in meant}
             values = {"button_id": standing["button_id"], "payload_json": orjson.dumps(payload | kept).decode()}
             ends.append(Statement("button_means", values))
         if differs and (standing is None or TAKEN_UP in meant):
-            payload |= {"replaces": before} if before else {}
             button = Button(replies.say("answer_again"), "answer_again", payload)
             messages.append(OutgoingMessage(offered, buttons=((button,),), reply_to_message_id=envelope.message_id))
-        else:
-            offered = ""
+        elif differs and standing is not None:
+            messages += await self._said_anew(envelope, standing["button_id"], offered)
 
         async def store(*rows: Statement) -> None:
             both = (*ends, *rows)
@@ -156,7 +166,25 @@ class Edits:
 
         await self._services.committer.say(target, messages, store)
         if turn is not None and differs:
-            self._services.behind(self._offers.put_right(envelope, turn.turn_id, offered), "reads")
+            said = offered if messages else ""
+            self._services.behind(self._offers.put_right(envelope, turn.turn_id, said), "reads")
+
+    async def _offer_under(self, edit: Envelope, about: Mapping[str, Any]) -> tuple[Row | None, dict[str, Any]]:
+        """The latest offer under a message and what its button means; None for a message without one."""
+        for row in await self._services.db.read("offers_to_answer_again", conversation_id=edit.conversation_id):
+            meant: dict[str, Any] = orjson.loads(row["payload_json"])
+            if about.items() <= meant.items():
+                return row, meant
+        return None, {}
+
+    async def _said_anew(self, edit: Envelope, button_id: str, said: str) -> list[OutgoingMessage]:
+        """The edit by which an offer that stands on the screen says this; none while it is on its way."""
+        rows = await _offers_on_screen(self._services, edit.conversation_id)
+        return [
+            OutgoingMessage(said, edits_message_id=row["message_id"], keyboard=orjson.loads(row["markup_json"]))
+            for row in rows
+            if row["button_id"] == button_id
+        ]
 
     async def _reworded(self, edit: Envelope, turn: ConversationTurn) -> str:
         """Return the present words of a turn's person; of a turn of several messages one alone is new."""

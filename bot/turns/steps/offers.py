@@ -14,14 +14,18 @@ from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
 from bot.turns.services import Services
 from memory.errors import StorageError
-from memory.ledger.types import Note
+from memory.ledger.types import Applied, Ledger, Note, NoteChange, Outcome
 from memory.ports import Row, Statement
 
 TAKEN_UP: Final = "taken_up"
 """Marks an offer that a later answer took from the screen."""
 LOOKS_SINCE: Final = "looks_since"
 """Marks an offer that says that the bot is looking, with the version of the notes before it looked."""
-SILENT: Final = frozenset({"doubtful", "turn_ids", "version"})
+EDITED_SINCE: Final = "edited_since"
+"""The version of the notes before the first edit that an offer is about."""
+BARE: Final = frozenset({"turn_ids", "version"})
+"""Fields of a note that say nothing of its matter."""
+SILENT: Final = BARE | {"doubtful"}
 """Fields of a note whose change nobody is told of."""
 SHOWN_NOTES: Final = 5
 FLUSH_S: Final = 10.0
@@ -31,6 +35,23 @@ AGAIN_S: Final = 10.0
 log = structlog.get_logger(__name__)
 
 
+def settled_notes(
+    after: Ledger, turn_id: str, changes: Sequence[NoteChange], outcomes: Sequence[Outcome]
+) -> list[Note]:
+    """The notes on an edited message that came into doubt or changed since, as an answer with these outcomes has them.
+
+    Where it ended one, those that it noted instead are named, too.
+    """
+    own = {note.number for note in after if turn_id in note.turn_ids}
+    made = [change for each in outcomes if isinstance(each, Applied) for change in each.changes]
+    touched = dict.fromkeys(each.number for each in (*changes, *made) if each.after.keys() - BARE)
+    notes = [note for number in touched if number in own and (note := after.find(number))]
+    if all(note.is_open for note in notes):
+        return notes
+    new = dict.fromkeys(each.number for each in made if each.number not in own)
+    return notes + [note for number in new if (note := after.find(number)) and note.is_open]
+
+
 class Offers:
     """Tells in offers how the notes stand. One that is looking says so durably: whoever dies, it is put right."""
 
@@ -38,13 +59,25 @@ class Offers:
         self._services = services
 
     async def begun(self, target: Target, notes: Sequence[Note]) -> tuple[str, dict[str, Any]]:
-        """The words of a new offer, and the mark in its button while a keeper reads the edit behind these notes."""
+        """The words of an offer after an edit, and its button's marks; one while a keeper reads behind these notes."""
         services = self._services
+        version = (await services.memory.ledgers.read(target.conversation_id)).version
         if not notes or not services.memory.keeper.is_on:
-            return await self._in_doubt(target, notes), {}
-        ledger = await services.memory.ledgers.read(target.conversation_id)
+            return await self._in_doubt(target, notes), {EDITED_SINCE: version}
         said = replies.say("edited_looking", notes=await self._lines(target, _as_said(notes)))
-        return said, {LOOKS_SINCE: ledger.version}
+        return said, {EDITED_SINCE: version, LOOKS_SINCE: version}
+
+    async def taken_up(
+        self, target: Target, meant: Mapping[str, Any], after: Ledger, outcomes: Sequence[Outcome]
+    ) -> str:
+        """The last words of an offer, once an answer with these outcomes has read the edit: the notes as they stand."""
+        version, notes = meant.get(EDITED_SINCE), list[Note]()
+        if version is not None:
+            changes = await self._services.memory.ledgers.since(target.conversation_id, version)
+            notes = settled_notes(after, meant["replaces"], changes, outcomes)
+        if not notes:
+            return replies.say("edited_taken_up")
+        return replies.say("edited_now", notes=await self._lines(target, notes))
 
     async def put_right(self, edit: Envelope, turn_id: str, offered: str) -> None:
         """Let the keeper read an edit at once where notes rest on it, and tell in the offer how they stand then.
@@ -124,6 +157,8 @@ class Offers:
         notes = [note for number in (changed | dict.fromkeys(doubtful)) if (note := ledger.find(number))]
         if changed:
             return replies.say("edited_noted", notes=await self._lines(target, notes))
+        if not notes and (confirmed := [note for note in settled_notes(ledger, turn_id, changes, ()) if note.is_open]):
+            return replies.say("edited_now", notes=await self._lines(target, confirmed))
         return await self._in_doubt(target, notes)
 
     async def _in_doubt(self, target: Target, notes: Sequence[Note]) -> str:
