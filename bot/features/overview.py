@@ -231,6 +231,13 @@ class Overview:
 
     async def status(self, envelope: Envelope) -> None:
         """Say where things stand: this conversation, its open and lasting notes, and those to come."""
+
+        async def look() -> Looked:
+            return OutgoingMessage(await self._standing(envelope)), None
+
+        await show_read(self._services, envelope, look)
+
+    async def _standing(self, envelope: Envelope) -> str:
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
         ledger = await read_listed(services, envelope.conversation_id)
@@ -243,8 +250,7 @@ class Overview:
             silent_ms=services.clock.now_ms() - state.last_turn_at_ms if state else 0,
         )
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
-        text = status_text(status, services.clock.now_ms(), zone)
-        await services.committer.done([envelope], [OutgoingMessage(text)])
+        return status_text(status, services.clock.now_ms(), zone)
 
     async def _before(self, state: SessionState, lines: Mapping[str, SessionLine]) -> SessionLine:
         """The line of the latest other session in which a person spoke, and that has a standing; else none."""

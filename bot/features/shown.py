@@ -61,25 +61,30 @@ async def show(services: Services, envelope: Envelope, view: View) -> None:
     await show_read(services, envelope, look)
 
 
-async def show_read(services: Services, envelope: Envelope, look: Look) -> None:
+async def show_read(services: Services, envelope: Envelope, look: Look, *effects: Statement) -> OutgoingMessage:
     """Say what notes tell and finish the update; where they may lack something say so, let the keeper read, and edit.
 
     They lack nothing that the model noted itself: such turns are read when they are due, at no cost for the look.
+    Returns the message that was said.
     """
     unread = await unread_of(services, envelope.conversation_id)
     message, items = await look()
     if unread:
         message = replace(message, text=f"{message.text}\n\n{replies.counted(unread, 'unread')}")
-    parts = await _say(services, envelope, message, items, services.inbox.done(envelope))
+    parts = await _say(services, envelope, message, items, services.inbox.done(envelope), *effects)
     if unread:
         services.behind(_read_and_show(services, envelope, look, parts), "reads")
+    return message
 
 
 async def turn_page(services: Services, tap: Tap, view: View) -> bool:
-    """Show another page in place of the one that was tapped."""
-    message, notes = await _made(services, tap.envelope, view, tap.payload.get("offset", 0))
-    message = replace(message, edits_message_id=tap.envelope.message_id)
-    await _say(services, tap.envelope, message, view.items(notes), services.inbox.done(tap.envelope), tap.use)
+    """Show another page in place of the one that was tapped, as `show_read` does."""
+
+    async def look() -> Looked:
+        message, notes = await _made(services, tap.envelope, view, tap.payload.get("offset", 0))
+        return replace(message, edits_message_id=tap.envelope.message_id), view.items(notes)
+
+    message = await show_read(services, tap.envelope, look, tap.use)
     return bool(message.buttons)
 
 

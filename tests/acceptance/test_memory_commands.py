@@ -126,7 +126,7 @@ async def test_words_in_another_order_find_note_and_message_together(api, model,
 
 def reading_late(bot, text: str) -> asyncio.Event:
     """Give a bot a keeper that notes this once the event is set."""
-    gate = asyncio.Event()
+    gate, left = asyncio.Event(), [text]
 
     class Keeper:
         is_on = True
@@ -136,7 +136,8 @@ def reading_late(bot, text: str) -> asyncio.Event:
 
         async def read_now(self, _: str) -> None:
             await gate.wait()
-            await noted(bot, "task", text)
+            if left:
+                await noted(bot, "task", left.pop())
 
         async def stop(self) -> None:
             """Nothing is under way."""
@@ -183,6 +184,37 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")
     assert "Send Maria the contract" in (await reply(api, "/loops")).text
+
+
+@pytest.mark.parametrize("command", ["/loops", "/memory", "/reminders", "/tasks", "/status", "/summary"])
+async def test_every_list_that_may_lack_something_says_so_until_that_is_read(api, model, bot_here, command):
+    """Whoever asks one of them alone is not left with what the others would have told."""
+    bot = await bot_here()
+    await reply(api, "hello")
+    gate = reading_late(bot, "Send Maria the contract")
+    told = await reply(api, command)
+    assert told.text.endswith("\n\nI haven't noted the last 3 messages yet; I'm on it.")
+    gate.set()
+
+    await api.until(lambda: not any("I'm on it" in line.text for line in bot_lines(api)))
+    assert len(bot_lines(api)) == 2
+
+
+async def test_a_page_that_is_turned_while_the_keeper_reads_lacks_it_as_its_list_did(api, model, bot_here):
+    """The line goes with the list, and so does the edit once it is read."""
+    bot = await bot_here()
+    await reply(api, "hello")
+    for number in range(12):
+        await noted(bot, "task", f"Thing {number}")
+    gate = reading_late(bot, "Send Maria the contract")
+    listed = await reply(api, "/loops")
+    turned = await tap(api, "Show more", "Thing 11(.|\n)*haven't noted", on=listed)
+    assert turned.message_id == listed.message_id
+    gate.set()
+
+    edited = await shows(api, "Send Maria the contract")
+    assert edited.message_id == listed.message_id
+    assert "haven't noted" not in edited.text
 
 
 async def test_a_group_has_notes_of_its_own(api, model, bot_here):
