@@ -65,16 +65,24 @@ def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
     return "\n".join(lines)
 
 
-def compaction_text(compaction: Compaction, now_ms: int) -> str:
-    """Return the line about the last compaction."""
-    return replies.say(
-        "compacted",
-        first=compaction.from_seq,
-        last=compaction.through_seq,
-        before=replies.number(compaction.tokens_before),
-        after=replies.number(compaction.tokens_after),
-        how=replies.say(f"compaction_methods.{compaction.method}"),
-        ago=replies.ago(now_ms - compaction.created_at_ms),
+def compaction_text(compaction: Compaction, snapshot: Row, now_ms: int) -> str:
+    """Return the line about the last compaction, beside the receipt of an answer; figures are the receipt's alone."""
+    since = compaction.created_at_ms > snapshot["compiled_at_ms"]
+    span = {"first": compaction.from_seq, "last": compaction.through_seq}
+    how = replies.say(f"compaction_methods.{compaction.method}")
+    if since:
+        return replies.say("compacted_since", how=how, **span)
+    text = replies.say("compacted", how=how, ago=replies.ago(now_ms - compaction.created_at_ms), **span)
+    is_told = compaction.method != "truncation" and _is_empty(snapshot, "summary")
+    return f"{text} {replies.say('compacted_told')}" if is_told else text
+
+
+def _is_empty(snapshot: Row, tier: str) -> bool:
+    """Whether nothing of a tier stood in a prompt although it could be read, and nothing was cut."""
+    receipts = [TierReceipt.model_validate(each) for each in orjson.loads(snapshot["receipts_json"])]
+    return any(
+        each.tier == tier and not (each.used_tokens or each.cut_items or each.cut_tokens or each.error)
+        for each in receipts
     )
 
 
@@ -110,7 +118,7 @@ class Receipt:
         compaction = await services.memory.compactor.last(session_id)
         buttons: tuple[tuple[Button, ...], ...] = ()
         if compaction:
-            text += "\n\n" + compaction_text(compaction, now_ms)
+            text += "\n\n" + compaction_text(compaction, snapshots[0], now_ms)
             payload = {"session_id": session_id, "compaction_id": compaction.compaction_id}
             buttons = ((Button(replies.say("compaction_undo"), "compaction_undo", payload),),)
         await services.committer.done([envelope], [OutgoingMessage(text, buttons=buttons)])

@@ -82,14 +82,36 @@ def test_the_receipt_warns_before_the_limit():
     assert replies.say("context_near") not in receipt_text(snapshot, 7000, START_MS)
 
 
-def test_a_compaction_reads_as_a_sentence():
-    """From where to where, how, and what it saved."""
+@pytest.mark.parametrize(
+    ("method", "at_ms", "used", "told"),
+    [
+        (
+            "deterministic",
+            START_MS - 60_000,
+            200,
+            "Messages 1 to 40 went into the summary 1 minute ago, written by rules.",
+        ),
+        (
+            "deterministic",
+            START_MS + 1,
+            0,
+            "Since that answer, messages 1 to 40 went into the summary, written by rules.",
+        ),
+        ("model", START_MS - 60_000, 0, "word for word. All it says was in my notes or the messages anyway"),
+        ("truncation", START_MS - 60_000, 0, "word for word."),
+    ],
+)
+def test_a_compaction_says_nothing_against_the_receipt_above_it(method, at_ms, used, told):
+    """The summary's tokens stand in its line alone; where that says none, the sentence says why."""
     mark = CompactionMark(compaction_id="c_1", history_from_seq=41, summary="", summary_tokens=0)
-    done = Compaction("c_1", "s_1", "full", "deterministic", 1, 40, 5120, 2000, None, mark, None, START_MS)
+    done = Compaction("c_1", "s_1", "full", method, 1, 40, 5120, 2000, None, mark, None, at_ms)
+    receipts = [TierReceipt(tier="summary", budget_tokens=1000, used_tokens=used).model_dump()]
+    snapshot = {"compiled_at_ms": START_MS, "receipts_json": orjson.dumps(receipts).decode()}
+    text = compaction_text(done, snapshot, START_MS)
 
-    assert compaction_text(done, START_MS).startswith(
-        "Messages 1 to 40 went into the summary just now, written by rules: 5,120 tokens became 2,000."
-    )
+    assert told in text
+    assert "token" not in text
+    assert ("All it says" in text) == ("All it says" in told)
 
 
 def test_an_export_that_is_too_large_is_compressed_or_refused(monkeypatch):
