@@ -339,6 +339,13 @@ SELECT user_id FROM people WHERE settings_json LIKE '%"follow_ups":true%' ORDER 
 SELECT user_id, settings_json FROM people
 WHERE user_id < 0 AND settings_json LIKE '%"asked_in_private":true%' ORDER BY user_id;
 
+-- name: groups_with_open_notes
+-- Where somebody said, among several, what is still open: their own list does not have it.
+SELECT DISTINCT conversation_id FROM notes
+WHERE user_id = :user_id AND status = 'open' AND about = '' AND conversation_id LIKE :prefix
+    AND kind IN ('project', 'event', 'task', 'promise', 'question')
+ORDER BY conversation_id;
+
 -- name: conversations_of_group
 -- A group, and each of its topics.
 SELECT conversation_id FROM conversations WHERE conversation_id LIKE :prefix ORDER BY conversation_id;

@@ -27,6 +27,9 @@ from memory.types import OpenLoop
 __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"]
 AHEAD: Final = 6
 """Dates that the list ends with."""
+SHOWN_GROUPS: Final = 3
+TOLD_OF_GROUPS: Final = "told_of_groups"
+"""The choice that marks who was told that what belongs to a group is listed there."""
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -172,8 +175,20 @@ class Loops:
         }
 
     async def overview(self, envelope: Envelope) -> None:
-        """List the open notes."""
-        await show(self._services, envelope, self._view)
+        """List the open notes; in private say once that those of their groups stand there."""
+        also, *told = await self._elsewhere(envelope)
+        await show(self._services, envelope, self._view, also, *told)
+
+    async def _elsewhere(self, envelope: Envelope) -> tuple[str, *tuple[Statement, ...]]:
+        """The sentence on what stands in groups, and its mark; "" for who was told, and who has nothing open there."""
+        people, user_id = self._services.people, envelope.user_id
+        if not envelope.private or user_id is None or (await people.choices(user_id)).get(TOLD_OF_GROUPS):
+            return ("",)
+        titles = await people.groups_with_open_notes(self._services.me.bot_id, user_id)
+        if not titles:
+            return ("",)
+        told = await people.choose(user_id, **{TOLD_OF_GROUPS: True})
+        return replies.say("loops_elsewhere", groups=", ".join(titles[:SHOWN_GROUPS])), told
 
     async def _page(self, tap: Tap) -> bool:
         return await turn_page(self._services, tap, self._view)

@@ -51,14 +51,14 @@ class View:
         return [ListedItem(kind=self.kind, ref=note.note_id, text="") for note in notes]
 
 
-async def show(services: Services, envelope: Envelope, view: View) -> None:
-    """Say a list and finish the update, as `show_read` does."""
+async def show(services: Services, envelope: Envelope, view: View, also: str = "", *effects: Statement) -> None:
+    """Say a list, with `also` behind it, and finish the update, as `show_read` does."""
 
     async def look() -> Looked:
         message, notes = await _made(services, envelope, view)
-        return message, view.items(notes)
+        return replace(message, text=f"{message.text}\n\n{also}" if also else message.text), view.items(notes)
 
-    await show_read(services, envelope, look)
+    await show_read(services, envelope, look, *effects)
 
 
 async def show_read(services: Services, envelope: Envelope, look: Look, *effects: Statement) -> OutgoingMessage:

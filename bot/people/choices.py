@@ -141,6 +141,12 @@ class PersonalChoices:
         """Return the groups that let their members ask in private, with their choices. Raises `StorageUnavailable`."""
         return await self._db.read("groups_open")
 
+    async def groups_with_open_notes(self, bot_id: int, user_id: int) -> list[str]:
+        """Return the titles of the groups in which somebody said what is open there. Raises `StorageUnavailable`."""
+        rows = await self._db.read("groups_with_open_notes", user_id=user_id, prefix=f"tg:{bot_id}:-%")
+        groups = dict.fromkeys(filter(None, (group_of(row["conversation_id"]) for row in rows)))
+        return list((await self.names(groups)).values())
+
     async def speakers(self, conversation_id: str, also: Collection[int]) -> dict[int, str]:
         """Return the names of those who wrote in a group, and of others; as far as they are known.
 

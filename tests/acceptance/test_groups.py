@@ -6,7 +6,7 @@ import re
 
 import pytest
 from loopback.model import ToolCall, echo
-from story import asked, bot_lines, bot_texts, heard, noting, reply, rows, shows, tap, tapped
+from story import asked, bot_lines, bot_texts, heard, noted, noting, reply, rows, shows, tap, tapped
 
 from bot import replies
 from memory.ledger.types import Actor, Add
@@ -342,3 +342,14 @@ async def test_buttons_and_lists_in_a_group_are_in_the_language_of_who_wrote(api
     assert "Die Einkäufe sind fertig (alle, " in (await reply(api, "/loops@continuity_bot", group, user=ANA)).text
     assert "Die Einkäufe sind fertig (everybody, " in (await reply(api, "/loops@continuity_bot", group, user=RUI)).text
     assert "Noch offen" in (await reply(api, "/loops@continuity_bot", group, user=ANA)).text
+
+
+async def test_who_has_something_open_in_a_group_is_told_once_that_it_is_listed_there(api, bot, group):
+    """A host who asks in private would take the barbecue for forgotten; nobody else hears of it, nor anybody twice."""
+    await says(api, group, "hi", ANA)
+    await noted(bot, "task", "Bring the coals", chat_id=group, user_id=ANA)
+
+    assert "/loops there has it (House)" in (await reply(api, "/loops", ANA, ANA)).text
+    assert "House" not in (await reply(api, "/loops", ANA, ANA)).text
+    assert "House" not in (await reply(api, "/loops", RUI, RUI)).text
+    assert "coals" not in "".join(bot_texts(api, ANA) + bot_texts(api, RUI))
