@@ -9,13 +9,12 @@ from typing import Self
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compaction.compactor import Compactor, SummaryWriter
-from memory.context.earlier import current_task
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.types import Mode
 from memory.keeper.contract import KeepingModel
 from memory.keeper.job import Keeper
 from memory.keeper.queue import ask_to_read
-from memory.keeper.session_lines import session_lines
+from memory.keeper.session_lines import current_task, session_lines
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores

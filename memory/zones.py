@@ -1,4 +1,4 @@
-"""A time zone by its name, UTC in place of an unknown one; and the month that days are by its clock."""
+"""A time zone by its name, UTC in place of an unknown one; the month that days are, and when a day began, by its clock."""
 
 from __future__ import annotations
 
@@ -40,3 +40,9 @@ def whole_month(first_ms: int, last_ms: int, zone: str) -> date | None:
 def zone_names() -> frozenset[str]:
     """Return the names of all zones; the first call looks through the disk for some 50 ms."""
     return frozenset(available_timezones())
+
+
+def midnight_of(now_ms: int, time_zone: str) -> int:
+    """When the day began where the person is."""
+    now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
+    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)

@@ -12,8 +12,8 @@ from bot.intake.updates import Envelope
 from bot.lines import bare, with_remarks
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.context.earlier import beginning, is_read, main_matter, tells_something
-from memory.keeper.session_lines import session_lines
+from memory.context.earlier import beginning, tells_something
+from memory.keeper.session_lines import is_read, main_matter, session_lines
 from memory.ledger.types import Ledger
 from memory.ledger.views import forgotten_turns
 from memory.ports import Statement
@@ -138,7 +138,8 @@ class Sessions:
         named: list[SessionRow] = []
         for row in rows:
             line = lines.get(row.session_id)
-            title = (line.title if line else "") or main_matter(ledger, row.session_id)
+            matter = main_matter(ledger, row.session_id)
+            title = (line.title if line else "") or (matter.text if matter else "")
             title = title or ("" if is_read(line) else await self._began(row, silent))
             named.append(replace(row, title=title))
         return named

@@ -279,9 +279,7 @@ class Assembler:
         silent, block = forgotten_turns(remembered.ledger), remembered.block
         lines = session_lines(self._store.db, remembered.ledger)
         titles = await self._tier("last_conversation", errors, lines, NO_TITLES)
-        told = self._earlier.told(
-            state, titles, then, now_ms, zone, scope=scope, silent=silent, notes=block.lines.values()
-        )
+        told = self._earlier.told(state, titles, then, now_ms, zone, scope=scope, silent=silent, notes=block.lines)
         today, before = await self._tier("today", errors, told, NO_SESSIONS)
         line = titles.get(state.session_id)
         read = self._earlier.reading(state, line, block.mark, then, (now_ms, zone), scope=scope, silent=silent)

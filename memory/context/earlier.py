@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from memory.context.occasion import began_by_itself, heard_ms
 from memory.context.repeats import NoteWords, speaks_of, word_keys
 from memory.context.transcript import clip, local_moment
-from memory.keeper.session_lines import SessionLine, is_elsewhere, played_elsewhere
+from memory.keeper.session_lines import SessionLine, is_elsewhere, is_read, main_matter, played_elsewhere
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment, model_line
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.undo import as_of
-from memory.ledger.views import Scope, forgotten_words, is_story, to_do
+from memory.ledger.views import Scope, forgotten_words, is_story
 from memory.search.terms import calendar_words, split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
 from memory.text import asks_at_the_end, first_sentences, last_sentences, whole_sentences
 from memory.types import BY_CLOCK, ConversationTurn, NotesMark, SessionState
-from memory.zones import zone_of
+from memory.zones import midnight_of
 
 SESSIONS_READ: Final = 50
 MAX_SESSIONS: Final = 8
@@ -44,6 +44,7 @@ LEAST_TELLING: Final = 2
 """Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
 CACHED_SESSIONS: Final = 256
 Now = tuple[int, str]  # the moment, and the clock by which times are told
+NO_NOTES: Final[Mapping[int, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class EarlierSessions:
         self._store = store
         self._ledgers = ledgers
         self._turns: OrderedDict[tuple[str, int, str], ConversationTurn | None] = OrderedDict()
-        self._standings: OrderedDict[Hashable, dict[str, str]] = OrderedDict()
+        self._standings: OrderedDict[Hashable, Mapping[str, str]] = OrderedDict()
         self._readings: OrderedDict[Hashable, SessionReading] = OrderedDict()
 
     def clear_cache(self) -> None:
@@ -97,7 +98,7 @@ class EarlierSessions:
         *,
         scope: Scope,
         silent: Collection[str] = (),
-        notes: Collection[str] = (),
+        notes: Mapping[int, str] = NO_NOTES,
     ) -> tuple[list[str], list[str]]:
         """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
@@ -112,22 +113,15 @@ class EarlierSessions:
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
         latest = others[:1]
         told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
-        standings = await self._standing(told, ledger, scope, (now_ms, time_zone))
+        standings = await self._standing(told, ledger, scope, (now_ms, time_zone), notes)
         texts = {row: _told(lines.get(row.session_id), standings) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
             matter = main_matter((note for note in ledger if note.is_real), row.session_id)
-            new = "" if any(matter in line for line in notes) else matter
+            new = matter.text if matter and matter.number not in notes else ""
             texts[row] = _named(new) if matter else await self._beginning(row, ledger.epoch, silent)
-        others = [row for row in others if texts[row]][:most]
-        words = NoteWords.of(notes)
-        for row in others:
-            if line := standings.get(row.session_id):
-                stands, *then = line.partition(SINCE_THEN)
-                new = " ".join(words.unsaid(whole_sentences(stands)))
-                new = new if SCRAP * len(new) >= len(stands) else ""
-                texts[row] = _told(lines.get(row.session_id), {row.session_id: "".join((new, *then)) if new else ""})
+        others = [row for row in others if texts[row] or row.session_id in standings][:most]
         hidden = {each for row in latest for each in played_elsewhere(lines.get(row.session_id), ledger, scope)}
         asked = [await self._asked(row, ledger, hidden.union(silent)) for row in latest]
         dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]
@@ -139,17 +133,27 @@ class EarlierSessions:
         midnight_ms = midnight_of(now_ms, time_zone)
         return [line for at, line in said if at >= midnight_ms], [line for at, line in said if at < midnight_ms]
 
-    async def _standing(self, lines: Sequence[SessionLine], ledger: Ledger, scope: Scope, now: Now) -> dict[str, str]:
-        """Where sessions stand by the ledger, reckoned once as long as neither changes; none that is told elsewhere."""
+    async def _standing(
+        self, lines: Sequence[SessionLine], ledger: Ledger, scope: Scope, now: Now, notes: Mapping[int, str] = NO_NOTES
+    ) -> Mapping[str, str]:
+        """Where sessions stand by the ledger, reckoned once as long as neither changes; none that is told elsewhere.
+
+        "" for one of which `notes` tell all.
+        """
         lines = [line for line in lines if not is_elsewhere(line, ledger, scope)]
         if not lines:
             return {}
         forgotten = forgotten_words(await self._ledgers.read(ledger.conversation_id))
         forgotten += [note.text for note in ledger if is_story(note) and note.persona != scope.persona]
-        key = (ledger.conversation_id, ledger.version, ledger.epoch, now[1], *forgotten, *lines)
+        key = (ledger.conversation_id, ledger.version, ledger.epoch, now[1], *forgotten, *lines, *notes.values())
         if key not in self._standings:
             changes = await self._ledgers.after(ledger.conversation_id, min(line.written_at_ms for line in lines))
-            self._standings[key] = {line.session_id: _stands(line, ledger, changes, forgotten, now) for line in lines}
+            held = ((line, standing_now(line, ledger, changes, forgotten)) for line in lines)
+            self._standings[key] = {
+                line.session_id: _new(line, stands, ledger, changes=changes, notes=notes, now=now)
+                for line, stands in held
+                if stands
+            }
             while len(self._standings) > CACHED_SESSIONS:
                 self._standings.popitem(last=False)
         return self._standings[key]
@@ -219,31 +223,14 @@ def _unanswered(row: SessionRow) -> Sequence[str]:
     return (*state.undone, *state.edited) if state else ()
 
 
-def is_read(line: SessionLine | None) -> bool:
-    """Whether a keeper has read a session, or found too little in it to read: how it began is not told any more."""
-    return line is not None and bool(line.title or line.written_at_ms)
-
-
 def _told(line: SessionLine | None, standings: Mapping[str, str]) -> str:
     """Where a session stands, behind the keeper's title; "" for nothing, a title alone too."""
     standing = standings.get(line.session_id, "") if line else ""
-    return f"{_named(line.title)}: {first_sentences(one_line(standing), STANDING_CHARS)}" if line and standing else ""
+    return f"{_named(line.title)}: {one_line(standing)}" if line and standing else ""
 
 
 def _named(name: str) -> str:
     return f", {one_line(clip(name, FIRST_WORDS_CHARS))}" if name else ""
-
-
-def main_matter(notes: Iterable[Note], session_id: str) -> str:
-    """The weightiest note of a session that stands, else one that was done; "" for none."""
-    own = [note for note in notes if note.session_id == session_id and note.status in {"open", "done"}]
-    return max(own, key=lambda note: (note.is_open, note.weight, -note.number)).text if own else ""
-
-
-def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:
-    """The current task of a session: its newest open matter, else its title (004 phase 3)."""
-    mine = [note for note in to_do(notes, 0) if note.session_id == session_id]
-    return max(mine, key=lambda note: (note.said_at_ms, note.number)).text if mine else title
 
 
 def began_with(first: ConversationTurn) -> str:
@@ -281,12 +268,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def midnight_of(now_ms: int, time_zone: str) -> int:
-    """When the day began where the person is."""
-    now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
-    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
-
-
 # --- where one stands -------------------------------------------------------------------------------------------------
 
 
@@ -306,11 +287,30 @@ def standing_now(
     return " ".join(kept)
 
 
-def _stands(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange], gone: Iterable[str], now: Now) -> str:
-    """What holds still of a session's standing, and behind it the notes of the session that it names otherwise."""
-    stands = standing_now(line, ledger, changes, gone)
-    notes = [model_line(note, *now, brief=True) for note in since_then(line, stands, ledger, changes)]
-    return f"{stands}{SINCE_THEN}{'; '.join(notes)}." if notes else stands
+def _new(
+    line: SessionLine,
+    stands: str,
+    ledger: Ledger,
+    *,
+    changes: Sequence[NoteChange],
+    notes: Mapping[int, str],
+    now: Now,
+) -> str:
+    """The sentences that no note of the prompt says, and behind them the notes of the session that they name otherwise.
+
+    "" where all turns that they rest on have a note there, too, or where a scrap is left. A note that stands there is
+    named by its number.
+    """
+    noted = {turn_id for note in ledger if note.number in notes for turn_id in note.turn_ids}
+    if line.turn_ids and noted.issuperset(line.turn_ids):
+        return ""
+    new = " ".join(NoteWords.of(notes.values()).unsaid(whole_sentences(stands)))
+    if SCRAP * len(new) < len(stands):
+        return ""
+    new = first_sentences(new, STANDING_CHARS) if notes else new
+    since = since_then(line, new, ledger, changes)
+    told = [f"see #{each.number}" if each.number in notes else model_line(each, *now, brief=True) for each in since]
+    return f"{new}{SINCE_THEN}{'; '.join(told)}." if told else new
 
 
 def since_then(line: SessionLine, stands: str, ledger: Ledger, changes: Sequence[NoteChange]) -> list[Note]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
 
-from memory.ledger.types import Ledger
-from memory.ledger.views import Scope, forgotten_turns, is_story
+from memory.ledger.types import Ledger, Note
+from memory.ledger.views import Scope, forgotten_turns, is_story, to_do
 from memory.ports import Database, Row, Statement
 
 
@@ -55,6 +55,23 @@ def played_elsewhere(line: SessionLine | None, ledger: Ledger, scope: Scope) -> 
 def is_elsewhere(line: SessionLine, ledger: Ledger, scope: Scope) -> bool:
     """Whether title and standing rest on nothing but another persona's story: they are told there."""
     return bool(line.turn_ids) and played_elsewhere(line, ledger, scope).issuperset(line.turn_ids)
+
+
+def is_read(line: SessionLine | None) -> bool:
+    """Whether a keeper has read a session, or found too little in it to read: how it began is not told any more."""
+    return line is not None and bool(line.title or line.written_at_ms)
+
+
+def main_matter(notes: Iterable[Note], session_id: str) -> Note | None:
+    """The weightiest note of a session that stands, else one that was done; None for none."""
+    own = [note for note in notes if note.session_id == session_id and note.status in {"open", "done"}]
+    return max(own, key=lambda note: (note.is_open, note.weight, -note.number), default=None)
+
+
+def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:
+    """The current task of a session: its newest open matter, else its title (004 phase 3)."""
+    mine = [note for note in to_do(notes, 0) if note.session_id == session_id]
+    return max(mine, key=lambda note: (note.said_at_ms, note.number)).text if mine else title
 
 
 def put_session_line(line: SessionLine) -> Statement:

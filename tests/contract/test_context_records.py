@@ -729,7 +729,7 @@ async def test_an_earlier_session_is_told_by_its_standing_and_not_by_a_title_alo
     on = {"turn_ids": ("s_1_1",), "session_id": "s_1", "subject": "grout"}
     await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=on))
     await note(store, Add(kind="task", text="Buy paint rollers", note_id="n_2", fields=on | {"subject": ""}))
-    line = SessionLine("s_1", "tg:1:1:0", "Tiles", STANDING, turn_ids=("s_1_1",), written_at_ms=NOW_MS)
+    line = SessionLine("s_1", "tg:1:1:0", "Tiles", STANDING, turn_ids=("s_1_1", "s_1_2"), written_at_ms=NOW_MS)
     await store.db.write(
         put_session_line(line),
         put_session_line(SessionLine("s_0", "tg:1:1:0", title="Boats", standing="The red one is leaking.")),
@@ -768,7 +768,7 @@ async def test_an_earlier_session_says_how_a_matter_stands_that_ended_in_a_later
     on = {"turn_ids": ("s_0_1",), "session_id": "s_0"}
     await note(store, Add(kind="task", text="Ask Callum for his figures", note_id="n_1", fields=on))
     standing = "Everything is priced, only Callum is still open."
-    line = SessionLine("s_0", "tg:1:1:0", "Offer", standing, turn_ids=("s_0_1",), written_at_ms=NOW_MS)
+    line = SessionLine("s_0", "tg:1:1:0", "Offer", standing, turn_ids=("s_0_1", "s_0_2"), written_at_ms=NOW_MS)
     await store.db.write(put_session_line(line))
     state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
     before = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
@@ -787,7 +787,7 @@ async def test_an_earlier_session_tells_times_by_the_clock_of_the_person_and_as_
     await note(store, Add(kind="task", text="Ask Callum for his figures", note_id="n_1", fields=on))
     line = SessionLine("s_0", "tg:1:1:0", "Offer", "Only Callum is open.", turn_ids=("s_0_1",), written_at_ms=NOW_MS)
     await store.db.write(put_session_line(line))
-    await note(store, Change(number=1, fields={"due_at_ms": NOW_MS + 2 * HOUR_MS}), at_ms=NOW_MS + 1)
+    await note(store, End(number=1), at_ms=NOW_MS + 1)
     state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
     (due,) = await Ledgers(store.db).read("tg:1:1:0")
     reads, later_ms = assembler(store), NOW_MS + 21 * 24 * HOUR_MS
@@ -815,6 +815,38 @@ async def test_an_earlier_session_tells_nothing_that_the_notes_tell(store, desk)
 
     (line,) = packet.today.splitlines()
     assert line.endswith(f"Work: {more}")
+
+
+async def test_an_earlier_session_whose_turns_all_have_a_note_in_the_block_is_not_told_again(store, desk):
+    """Nearly every prompt of a trial had it twice, in two wordings; the turns say that it is one matter."""
+    await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - HOUR_MS)
+    await note(store, Add(kind="task", text="Call the baker", note_id="n_1", fields={"turn_ids": ("s_0_1",)}))
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    told = []
+    for version, turn_ids in enumerate((("s_0_1",), ("s_0_1", "s_0_2"))):
+        standing = "You still wait for an offer on the cake."
+        line = SessionLine("s_0", "tg:1:1:0", "Cake", standing, turn_ids, version=version, written_at_ms=NOW_MS)
+        await store.db.write(put_session_line(line))
+        told.append((await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today)
+
+    assert [standing in today for today in told] == [False, True]
+
+
+async def test_what_came_since_stands_behind_its_own_sentence_alone(store, desk):
+    """“Since then: #1” hung behind a sentence on something else; a note of the block is named by its number."""
+    await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - HOUR_MS)
+    on = {"turn_ids": ("s_0_1",), "session_id": "s_0"}
+    texts = ("Ask Callum for his figures", "Order marble slabs for Bea", "You wait for Callum and his papers")
+    adds = [Add(kind="task", text=text, note_id=f"n_{n}", fields=on) for n, text in enumerate(texts, 1)]
+    await note(store, *adds)
+    told_by_note, rest = "You wait for Callum, his papers.", "Everything is priced, Bea alone is undecided."
+    line = SessionLine("s_0", "tg:1:1:0", "Offer", f"{told_by_note} {rest}", ("s_0_2",), written_at_ms=NOW_MS)
+    await store.db.write(put_session_line(line))
+    moved = Change(number=2, fields={"text": "Order slate slabs for Bea"})
+    await note(store, End(number=1), moved, at_ms=NOW_MS + 1)
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+
+    assert (await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today.endswith(f"{rest} Since then: see #2.")
 
 
 async def test_what_was_answered_with_care_does_not_say_how_a_session_began(store, desk):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.context.earlier import current_task
+from memory.keeper.session_lines import current_task
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Ledger
 from memory.ledger.views import filled
