@@ -1,4 +1,4 @@
-"""A time zone by its name, UTC in place of an unknown one; the month that days are, and when a day began, by its clock."""
+"""A time zone by its name, UTC in place of an unknown one; months and the beginning of a day by its clock."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from memory.context.notes_block import Block, Since
 from memory.context.repeats import NoteWords, answer_in, keys, says_more, speak_of, speaks_of, word_keys
 from memory.context.restating import SENTENCE, Known, Matter, Said, known_by
 from memory.keeper.request import FORGET, NOTES, found_by
-from memory.ledger.lines import model_line, title_of
+from memory.ledger.lines import as_now, model_line, title_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import Scope, belongs, forgotten_words, is_story, is_work, standing, story_of, within, worth
 from memory.packets import RetrievedItem
@@ -179,11 +179,11 @@ def _is_whole(note: Note, known: tuple[Block, Since]) -> bool:
 
 def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) -> Since:
     """The news of the message, with these notes behind it: one that the news told in brief is told once, whole."""
-    lines = [model_line(note, now_ms, zone, brief=True, whole=True) for note in notes]
-    in_brief = tuple(f"#{note.number} " for note in notes)
-    changed = [line for line in since.changed if not line.startswith(in_brief)]
-    numbers = since.numbers | {note.number for note in notes}
-    return replace(since, changed=(*changed, *lines), numbers=numbers)
+    was, whole = {line.partition(" now ")[0] for line in since.changed}, partial(model_line, brief=True, whole=True)
+    told = {f"#{note.number}": whole(note, now_ms, zone) for note in notes}
+    lines = [as_now(line) if number in was else line for number, line in told.items()]
+    changed = [line for line in since.changed if line.partition(" ")[0] not in told]
+    return replace(since, changed=(*changed, *lines), numbers=since.numbers | {note.number for note in notes})
 
 
 def with_forgotten(

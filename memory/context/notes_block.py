@@ -13,18 +13,21 @@ from memory.context.repeats import stands_in_calls
 from memory.ledger.lines import (
     KNOWN_CHARS,
     LEAST_CHARS,
-    brief_moment,
+    as_now,
     by_note,
     clipped,
+    deed,
     events,
     in_brief,
     is_by_clock,
+    is_rung_alone,
     model_line,
+    moved_ring,
     ran_alone,
     rung_by,
+    untold_events,
 )
 from memory.ledger.rules import comes_often
-from memory.ledger.series import at_ms_of
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
@@ -255,14 +258,14 @@ def since(
     is not said again, but where such a result tells it otherwise, nor one of which an event since `answered_ms` says
     all the news; of words that stand in the block their beginning is enough. Other changes before `answered_ms` of a
     note beside the block were told with an earlier message; of one in the block that is over since then its number is
-    enough.
+    enough. A ring that such a line tells is no event.
     """
     if block.mark is None:
         return NOTHING_SINCE
     zone = block.mark.time_zone
     came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
     of_note = dict[int, list[NoteChange]]((n, []) for n in rung_by(block.ledger or (), now_ms)) | by_note(changes)
-    changed, numbers, outdated = list[str](), set(came), 0
+    changed, numbers, outdated = dict[int, str](), set(came), 0
     for number, done in sorted(of_note.items(), key=lambda item: max((each.version for each in item[1]), default=0)):
         note = ledger.find(number)
         if note is None or not belongs(note, scope):
@@ -285,12 +288,22 @@ def since(
         numbers.add(number)
         if was_news and not note.is_open:
             is_answered = is_work(note) and is_by_clock(done[-1])  # in the messages
-            changed += [] if is_answered else [f"#{number} ({note.status}){_goes_on(note, ledger)}"]
+            changed |= {} if is_answered else {number: f"#{number} ({note.status}){_goes_on(note, ledger)}"}
             continue
-        is_rung_alone = {each.verb for each in done} == {"ring"}
-        says_all = number in came and (not note.is_open or is_rung_alone or line in came[number])
-        changed += [] if says_all else [_short(block, note, ledger, now_ms) + _moved_ring(note, done, now_ms, zone)]
-    return Since(tuple(changed), tuple(came.values()), frozenset(numbers), outdated)
+        if _tells_all(came.get(number, ""), note, done, line, in_block=in_block, now_ms=now_ms, zone=zone):
+            continue
+        short = _short(block, note, ledger, now_ms, is_other=line != stood)
+        changed[number] = short + moved_ring(note, done, now_ms, zone)
+    came = untold_events(came, changed, of_note, ledger=ledger, now_ms=now_ms, zone=zone)
+    return Since(tuple(changed.values()), tuple(came.values()), frozenset(numbers), outdated)
+
+
+def _tells_all(
+    event: str, note: Note, done: Sequence[NoteChange], line: str, *, in_block: bool, now_ms: int, zone: str
+) -> bool:
+    """Whether an event tells all the news of a note: its end, its line, or of one date each of its changes."""
+    is_each = is_rung_alone(done) or (in_block and not note.repeats and all(deed(each, now_ms, zone) for each in done))
+    return bool(event) and (not note.is_open or is_each or line in event)
 
 
 def _stood(block: Block, number: int) -> str:
@@ -310,22 +323,13 @@ def since_taken(
     return Since(events=tuple(untold.values()), numbers=frozenset(untold))
 
 
-def _short(block: Block, note: Note, ledger: Ledger, now_ms: int) -> str:
-    """A note's line, with the beginning of a text that the block holds whole."""
+def _short(block: Block, note: Note, ledger: Ledger, now_ms: int, *, is_other: bool) -> str:
+    """A note's line, with the beginning of a text that the block holds whole; where that `is_other`, in its place."""
     then = block.ledger.find(note.number) if note.number in block.lines and block.ledger else None
     if then is not None and then.kind == note.kind and note.text in block.lines[note.number]:
         note = note.model_copy(update={"text": shorten(note.text, KNOWN_CHARS)})
-    return _with_successor(note, ledger, now_ms, block.mark.time_zone if block.mark else "UTC")
-
-
-def _moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
-    """A remark where a keeper, who talks to nobody, moved when a note rings; "" otherwise."""
-    before = next(
-        (each.before["rings_from"] for each in done if each.hand == "keeper" and "rings_from" in each.before), ""
-    )
-    if not before or before == note.rings_from or not note.is_open:
-        return ""
-    return f" [its ring was {brief_moment(now_ms, at_ms_of(before, note.time_zone), zone)}; the person was not told]"
+    line = _with_successor(note, ledger, now_ms, block.mark.time_zone if block.mark else "UTC")
+    return as_now(line) if is_other and then is not None and note.is_open else line
 
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:

@@ -36,7 +36,9 @@ NOTICES_TITLE: Final = "What the program has to say."
 NOTES: Final = "Notes, as they stood{when} (what changed since is told later)"
 OPEN: Final = "Open then, and days to come"
 EARLIER: Final = "Earlier conversations"
-CHANGED: Final = "Notes that bear on this, are new or changed since, as they stand now"
+CHANGED: Final = (
+    "Notes that bear on this, are new or changed since, as they stand now (“now”: in place of its line above)"
+)
 EVENTS: Final = "Since your last answer, by the clock and by what the person tapped"
 FOUND: Final = "Found in what was said before"
 _USER: Final = "User: "

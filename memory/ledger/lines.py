@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -32,6 +32,7 @@ RANG_CHARS: Final = 160
 MOST_EVENTS: Final = 6
 """So many of the latest are told after a long silence; how every note stands the block tells."""
 _OUTCOMES: Final[dict[OccurrenceState, str]] = {"done": "done for", "passed": "missed", "skipped": "left out"}
+MINUTE_MS: Final = 60_000
 NEAR_DAYS: Final = 300
 """A day that is no further away is named without its year."""
 
@@ -51,6 +52,12 @@ def model_line(
     remarks = "; ".join(_remarks(note, now_ms, zone, when, brief=brief))
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
+
+
+def as_now(line: str) -> str:
+    """A note's line that holds in place of an older one in the same prompt: `#12 now task: Call Ana`."""
+    number, rest = line.split(" ", 1)
+    return f"{number} now {rest}"
 
 
 def title_of(work: str) -> str:
@@ -108,7 +115,10 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     elif note.rings and not note.is_open:
         found.append("rings no more")
     exceptions = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
-    found += (_exception(note, at_ms, date, zone, when) for at_ms, date in exceptions)
+    told = {at_ms // MINUTE_MS for at_ms in (note.rings_at_ms, note.due_at_ms) if at_ms is not None}
+    found += (
+        _exception(note, at_ms, date, zone, when, is_told=at_ms // MINUTE_MS in told) for at_ms, date in exceptions
+    )
     found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
     if is_paused:
         found.append(f"paused until they say so{rule}")
@@ -173,9 +183,11 @@ def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *
     return [] if not over or (today and is_old) else [f"{word} {day}"]
 
 
-def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str]) -> str:
+def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str], *, is_told: bool) -> str:
+    """The date that is moved or left out; of one moved to the moment that the line tells as the next, from when."""
     if date.state == "moved":
-        return f"moved: {when(series.at_ms_of(date.original_local, note.time_zone), zone)} to {when(at_ms, zone)}"
+        was = when(series.at_ms_of(date.original_local, note.time_zone), zone)
+        return f"moved from {was}" if is_told else f"moved: {was} to {when(at_ms, zone)}"
     return f"not on {when(at_ms, zone, exact=False)}"
 
 
@@ -234,6 +246,45 @@ def is_by_clock(change: NoteChange) -> bool:
     return change.hand == "operator" and bool(change.cause)
 
 
+def is_rung_alone(done: Iterable[NoteChange]) -> bool:
+    """Whether these changes are rings and nothing else."""
+    return {each.verb for each in done} == {"ring"}
+
+
+def line_tells(note: Note, done: Iterable[NoteChange], now_ms: int, zone: str) -> bool:
+    """Whether a note's line tells all events among these changes of it: that it rang."""
+    is_told = note.is_open and not is_work(note) and series.last(note, "rang") is not None
+    return is_told and is_rung_alone(each for each in done if deed(each, now_ms, zone))
+
+
+def untold_events(
+    came: Mapping[int, str],
+    lines: Collection[int],
+    of_note: Mapping[int, Sequence[NoteChange]],
+    *,
+    ledger: Ledger,
+    now_ms: int,
+    zone: str,
+) -> dict[int, str]:
+    """The events but those that the line of their note, which stands beside them, tells by itself."""
+    return {
+        number: event
+        for number, event in came.items()
+        if number not in lines or not line_tells(ledger.notes[number], of_note[number], now_ms, zone)
+    }
+
+
+def moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
+    """A remark where a keeper, who talks to nobody, moved when a note rings; "" otherwise."""
+    before = next(
+        (each.before["rings_from"] for each in done if each.hand == "keeper" and "rings_from" in each.before), ""
+    )
+    if not before or before == note.rings_from or not note.is_open:
+        return ""
+    was = brief_moment(now_ms, series.at_ms_of(before, note.time_zone), zone)
+    return f" [its ring was {was}; the person was not told]"
+
+
 def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
     """The numbers of work that was to ring next before a moment."""
     return [note.number for note in notes if is_work(note) and note.rings_at_ms and note.rings_at_ms < now_ms]
@@ -241,7 +292,7 @@ def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
 
 def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
     """The line of a note's deeds, and how it stands where a change was taken back: the messages tell that change."""
-    deeds = [deed for change in done if (deed := _deed(change, now_ms, zone))]
+    deeds = [told for change in done if (told := deed(change, now_ms, zone))]
     rang = any(change.verb == "ring" for change in done)
     most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
     line = f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds[-EVENT_DEEDS:])}"
@@ -250,7 +301,7 @@ def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
     return line + now if deeds else ""
 
 
-def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
+def deed(change: NoteChange, now_ms: int, zone: str) -> str:
     """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
     day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
     when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
@@ -267,5 +318,5 @@ def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
     if until_ms:
         return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
     ends = "dropped" if after.get("status") == "dropped" else "ticked off"
-    deed = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
-    return f"{deed} {when}" if deed else ""
+    done = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
+    return f"{done} {when}" if done else ""

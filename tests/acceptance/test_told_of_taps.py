@@ -100,7 +100,7 @@ async def test_a_tap_on_a_list(api, model, bot_here, label, words):
     [
         (RING, "/cancel call ana", "#1 Call Ana: dropped at 10:00"),
         (RING, "/move call ana tomorrow at 9", "#1 task: Call Ana (rings Tue 2 Mar 09:00)"),
-        (DAILY, "/move take the pill today at 15:00", "moved: Mon 1 Mar 12:00 to Mon 1 Mar 15:00"),
+        (DAILY, "/move take the pill today at 15:00", "moved from Mon 1 Mar 12:00"),
         (RING, "/repeat call ana every day at 9", "#1 task: Call Ana (rings Tue 2 Mar 09:00, every day"),
         (RING, "/remind tomorrow at 9 write to Ben", "#2 task: write to Ben (rings Tue 2 Mar 09:00)"),
     ],

@@ -320,7 +320,7 @@ async def test_the_notes_stay_as_they_were_at_the_first_reply(store, desk):
     assert stable_text(later) == stable_text(first) == stable_text(again)
     assert first.notes_block == "#1 fact: Lia is allergic to nuts\n#2 task: Call Ana"
     assert later.notes_changed.splitlines() == [
-        "#2 task: Call Ana (done)", "#3 task: Paint the boat", "#1 fact: Lia is allergic to peanuts",
+        "#2 task: Call Ana (done)", "#3 task: Paint the boat", "#1 now fact: Lia is allergic to peanuts",
     ]  # fmt: skip
     assert later == again == await gatherer.packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
 
@@ -439,7 +439,7 @@ async def test_what_rang_and_was_tapped_is_told_once_with_its_time_then_as_it_st
     tapped = await assembler(store).packet(later, "hi", now_ms=NOW_MS + 26 * HOUR_MS)
 
     assert (rang.notes_changed, rang.notes_events) == ("", "#1 Bins: rang at 15:30")
-    assert (then.notes_changed, then.notes_events) == ("#1 task: Bins (rang Wed 4 Mar 15:30, not called done)", "")
+    assert (then.notes_changed, then.notes_events) == ("#1 now task: Bins (rang Wed 4 Mar 15:30, not called done)", "")
     assert put_off.notes_events == "#1 Bins: put off at 17:00 until Thu 5 Mar 15:00"
     assert (tapped.notes_changed, tapped.notes_events) == (
         "", "#1 Bins: put off on Wed 4 Mar 17:00 until Thu 5 Mar 15:00, ticked off at 16:00",

@@ -233,7 +233,7 @@ def test_of_a_long_text_that_the_block_holds_its_beginning_is_enough():
     ledger = ledger_of(("task", LONG, {}))
 
     [line] = told(block_of(ledger), ledger, [Change(number=1, fields={"due_at_ms": START_MS + DAY_MS})], "keeper")
-    assert line == "#1 task: Tell Maeve one true, interesting thing about the history… (due Wed 15 Nov)"
+    assert line == "#1 now task: Tell Maeve one true, interesting thing about the history… (due Wed 15 Nov)"
 
 
 def test_of_a_long_text_that_the_block_cuts_a_change_tells_all():
@@ -243,7 +243,36 @@ def test_of_a_long_text_that_the_block_cuts_a_change_tells_all():
     [line] = told(block, ledger, [Change(number=20, fields={"due_at_ms": START_MS + DAY_MS})], "keeper")
 
     assert "…" in block.lines[20]
-    assert line == f"#20 task: Matter 19: {LONG} (due Wed 15 Nov)"
+    assert line == f"#20 now task: Matter 19: {LONG} (due Wed 15 Nov)"
+
+
+def test_a_line_that_the_block_has_otherwise_says_that_it_is_now_so():
+    """Models took the day above for the one that holds; what is new or over needs no word more."""
+    ledger = ledger_of(("task", "Call Ana", {"due_at_ms": START_MS + DAY_MS}), ("task", "Oil the gate", {}))
+    moved = Change(number=1, fields={"due_at_ms": START_MS + 2 * DAY_MS})
+    new = Add(kind="fact", text="The oven works", note_id="n_3")
+
+    assert told(block_of(ledger), ledger, [moved, new, End(number=2)], "keeper") == [
+        "#1 now task: Call Ana (due Thu 16 Nov)", "#3 fact: The oven works", "#2 task: Oil the gate (done)",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_reworded", [False, True])
+def test_what_rang_since_is_told_once(is_reworded):
+    """By its event, or by its line where a keeper changed that, too; it stood in both."""
+    ledger = ledger_of(("task", "Call Ana", {"rings_from": "2023-11-14T22:15"}))
+    ring = Ring(number=1, occurrence="2023-11-14T22:15", rings_at_ms=series.at_ms_of("2023-11-14T22:15", "UTC"))
+    done = [(ring, Actor("operator", START_MS + 5, "ring"))]
+    if is_reworded:
+        done.append((Change(number=1, fields={"text": "Call Ana again"}), Actor("keeper", START_MS + 6, "b")))
+    now, changes = ledger, []
+    for operation, by in done:
+        now, [outcome] = apply_all(now, [operation], by)
+        changes += outcome.changes
+    found = since(block_of(ledger), now, changes, EVERYTHING, told=(), now_ms=START_MS + 9, answered_ms=0)
+
+    line = "#1 now task: Call Ana again (rang Tue 14 Nov 22:15, not called done)"
+    assert (found.changed, found.events) == (((line,), ()) if is_reworded else ((), ("#1 Call Ana: rang at 22:13",)))
 
 
 def test_a_ring_that_a_keeper_moved_is_told():
