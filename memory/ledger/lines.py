@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import in_words
+from memory.ledger.rules import in_words, is_end, parts_of, rule_of
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence, OccurrenceState
-from memory.ledger.views import DAY_MS, Scope, belongs, is_past, is_snoozed, is_work
+from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import whole_month, zone_of
 
@@ -98,7 +99,7 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Not
 
 def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, brief: bool) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
-    rule = f", {in_words(note.repeats) if brief else note.repeats}" if note.repeats else ""
+    rule = f", {in_words(note.repeats) if brief else note.repeats + _last_date(note)}" if note.repeats else ""
     if note.about:
         found.append(f"in {note.about}")
     if note.owner not in {"", USER}:
@@ -144,7 +145,10 @@ def _ring_that_day(note: Note, zone: str) -> str:
 
 
 def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
-    """When a note is due: `Fri 27 Nov 12:00 to 16:00`, `Mon 7 Dec to Wed 9 Dec`, a whole month `January 2027`."""
+    """When a note is due: `Fri 27 Nov 12:00 to 16:00`, `Mon 7 Dec to Wed 9 Dec`, a whole month `January 2027`.
+
+    A night names both its days: `Fri 27 Nov 22:00 to Sat 28 Nov 06:00`.
+    """
     first_ms, last_ms = note.due_at_ms or 0, note.ends_at_ms
     if last_ms is not None and (month := whole_month(first_ms, last_ms, note.time_zone)):
         return f"{month:%B %Y}"
@@ -153,9 +157,21 @@ def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
         return f"{due} to {when(last_ms, note.time_zone, exact=False)}"
     if (over_ms := over_at(note, first_ms)) is None:
         return due
-    if note.lasts_ms < DAY_MS:
-        return f"{due} to {moment(over_ms, zone)[-5:]}"
-    return f"{due} to {when(over_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}"
+    clock = zone if note.due_exact else note.time_zone
+    if note.due_exact and moment(over_ms, clock, exact=False) == moment(first_ms, clock, exact=False):
+        return f"{due} to {moment(over_ms, clock)[-5:]}"
+    return f"{due} to {when(over_ms, clock, exact=note.due_exact)}"
+
+
+def _last_date(note: Note) -> str:
+    """The last day of a series that ends: its rule tells it by a number of dates, or by a moment behind it."""
+    if not any(map(is_end, parts_of(note.repeats))):
+        return ""
+    try:
+        dates = list(islice(rule_of(note.repeats, series.begins(note)), series.MOST_STEPS))
+    except ValueError:
+        return ""
+    return f", the last on {dates[-1]:%a %Y-%m-%d}" if len(dates) < series.MOST_STEPS else ""
 
 
 def ring_times(note: Note) -> list[int]:

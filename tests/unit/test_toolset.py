@@ -346,7 +346,7 @@ async def test_words_that_are_no_notes_words_bring_the_candidates():
         ("2026-11-27/soon", "is no time that can be read"),
         ("2026-11-27T12:00/16:00", "due Fri 2026-11-27 12:00 to 16:00"),
         ("2026-11-27T17:00/2026-11-29T18:00", "due Fri 2026-11-27 17:00 to Sun 2026-11-29 18:00"),
-        ("2026-11-27T21:00/07:00", "due Fri 2026-11-27 21:00 to 07:00"),
+        ("2026-11-27T21:00/07:00", "due Fri 2026-11-27 21:00 to Sat 2026-11-28 07:00"),
         ("2026-11-27T12:00/2026-11-29", "due Fri 2026-11-27 12:00 to Sun 2026-11-29"),
     ],
 )
@@ -632,6 +632,41 @@ async def test_today_counts_when_its_hour_is_still_to_come():
 async def test_a_rule_may_end(repeats: str, rings: str):
     """UNTIL and COUNT in any shape that models write."""
     assert f"rings {rings}" in await make_box().remind(text="Pills", at="2026-11-24T18:00", repeats=repeats)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "last"),
+    [
+        ("FREQ=WEEKLY;BYDAY=TU;UNTIL=20261222T000000", "Tue 2026-12-15"),
+        ("FREQ=WEEKLY;BYDAY=TU;UNTIL=20261222", "Tue 2026-12-22"),
+        ("FREQ=DAILY;COUNT=3", "Thu 2026-11-26"),
+    ],
+)
+async def test_the_last_date_of_a_series_is_answered(repeats: str, last: str):
+    """A number of dates, or a moment behind the last, does not say which one it is."""
+    said = await make_box().remind(text="Pills", at="2026-11-24T18:00", repeats=repeats)
+
+    assert said.endswith(f"{repeats}, the last on {last})")
+
+
+async def test_the_examples_of_the_schemas_are_read():
+    """A night, hours of a day, and a series' end stand there as they are to be written."""
+    note, remind = (spec["parameters"]["properties"] for spec in specs() if spec["name"] in {"note", "remind"})
+    days, *hours = note["due"]["description"].partition("lasts ")[2].strip(".").split(", ")
+    spans = [days.replace("…", "2026-11-27"), *(f"2026-11-27{span}" for span in hours)]
+    rule = remind["repeats"]["description"].removeprefix("RRULE: ")
+
+    assert len(spans) == 3
+    for n, due in enumerate(spans):
+        assert " to " in await make_box().note(f"Trip {n}", "event", due=due)
+    assert "the last on Tue 2026-12-22" in await make_box().remind(text="Bins", at="2026-11-24T18:00", repeats=rule)
+
+
+def test_a_note_of_a_group_says_names_where_another_says_you():
+    """“'you' to them” was told of every place."""
+    [note] = (spec for spec in specs() if spec["name"] == "note")
+
+    assert "'you' (in groups names)" in note["parameters"]["properties"]["text"]["description"]
 
 
 async def test_a_reminder_without_an_hour_rings_in_the_morning_and_says_so():
