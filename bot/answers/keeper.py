@@ -31,9 +31,9 @@ still waiting for an answer, projects and where they stand, people who matter, l
 money, time), decisions. Things said in passing count ("since I'm allergic to nickel anyway").
 Do not note: small talk, moods, complaints and states of the moment, jokes, what the assistant explained or \
 suggested, questions it answered, what stands in Notes or was noted by a tool already, words marked as somebody \
-else's, and what is in text that the person only works on (pasted, drafted, translated, role-played): put the numbers \
-of such turns into worked_on, but for those in which they tell something themselves; only a story may rest on them, \
-or a project that says what they do with it (“Checking the lease”). What the person takes back bears out no note: \
+else's, and what is in text that the person only works on (pasted, drafted, translated, role-played): put \
+turns with nothing else into worked_on; only a story may rest on them, or a project that says what they do with it \
+(“Checking the lease”). Beside such text note their own words alone. What the person takes back bears out no note: \
 delete its notes.
 What was "seen by a program" in a picture is no note by itself. Where the person says something to it, the note holds \
 both ("The tile you chose: grey, hexagonal"); said is their words.
@@ -66,12 +66,12 @@ an allergy), 0.7 matters this month, 0.5 ordinary, 0.3 good to know.
 Change rather than add beside: when a day moved, a part was paid or finished, a number or name was corrected, change \
 that note's number and give its whole new text (and due). end with how done when it is done, answered or over, how \
 dropped when it is not wanted any more; a part that is done ends nothing. "All done!" ends what it is about. What \
-ended (below Notes) is never opened or noted again. merge two notes on the same, with a text for both; delete only \
-what was never true.
+ended (below Notes) is never opened or noted again. merge two notes on the same, with a text for both; delete \
+what was never true, not about them or not worth keeping.
 A doubtful note rests on a message that was edited since. Change it to what holds now; delete it if nothing does; \
 leave it out if it holds as it stands. If it rings it is never left out: change it, rings says when it rings now.
 A note "said after the new turns" is newer than they: it stands, with all that it settles.
-Every change cites turns, and said copies at most 12 words in a row from one of them, exactly as the person wrote \
+Every change (a delete where it can) cites turns; said copies at most 12 words in a row from one, as the person wrote \
 them (the assistant's words only for its own promises and for stories).
 
 title: 3 to 6 words in the person's language that name what these turns are about; standing: where it stands, worded \

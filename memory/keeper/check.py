@@ -38,7 +38,6 @@ DAYS_OF_MONTH: Final = 31
 """In the line of a session a day may be worked out ("from 1.12." for "from tomorrow"): none of these need be said."""
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
-
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -68,8 +67,12 @@ class ChangeCheck:
         cited = tuple(dict.fromkeys(n for n in change.turns if n in self._turns))
         try:
             note = self._note_of(change)
-            is_merge = change.op == "merge"
-            spoken = self._merged(change) if is_merge else self._spoken(change, cited, *_kind_of(change, note))
+            if change.op == "merge":
+                spoken = self._merged(change)
+            elif _is_own_mistake(change, note):
+                spoken = self._request.turns[-1]
+            else:
+                spoken = self._spoken(change, cited, *_kind_of(change, note))
             due, rings = self._due(change.due), next(iter(self._due(change.rings)), None)
             also = self.believed(f"{change.text}\n{change.subject}", cited, note, due, owner=change.owner or "")
         except _Wrong as wrong:
@@ -195,6 +198,12 @@ class ChangeCheck:
                 raise _Wrong("name", f"the name {name} was not said; use the person's words")
             also += found.turn_ids if found and found not in near else ()
         return also
+
+
+def _is_own_mistake(change: ProposedChange, note: Note | None) -> bool:
+    """Whether a keeper deletes what a keeper noted as lasting: that a greeting is no preference no turn says."""
+    is_own = note is not None and note.source in {"keeper", "offline"} and note.lasts and not note.rings
+    return change.op == "delete" and is_own and not (change.turns or change.said.strip())
 
 
 def _kind_of(change: ProposedChange, note: Note | None) -> tuple[str, bool]:

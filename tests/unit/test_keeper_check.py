@@ -220,6 +220,22 @@ def test_what_ended_is_not_opened_by_saying_it_again():
     assert outcome(asked, change("change", number=1, text="Call him", said="call the plumber"))[1] == ["note"]
 
 
+@pytest.mark.parametrize("kind", ["preference", "task"])
+@pytest.mark.parametrize("hand", ["keeper", "person"])
+def test_a_keeper_deletes_what_a_keeper_should_not_have_noted_though_no_turn_says_so(hand, kind):
+    """A greeting stood for weeks as a preference: nobody says that it is none. What waits, and others' notes, stay."""
+    greeting = Add(kind=kind, text="You like good mornings", note_id="n_1", fields={"turn_ids": ("t_0",)})
+    ledger, _ = apply_all(Ledger("tg:1:1:0"), [greeting], Actor(hand, START_MS, "t_0"))
+    asked = request("and now the oven", ledger=ledger, notes=())
+    asked = replace(asked, notes=tuple(ledger))
+    operations, refused = outcome(asked, ProposedChange(op="delete", number=1))
+
+    is_taken = (hand, kind) == ("keeper", "preference")
+    assert ([each.how for each in operations], refused) == ((["dropped"], []) if is_taken else ([], ["turns"]))
+    made_up = change("delete", number=1, said="never liked mornings")
+    assert outcome(asked, made_up) == ([], ["said"])
+
+
 def test_what_stands_already_needs_no_word():
     """A note that says the same is neither doubled nor sent back to the model."""
     noted = Add(kind="task", text="Call the plumber", note_id="n_1", fields={"turn_ids": ("t_1",)})
