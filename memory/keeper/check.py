@@ -193,17 +193,17 @@ class ChangeCheck:
         for name in [*capitalised(text), *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
             found = next((each for each in (*near, *far) if has_name(each.words, name)), None)
             if found is None and self._has_nouns:
-                found = next((each for each in (*near, *far) if has_noun(each.words, name)), None)
+                found = next((each for each in (*near, *far) if has_noun(each.words - little_words(), name)), None)
             if found is None and not (has_name(calendar, name) or (is_line and self._has_nouns)):
-                raise _Wrong("name", f"the name {name} was not said; use the person's words")
+                raise _Wrong("name", f"{name} was not said; use the person's words")
             also += found.turn_ids if found and found not in near else ()
         return also
 
 
 def _is_own_mistake(change: ProposedChange, note: Note | None) -> bool:
     """Whether a keeper deletes what a keeper noted as lasting: that a greeting is no preference no turn says."""
-    is_own = note is not None and note.source in {"keeper", "offline"} and note.lasts and not note.rings
-    return change.op == "delete" and is_own and not (change.turns or change.said.strip())
+    own = note if note is not None and note.source in {"keeper", "offline"} else None
+    return change.op == "delete" and own is not None and own.lasts and not (own.rings or change.turns or change.said)
 
 
 def _kind_of(change: ProposedChange, note: Note | None) -> tuple[str, bool]:

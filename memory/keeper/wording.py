@@ -154,6 +154,12 @@ def strange_to(words: Iterable[str], text: str, little: Collection[str] = ()) ->
 
 
 def has_noun(words: Iterable[str], noun: str) -> bool:
-    """Whether a folded word shares a part with a noun that a language may join of others: its beginning or its end."""
+    """Whether a folded word shares a part with a noun that a language may join of others: its beginning or its end.
+
+    A short one may be the whole end of the other: `Weg` of "heimweg", "plan" of `Bauplan`.
+    """
     plain = plain_of(noun)
-    return any(word.startswith(plain[:JOINED]) or word[-JOINED - 1 :] == plain[-JOINED - 1 :] for word in words)
+    start, end = plain[:JOINED], plain[-JOINED - 1 :]
+    return any(
+        word.startswith(start) or word.endswith(end) or (len(word) >= JOINED and plain.endswith(word)) for word in words
+    )

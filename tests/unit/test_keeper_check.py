@@ -128,6 +128,22 @@ def test_where_nouns_are_capitalised_a_name_that_nobody_said_is_refused_all_the_
     assert outcome(asked, offer.model_copy(update={"text": "Angebot von Gustavsen abwarten"}))[1] == ["name"]
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("bin auf dem heimweg noch bei der post", "Auf dem Weg zur Post"),
+        ("der plan für eine küche kommt am montag", "Den Bauplan für eine Küche ansehen"),
+    ],
+)
+def test_a_short_noun_is_known_by_the_end_of_another(said, text):
+    """“Weg” was taken for a name: of a noun of three letters the last five were compared. No little word is a part."""
+    told = "Das Lager hat die Fliesen. Der Termin ist im Bad, die Leiter steht im Flur, der Schlüssel beim Nachbarn."
+    asked = request(said, answers=[told])
+
+    assert outcome(asked, add(text, said))[1] == []
+    assert outcome(request(f"{said}, eine freude", answers=[told]), add("Kommt mit Madeleine", said))[1] == ["name"]
+
+
 def test_the_language_of_the_turns_that_are_read_counts_however_much_was_said_in_another():
     """A noun of a German standing was taken for an invented name, since a group's second member wrote English."""
     english = [make_turn(turn_id=f"t_b{n}", assistant_text="The plumber comes soon and looks at it") for n in range(20)]
