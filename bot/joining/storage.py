@@ -120,6 +120,8 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         worker=process.boot_id,
     )
     opened.push_async_callback(memory.close)
+    if (asking := memory.keeper.asking) is not None:  # a slow model of one's own is as slow behind the reply
+        asking.limit_s = max(asking.limit_s, settings.continuity_model_timeout_s)
     db = memory.db
     uses = UseLog(db, meters.spend, clock, ids)
     opened.push_async_callback(uses.settle)

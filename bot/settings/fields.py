@@ -37,7 +37,11 @@ class SettingsFields(BaseSettings):
         None, description="Reads for memory behind the replies; empty = the chat model, off = nobody."
     )
     continuity_model_timeout_s: float = Field(
-        60, gt=0, le=HOUR_S, allow_inf_nan=False, description="A model that is silent this long has failed."
+        60,
+        gt=0,
+        le=HOUR_S,
+        allow_inf_nan=False,
+        description="A model that is silent this long has failed; one that keeps notes has a minute at least.",
     )
     continuity_prices: str = Field(
         "", description="Prices of models that no list knows: provider:name=in/out, dollars per million tokens."

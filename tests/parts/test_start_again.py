@@ -165,3 +165,13 @@ async def test_a_message_that_waited_and_cannot_be_answered_takes_no_other_along
     told = [replies.say("quarantined"), "You said: move the florist to friday", "You said: done with the dentist"]
     assert screen.sent[-3:] == told
     assert await one.rows("inbox", "state, attempts") == [("done", 1), ("quarantined", 3), ("done", 1), ("done", 1)]
+
+
+@pytest.mark.parametrize(("timeout_s", "waited_s"), [(20, 60), (300, 300)])
+async def test_a_slow_model_of_ones_own_has_as_long_to_keep_the_notes(start, timeout_s, waited_s, monkeypatch):
+    """One that takes two minutes an answer kept no note: each of its readings had failed after one."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
+    bot = await start(continuity_model="openai-chat:slow", continuity_model_timeout_s=timeout_s)
+
+    assert bot.services.memory.keeper.asking.limit_s == waited_s
