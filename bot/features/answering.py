@@ -101,11 +101,12 @@ class Answering:
             if meant is None:
                 await self._services.committer.done([envelope], [])
                 return
+            before = meant.get("replaces")
             with replies.speaking(await language_of(self._services, envelope)):
-                said_so = OutgoingMessage(replies.say("edited_answered"), edits_message_id=envelope.message_id)
+                text = replies.say("edited_answered") if before else replies.say("edited_answered_first")
+            said_so = OutgoingMessage(text, edits_message_id=envelope.message_id)
             await self._services.committer.write(Target.of(envelope), [said_so])
             turn_id = envelope.turn_id or self._services.ids.new("t")
-            before = meant.get("replaces")
             if before:  # what was written first is not what the person says now
                 await withdraw(self._services, envelope, before)
             said = AskedAgain(

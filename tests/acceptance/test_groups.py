@@ -353,3 +353,20 @@ async def test_who_has_something_open_in_a_group_is_told_once_that_it_is_listed_
     assert "House" not in (await reply(api, "/loops", ANA, ANA)).text
     assert "House" not in (await reply(api, "/loops", RUI, RUI)).text
     assert "coals" not in "".join(bot_texts(api, ANA) + bot_texts(api, RUI))
+
+
+async def test_a_message_that_an_edit_addresses_to_the_bot_is_new_to_it(api, bot, group):
+    """It never answered that, so there is no new answer to offer, and none is below afterwards."""
+    await says(api, group, "hi", ANA)
+    said = api.people.says(RUI, "when is the party?", chat_id=group)
+    api.people.edits(RUI, said.message_id, f"{BOT}when is the party?", chat_id=group)
+    offer = await shows(api, replies.say("edited_new"), group)
+    assert offer.buttons == (("Answer now",),)
+    api.people.edits(RUI, said.message_id, f"{BOT}when is the dinner?", chat_id=group)
+    await bot.settled()
+    assert offer == next(each for each in bot_lines(api, group) if each.message_id == offer.message_id)
+    await tap(api, "Answer now", on=offer, chat_id=group, user=RUI)
+
+    await shows(api, "You said: when is the dinner?", group)
+    [line] = [each for each in bot_lines(api, group) if each.message_id == offer.message_id]
+    assert (line.text, line.buttons) == (replies.say("edited_answered_first"), ())

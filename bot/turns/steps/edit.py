@@ -143,7 +143,7 @@ class Edits:
         ends, messages = [self._services.inbox.done(envelope)], list[OutgoingMessage]()
         target, memory = Target.of(envelope), self._services.memory
         doubtful = await memory.in_doubt(turn, text) if turn and differs else []
-        offered, mark = await self._offers.begun(target, doubtful)
+        offered, mark = await self._offers.begun(target, doubtful) if turn else (replies.say("edited_new"), {})
         standing = latest if latest is not None and latest["used_at_ms"] is None else None
         kept = {name: meant[name] for name in KEPT if name in meant} if standing is not None else {}
         if differs:
@@ -152,7 +152,7 @@ class Edits:
             values = {"button_id": standing["button_id"], "payload_json": orjson.dumps(payload | kept).decode()}
             ends.append(Statement("button_means", values))
         if differs and (standing is None or TAKEN_UP in meant):
-            button = Button(replies.say("answer_again"), "answer_again", payload)
+            button = Button(replies.say("answer_again" if turn else "answer_now"), "answer_again", payload)
             messages.append(OutgoingMessage(offered, buttons=((button,),), reply_to_message_id=envelope.message_id))
         elif differs and standing is not None:
             messages += await self._said_anew(envelope, standing["button_id"], offered)
