@@ -27,6 +27,8 @@ BARE: Final = frozenset({"turn_ids", "version"})
 """Fields of a note that say nothing of its matter."""
 SILENT: Final = BARE | {"doubtful"}
 """Fields of a note whose change nobody is told of."""
+ENDED: Final = {"done": "reminder_done_text", "dropped": "loop_dropped", "replaced": "loop_dropped"}
+"""The sentence on a note that is over, by its status."""
 SHOWN_NOTES: Final = 5
 FLUSH_S: Final = 10.0
 AGAIN_S: Final = 10.0
@@ -49,7 +51,8 @@ def settled_notes(
     if all(note.is_open for note in notes):
         return notes
     new = dict.fromkeys(each.number for each in made if each.number not in own)
-    return notes + [note for number in new if (note := after.find(number)) and note.is_open]
+    named = (*(note for note in notes if note.status != "replaced"), *map(after.find, new))
+    return [note for note in named if note and (note.is_open or note.number in own)]
 
 
 class Offers:
@@ -172,7 +175,7 @@ class Offers:
         now_ms = self._services.clock.now_ms()
         zone = (await self._services.people.clock(target.conversation_id, target.user_id)).name
         lines = (
-            note_line(note, now_ms, zone) if note.is_open else replies.say("loop_dropped", title=name_of(note))
+            note_line(note, now_ms, zone) if note.is_open else replies.say(ENDED[note.status], title=name_of(note))
             for note in notes[:SHOWN_NOTES]
         )
         return "\n".join(f"• {line}" for line in lines)
