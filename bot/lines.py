@@ -33,7 +33,7 @@ WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
 LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
-ELLIPSIS = "\u2026"
+ELLIPSIS, DASH = "\u2026", "\u2013"
 LEAST_CHARS = LINE_CHARS // 2
 """A text whose sentence ends earlier is cut within the next one: what a person wants to keep often stands there."""
 _SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
@@ -101,9 +101,9 @@ def say_in(conversation_id: str, key: str, **values: object) -> str:
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with remarks in brackets; behind a comma where it has brackets of its own."""
+    """The text with remarks in brackets; behind a dash where it ends with brackets of its own."""
     said = ", ".join(remarks)
-    return f"{text}, {said}" if said and "(" in text else f"{text} ({said})" if said else text
+    return f"{text} {DASH} {said}" if said and text.endswith(")") else f"{text} ({said})" if said else text
 
 
 def bare(text: str) -> str:

@@ -51,26 +51,24 @@ def rings_text(
         if at.date() == last or (is_first and at.date() in told):
             said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
         else:
-            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told))
+            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told, behind_bell=is_first))
         last = at.date()
     return listed(said, replies.spoken())
 
 
-def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, behind_bell: bool) -> str:
     """A ring by its day: the day of the matter and the one before by that, where that is told."""
-    language, due_ms = replies.spoken(), note.due_at_ms
-    is_near = abs(days_from(at_ms, now_ms, zone)) <= 1
-    if (
-        due_ms is None
-        or is_near
-        or not (local(due_ms, zone).date() in told or tells_day(note.text, due_ms, now_ms, zone))
-    ):
-        return when_text(at_ms, now_ms, zone, language, exact=not tells_hour(note.text, at_ms, zone))
-    hour = hour_text(at_ms, zone, language)
-    key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone))
-    if key is None or (note.ends_at_ms is not None and key == "lines.on_the_day"):
-        return when_text(at_ms, now_ms, zone, language)
-    return replies.say(key, hour=hour)
+    due_ms, hour = note.due_at_ms, hour_text(at_ms, zone, replies.spoken())
+    if abs(days_from(at_ms, now_ms, zone)) > 1 and due_ms is not None:
+        is_told = local(due_ms, zone).date() in told or tells_day(note.text, due_ms, now_ms, zone)
+        key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone)) if is_told else None
+        if key and not (note.ends_at_ms is not None and key == "lines.on_the_day"):
+            return replies.say(key, hour=hour)
+    language, exact = replies.spoken(), not tells_hour(note.text, at_ms, zone)
+    if abs(days_from(at_ms, now_ms, zone)) <= 1 or is_work(note) or not behind_bell:
+        return when_text(at_ms, now_ms, zone, language, exact=exact)
+    day = day_text(at_ms, now_ms, zone, language)  # no preposition
+    return f"{day} {hour}" if exact else day
 
 
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:

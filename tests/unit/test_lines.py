@@ -154,8 +154,8 @@ def test_what_the_text_says_is_not_said_again_beside_it():
     club = a_note("Walking club (every Sunday)", time_zone="UTC", **rule)
     ficus = a_note("Water Ana's plant (the ficus)", time_zone="UTC", **rule)
 
-    assert line(club) == "Walking club (every Sunday), ⏰ at 08:00"
-    assert line(ficus) == "Water Ana's plant (the ficus), ⏰ every Sunday at 08:00"
+    assert line(club) == "Walking club (every Sunday) – ⏰ at 08:00"
+    assert line(ficus) == "Water Ana's plant (the ficus) – ⏰ every Sunday at 08:00"
     assert line(a_note("Call mum (Rosa)")) == "Call mum (Rosa)"
 
 
@@ -701,7 +701,7 @@ def test_what_rings_when_its_delay_is_over_is_put_off_by_its_ring():
     at_ms = series.at_ms_of("2023-11-27T10:00", "UTC")
     note = a_note("Pay the rest", rings_at_ms=at_ms, snoozed_until_ms=at_ms - 10 * HOUR_MS)
 
-    assert line(note) == "Pay the rest (⏰ on Mon 27 Nov at 10:00)"
+    assert line(note) == "Pay the rest (⏰ Mon 27 Nov at 10:00)"
     assert line(note, under_ms=at_ms) == "Pay the rest (⏰ 10:00)"
 
 
@@ -889,8 +889,8 @@ def test_what_has_brackets_gets_no_second_ones_and_another_hour_is_told():
     ring = {"rings_from": "2023-11-15T06:00", "rings_at_ms": at_ms - 3 * HOUR_MS // 2}
     shift = a_note("Service (y être à 6h45)", kind="event", due_at_ms=at_ms, due_exact=True, **ring)
 
-    assert line(shift) == "Service (y être à 6h45), tomorrow at 07:30, ⏰ 06:00"
-    assert line(shift, under_ms=at_ms) == "Service (y être à 6h45), at 07:30, ⏰ 06:00"
+    assert line(shift) == "Service (y être à 6h45) – tomorrow at 07:30, ⏰ 06:00"
+    assert line(shift, under_ms=at_ms) == "Service (y être à 6h45) – at 07:30, ⏰ 06:00"
 
 
 def test_a_day_is_found_in_a_text_of_another_language():
@@ -989,7 +989,7 @@ def test_rings_of_two_days_stand_in_their_order(language):
         ("Trip on 23 Nov", {"due_at_ms": "23T00:00"}, "22T20:00 23T06:00", "⏰ the day before at 20:00 and on the day"),
         ("Trip", {"due_at_ms": "23T00:00"}, "20T20:00 22T20:00", "20 Nov at 20:00 and the day before at 20:00"),
         ("Trip", {"due_at_ms": "23T00:00", "ends_at_ms": "25T00:00"}, "22T20:00 23T06:00", "on Thu 23 Nov at 06:00"),
-        ("Trip", {"due_at_ms": "23T00:00"}, "24T06:00", "on Thu 23 Nov, ⏰ on Fri 24 Nov at 06:00"),
+        ("Trip", {"due_at_ms": "23T00:00"}, "24T06:00", "on Thu 23 Nov, ⏰ Fri 24 Nov at 06:00"),
     ],
 )  # fmt: skip
 def test_a_ring_of_the_day_before_is_told_by_that(text, due, rings, remarks):

@@ -74,7 +74,7 @@ def test_a_month_stands_behind_the_day_on_which_it_begins_and_then_behind_today(
 
     assert shown("2026-12-30T10:00", january(4, **rings), first, dentist) == [
         "Fri 1 Jan 2027", "1. Ring Karl",
-        "In January 2027", "2. Order oak (⏰ on Fri 1 Jan 2027 at 09:00)",
+        "In January 2027", "2. Order oak (⏰ Fri 1 Jan 2027 at 09:00)",
         "Fri 15 Jan 2027", "3. Send the form",
     ]  # fmt: skip
     assert shown("2027-01-15T10:00", january(), dentist)[::2] == ["Today", "In January"]
