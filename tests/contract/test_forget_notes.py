@@ -229,7 +229,7 @@ async def test_what_was_said_of_a_session_goes_with_the_note_that_it_rested_on(m
         HERE,
         "the gate's PIN",
         "Your neighbour Odile knows, too, that it is seven three nine.",
-        turn_ids=("t_1",),
+        turn_ids=("t_0", "t_1"),
         read_through_seq=1,
     )
     await memory.db.write(put_session_line(line))
