@@ -52,7 +52,7 @@ from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Ledger
 from memory.ledger.undo import as_of
-from memory.ledger.views import Scope, forgotten_turns
+from memory.ledger.views import forgotten_turns
 from memory.packets import ConversationContextPacket, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.search.query import Query
@@ -250,7 +250,7 @@ class Assembler:
         else:
             changes = await self._ledgers.since(here, mark.version) if ledger.version > mark.version else []
             known = self._blocks.get((state.session_id, mark, ledger.epoch, forgotten))
-            block = known or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
+            block = known or self._block(need, mark, as_of(ledger, changes), forgotten)
             told = {turn.turn_id for turn in shown if turn.tool_calls}
             news = since(
                 block, ledger, without_ring(changes, rung), scope, told=told, now_ms=now_ms, answered_ms=answered_ms
@@ -259,16 +259,15 @@ class Assembler:
             news = with_over(news, ledger, scope, shown)
             if news.outdated <= most and sum(map(self._counter.count, news.changed)) <= SINCE_TOKENS:
                 return Remembered(ledger, block, with_forgotten(news, ledger, changes, scope, shown))
-        taken = self._block(state, new_mark(state, ledger, scope, zone, now_ms), scope, ledger, forgotten)
+        taken = self._block(need, new_mark(state, ledger, scope, zone, now_ms), ledger, forgotten)
         news = since_taken(taken, ledger, without_ring(changes, rung), scope, answered_ms=answered_ms, now_ms=now_ms)
         news = with_over(news, ledger, scope, shown)
         return Remembered(ledger, taken, with_forgotten(news, ledger, changes, scope, shown))
 
-    def _block(
-        self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger, forgotten: frozenset[int]
-    ) -> Block:
-        block = take(ledger, scope, mark, self._budget.threads_tokens, self._counter)
-        self._blocks[state.session_id, mark, ledger.epoch, forgotten] = block
+    def _block(self, need: Need, mark: NotesMark, ledger: Ledger, forgotten: frozenset[int]) -> Block:
+        is_scene = need.scope.persona in need.plays
+        block = take(ledger, need.scope, mark, self._budget.threads_tokens, self._counter, is_scene=is_scene)
+        self._blocks[need.state.session_id, mark, ledger.epoch, forgotten] = block
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
         return block

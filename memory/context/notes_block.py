@@ -16,10 +16,10 @@ from memory.ledger.lines import (
     as_now,
     by_note,
     clipped,
-    deed,
     events,
     in_brief,
     is_by_clock,
+    is_event,
     is_rung_alone,
     model_line,
     moved_ring,
@@ -28,7 +28,7 @@ from memory.ledger.lines import (
     untold_events,
 )
 from memory.ledger.rules import comes_often
-from memory.ledger.types import Ledger, Note, NoteChange
+from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
     PLANNED_MS,
@@ -123,9 +123,16 @@ NO_BLOCK: Final = Block()
 NOTHING_SINCE: Final = Since()
 
 
-def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
-    """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
-    notes = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
+def take(
+    ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter, *, is_scene: bool = False
+) -> Block:
+    """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes.
+
+    In a scene what was noted by its persona, likes, limits, and what is due within a day: a search finds the rest.
+    """
+    known = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
+    mine = {note.number for note in known if note.persona == scope.persona or note.kind in ANYBODYS}
+    notes = [note for note in known if not is_scene or note.number in mine or _is_now(note, mark.at_ms)]
     waiting = agenda(notes, mark.at_ms, for_model=True)
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
@@ -137,7 +144,7 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
         mark,
         tuple(lasting.values()),
         tuple(opened[note.number] for note in waiting if note.number in opened),
-        len(notes) - len(opened) - len(lasting),
+        len(known) - len(opened) - len(lasting),
         MappingProxyType({**lasting, **opened}),
         ledger,
     )
@@ -290,19 +297,17 @@ def since(
             is_answered = is_work(note) and is_by_clock(done[-1])  # in the messages
             changed |= {} if is_answered else {number: f"#{number} ({note.status}){_goes_on(note, ledger)}"}
             continue
-        if _tells_all(came.get(number, ""), note, done, line, in_block=in_block, now_ms=now_ms, zone=zone):
+        if _tells_all(came.get(number, ""), note, done, line, in_block=in_block):
             continue
         short = _short(block, note, ledger, now_ms, is_other=line != stood)
         changed[number] = short + moved_ring(note, done, now_ms, zone)
-    came = untold_events(came, changed, of_note, ledger=ledger, now_ms=now_ms, zone=zone)
+    came = untold_events(came, changed, of_note, ledger)
     return Since(tuple(changed.values()), tuple(came.values()), frozenset(numbers), outdated)
 
 
-def _tells_all(
-    event: str, note: Note, done: Sequence[NoteChange], line: str, *, in_block: bool, now_ms: int, zone: str
-) -> bool:
+def _tells_all(event: str, note: Note, done: Sequence[NoteChange], line: str, *, in_block: bool) -> bool:
     """Whether an event tells all the news of a note: its end, its line, or of one date each of its changes."""
-    is_each = is_rung_alone(done) or (in_block and not note.repeats and all(deed(each, now_ms, zone) for each in done))
+    is_each = is_rung_alone(done) or (in_block and not note.repeats and all(map(is_event, done)))
     return bool(event) and (not note.is_open or is_each or line in event)
 
 

@@ -267,26 +267,25 @@ def is_rung_alone(done: Iterable[NoteChange]) -> bool:
     return {each.verb for each in done} == {"ring"}
 
 
-def line_tells(note: Note, done: Iterable[NoteChange], now_ms: int, zone: str) -> bool:
+def is_event(change: NoteChange) -> bool:
+    """Whether a change was made by the clock or by a tap, and an event tells it."""
+    return bool(_deed(change, change.at_ms, "UTC"))
+
+
+def line_tells(note: Note, done: Iterable[NoteChange]) -> bool:
     """Whether a note's line tells all events among these changes of it: that it rang."""
     is_told = note.is_open and not is_work(note) and series.last(note, "rang") is not None
-    return is_told and is_rung_alone(each for each in done if deed(each, now_ms, zone))
+    return is_told and is_rung_alone(filter(is_event, done))
 
 
 def untold_events(
-    came: Mapping[int, str],
-    lines: Collection[int],
-    of_note: Mapping[int, Sequence[NoteChange]],
-    *,
-    ledger: Ledger,
-    now_ms: int,
-    zone: str,
+    came: Mapping[int, str], lines: Collection[int], of_note: Mapping[int, Sequence[NoteChange]], ledger: Ledger
 ) -> dict[int, str]:
     """The events but those that the line of their note, which stands beside them, tells by itself."""
     return {
         number: event
         for number, event in came.items()
-        if number not in lines or not line_tells(ledger.notes[number], of_note[number], now_ms, zone)
+        if number not in lines or not line_tells(ledger.notes[number], of_note[number])
     }
 
 
@@ -308,7 +307,7 @@ def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
 
 def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
     """The line of a note's deeds, and how it stands where a change was taken back: the messages tell that change."""
-    deeds = [told for change in done if (told := deed(change, now_ms, zone))]
+    deeds = [told for change in done if (told := _deed(change, now_ms, zone))]
     rang = any(change.verb == "ring" for change in done)
     most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
     line = f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds[-EVENT_DEEDS:])}"
@@ -317,7 +316,7 @@ def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
     return line + now if deeds else ""
 
 
-def deed(change: NoteChange, now_ms: int, zone: str) -> str:
+def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
     """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
     day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
     when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"

@@ -701,6 +701,22 @@ async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, des
     assert packet.threads.splitlines()[-1].startswith("(and 2 more notes: ")
 
 
+async def test_a_scene_brings_an_errand_only_where_it_is_spoken_of(store, desk):
+    """Notes about the real world stay reachable from every persona (DESIGN), and stand in no scene by themselves."""
+    await note(store, Add(kind="task", text="Call the tiler about the grout", note_id="n_1"))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    scene = Occasion(scope=Scope(persona="bard"), plays={"bard"})
+    reads = assembler(store)
+    played, asked, talk = [
+        await reads.packet(state, words, now_ms=NOW_MS, occasion=occasion)
+        for words, occasion in (("I draw", scene), ("have I called the tiler?", scene), ("hello", Occasion()))
+    ]
+
+    assert "tiler" not in stable_text(played)
+    assert "tiler" in asked.notes_changed
+    assert "tiler" in talk.notes_block
+
+
 async def test_a_find_in_text_that_was_worked_on_is_called_so(store, desk):
     """What a pasted letter says is not what the person says."""
     await desk.session("s_0", ["polish this: I am forty and live in Rome"], ended_at_ms=NOW_MS - HOUR_MS)

@@ -11,7 +11,7 @@ from memory.context.tokens import TiktokenCounter
 from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence, Ring
-from memory.ledger.views import DAY_MS, EVERYTHING
+from memory.ledger.views import DAY_MS, EVERYTHING, Scope
 from memory.state.notes_marks import new_mark
 from memory.testing import START_MS, make_state, make_turn
 from memory.types import ToolCall
@@ -244,6 +244,24 @@ def test_of_a_long_text_that_the_block_cuts_a_change_tells_all():
 
     assert "…" in block.lines[20]
     assert line == f"#20 now task: Matter 19: {LONG} (due Wed 15 Nov)"
+
+
+def test_a_scene_is_not_given_what_was_noted_elsewhere():
+    """Five hundred tokens of errands stood in every scene; a limit, a like and what is due today still do."""
+    soon, far = ({"due_at_ms": START_MS + days * DAY_MS // 2} for days in (1, 9))
+    ledger = ledger_of(
+        ("task", "Pay the rent", far), ("task", "Fetch the cake", soon), ("constraint", "You can't have nuts", {}),
+        ("story", "The door is barred", {"about": "The Keep", "persona": "bard"}), ("preference", "Short answers", {}),
+        ("event", "Dinner, told within the scene", far | {"persona": "bard"}), ("fact", "Ana is your aunt", {}),
+    )  # fmt: skip
+    scope = Scope(persona="bard")
+    mark = new_mark(make_state(), ledger, scope, "UTC", START_MS)
+    scene, talk = (
+        take(ledger, scope, mark, Budget().threads_tokens, COUNTER, is_scene=is_scene) for is_scene in (True, False)
+    )
+
+    assert ({*scene.lines}, {*talk.lines}) == ({2, 3, 4, 5, 6}, {*range(1, 8)})
+    assert scene.more_line == "(and 2 more notes: search finds them)"
 
 
 def test_a_line_that_the_block_has_otherwise_says_that_it_is_now_so():
