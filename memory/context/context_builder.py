@@ -120,12 +120,13 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     Each tier keeps to its budget, all together to the cap less the reserved tokens and the message (but the exchange
     that a short reply answers always fits).
     """
-    parts = {tier: TierPart(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
+    more, errors = inputs.block.more_line, inputs.errors
+    parts = {t: TierPart(t, budget.tokens(t), error=errors.get(t), uncounted=(more, ("lasting", more))) for t in TIERS}
     _guarded(parts["history"], lambda part: fill_history(part, inputs.state, inputs.history, budget, counter))
     missing = _missing(inputs, parts["history"])
     _guarded(parts["summary"], lambda part: _summary(part, inputs, parts["history"].values, missing, counter))
     _guarded(parts["memories"], lambda part: _memories(part, inputs, counter))
-    waiting = (*inputs.block.open, inputs.block.more_line) if inputs.block.open else ()
+    waiting = (*inputs.block.open, more) if inputs.block.open else ()
     _guarded(parts["threads"], lambda part: part.offer_lines(waiting, counter))
     _guarded(parts["retrieved"], lambda part: _retrieved(part, inputs, parts["history"], counter))
     _guarded(parts["today"], lambda part: part.offer_lines(inputs.today, counter))

@@ -26,6 +26,8 @@ class TierPart:
     cut_items: int = 0
     cut_tokens: int = 0
     error: str | None = None
+    uncounted: tuple[Any, ...] = ()
+    """Values that are told and are no item themselves: the line that counts the rest."""
 
     @property
     def used(self) -> int:
@@ -66,7 +68,7 @@ class TierPart:
             tier=self.tier,
             budget_tokens=self.budget,
             used_tokens=self.used,
-            items=len(self.items),
+            items=sum(value not in self.uncounted for value in self.values),
             cut_items=missing_turns if self.tier == "history" else self.cut_items,
             cut_tokens=self.cut_tokens,
             error=self.error,

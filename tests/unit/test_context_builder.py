@@ -90,6 +90,17 @@ def test_a_short_conversation_is_shown_whole():
     assert stable_text(packet) == ""
 
 
+@pytest.mark.parametrize("waiting", [(), ("#2 task: Call Ana",)])
+def test_the_line_that_counts_the_rest_is_no_note_of_the_receipt(waiting):
+    """/context said "1 note" of a scene to which none was sent; its tokens are counted all the same."""
+    packet = build(inputs(block=Block(lasting=("#1 fact: Tea",), open=waiting, more=2)), Budget(), COUNTER)
+    told = {tier: receipt(packet, tier) for tier in ("memories", "threads")}
+
+    assert "and 2 more notes" in reference_text(packet)
+    assert [each.items for each in told.values()] == [1, len(waiting)]
+    assert told["threads" if waiting else "memories"].used_tokens > 8
+
+
 def test_the_newest_turns_survive_and_the_rest_is_counted():
     """The marker says how many turns are missing (000 section 2)."""
     packet = build(inputs(state=make_state(last_seq=500), history=turns(100, 30, 30)), Budget(), COUNTER)
