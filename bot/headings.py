@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, Literal
 
 from memory.ledger.types import ANYBODYS, Kind, Note, is_anothers
-from memory.ledger.views import best_first, has_faded, is_on_agenda, is_over, is_story, standing
+from memory.ledger.views import WEIGHS, best_first, has_faded, is_on_agenda, is_over, is_story, standing
 
 Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over", "faded"]
 HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
@@ -20,8 +20,8 @@ HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("going_on", frozenset({"project", "event"})),
 )
 """The headings of /memory, in their order, for real notes; fiction comes behind them, what is over last."""
-_WEIGHS, _MATTERS = 0.7, 0.4
-"""From these weights on a note is one that the person would mind to be without, and an ordinary one."""
+_MATTERS = 0.4
+"""From this weight on a note is an ordinary one."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -62,7 +62,7 @@ def _kind_shown(note: Note) -> Kind:
 
 def by_weight(notes: Iterable[Note]) -> list[Note]:
     """Notes that weigh, ordinary ones, light ones; of each what was told first."""
-    return sorted(notes, key=lambda note: ((note.weight < _WEIGHS) + (note.weight < _MATTERS), note.number))
+    return sorted(notes, key=lambda note: ((note.weight < WEIGHS) + (note.weight < _MATTERS), note.number))
 
 
 def _who_first(notes: Sequence[Note]) -> list[Note]:

@@ -18,7 +18,7 @@ from memory.keeper.session_lines import current_task, session_lines
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
-from memory.ledger.views import loops_of, standing
+from memory.ledger.views import standing
 from memory.ports import Clock, Database, Ids, Observers, TokenCounter
 from memory.privacy.forget import Forgetter
 from memory.privacy.planner import ForgetPlanner
@@ -31,6 +31,7 @@ from memory.sessions.hydrator import Beside, Hydrator
 from memory.sessions.index_writer import IndexWriter
 from memory.sessions.measures import Measures
 from memory.sessions.recorder import Recorder
+from memory.state.fields import loops_of
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase
 from memory.storage.extension import Extension

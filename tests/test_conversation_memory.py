@@ -9,12 +9,12 @@ import pytest
 from memory.context.budget import Budget
 from memory.context.context_builder import ContextInputs, Fields, Moment, build
 from memory.ledger.types import Add, End
-from memory.ledger.views import loops_of
 from memory.search.languages import Languages
 from memory.search.question import Question, SearchedMessage, TermHits
 from memory.search.retriever import place, rank, term_weights, weigh
 from memory.sessions.hydrator import snapshot_of
 from memory.sessions.summarizer import fold_due, summarize
+from memory.state.fields import loops_of
 from memory.state.state_manager import apply_turn
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.turn_rows import chain

@@ -19,9 +19,10 @@ from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.spans import last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import agenda, dates_to_come, ends_at, is_story, open_loop
+from memory.ledger.views import agenda, dates_to_come, ends_at, is_story
 from memory.opening import ConversationMemory
 from memory.ports import Statement
+from memory.state.fields import open_loop
 from memory.types import OpenLoop
 
 __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"]

@@ -27,10 +27,11 @@ from memory.context.repeats import NoteWords
 from memory.context.tiers import TierPart, fill_history, is_said, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
-from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, to_do, to_ring, within
+from memory.ledger.views import Scope, to_do, to_ring, within
 from memory.packets import ConversationContextPacket, JobProgress, RetrievedItem, Tier
 from memory.ports import TokenCounter
 from memory.sessions.summarizer import HEADER, without_lines
+from memory.state.fields import entities_of, job_refs_of, loops_of
 from memory.text import first_sentences, last_sentences
 from memory.types import ConversationTurn, OpenLoop, PendingClarification, SessionState
 

@@ -17,7 +17,7 @@ from memory.continuity.types import (
 )
 from memory.ledger.lines import due_days, moment
 from memory.ledger.types import Kind, Note
-from memory.ledger.views import DAY_MS, breakdown, ends_at, is_snoozed, is_work, moment_of
+from memory.ledger.views import DAY_MS, breakdown, ends_at, is_over, is_routine, is_snoozed, is_work, moment_of
 from memory.text import shorten
 
 CANDIDATES_MAX: Final = 60
@@ -57,11 +57,13 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
 
 
 def _fits(note: Note, inputs: BootstrapInputs) -> bool:
-    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over or work cannot."""
+    """Whether a note can be taken up: an event just over can ("how did it go?"), a shift, one long over or work not."""
     if is_snoozed(note, inputs.now_ms) or is_work(note):
         return False
     if note.kind != "event" or note.due_at_ms is None:
         return True
+    if is_over(note, inputs.now_ms) and is_routine(note):
+        return False
     last_ms = ends_at(note) or 0
     over_at_ms = last_ms if note.due_exact and note.ends_at_ms is None else last_ms + DAY_MS
     talked = any(each.last_turn_at_ms > over_at_ms and each.turn_count > A_WORD for each in inputs.sessions)

@@ -8,13 +8,16 @@ from datetime import datetime
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Ledger, Note, is_anothers, is_question
-from memory.types import OpenLoop, SessionState
+from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Note, is_anothers, is_question
 from memory.zones import later, zone_of
 
 DAY_MS: Final = 86_400_000
 FADES_MS: Final = 4 * DAY_MS
 """An event is asked about for so long after its day; then no prompt begins with it any more."""
+ROUTINE_FADES_MS: Final = DAY_MS // 2
+"""The same of one with an end that weighs little: a shift is over with its last hour."""
+WEIGHS: Final = 0.7
+"""From this weight on a note is one that the person would mind to be without."""
 BEGUN_MS: Final = 2 * 3_600_000
 """An event whose end nobody said is on, not over, for so long after its hour."""
 HALF_LIFE_DAYS: Final = 21.0
@@ -103,8 +106,19 @@ def is_over(note: Note, now_ms: int) -> bool:
 
 
 def has_faded(note: Note, now_ms: int) -> bool:
-    """Whether it is an event that has been for days: a search finds it, no prompt begins with it."""
-    return is_over(note, now_ms) and now_ms - (ends_at(note) or 0) >= FADES_MS
+    """Whether it is an event that has been for a while: a search finds it, no list, prompt or return begins with it."""
+    fades_ms = ROUTINE_FADES_MS if is_routine(note) else FADES_MS
+    return is_over(note, now_ms) and now_ms - (ends_at(note) or 0) >= fades_ms
+
+
+def is_routine(note: Note) -> bool:
+    """Whether nobody asks how it went: an event from hour to hour, as a shift or a lesson, that does not weigh much."""
+    return note.kind == "event" and note.lasts_ms > 0 and note.weight < WEIGHS
+
+
+def comes_by_itself(note: Note, now_ms: int) -> bool:
+    """Whether it is an event with a day that is not over: it rings as it may, nobody has to do it."""
+    return note.kind == "event" and note.due_at_ms is not None and not is_over(note, now_ms)
 
 
 def moment_of(note: Note) -> int | None:
@@ -125,17 +139,18 @@ def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
 def is_to_do(note: Note, now_ms: int) -> bool:
     """Whether a note waits for somebody: a task, promise or question, one that rings, a project due within a week.
 
-    Of fiction only the scene to go on with. An event happens by itself (`dates_to_come`).
+    Of fiction only the scene to go on with. An event comes by itself (`dates_to_come`), also one that rings before.
     """
     if is_story(note):
         return _is_scene(note)
-    return (note.kind in TO_DO and not is_over(note, now_ms)) or is_reminder(note, now_ms) or _is_near(note, now_ms)
+    rings = is_reminder(note, now_ms) and not comes_by_itself(note, now_ms)
+    return (note.kind in TO_DO and not is_over(note, now_ms)) or rings or _is_near(note, now_ms)
 
 
 def agenda(notes: Iterable[Note], now_ms: int, *, for_model: bool = False) -> list[Note]:
     """Everything that /loops lists with a number: what waits for somebody, by time.
 
-    A model is told work by the clock, too, and the events of two weeks.
+    A model is told work by the clock, too, the events of two weeks, and those that ring.
     """
     found = [note for note in standing(notes, now_ms) if is_on_agenda(note, now_ms, for_model=for_model)]
     return sorted(found, key=lambda note: _by_time(note, now_ms))
@@ -144,7 +159,8 @@ def agenda(notes: Iterable[Note], now_ms: int, *, for_model: bool = False) -> li
 def is_on_agenda(note: Note, now_ms: int, *, for_model: bool = False) -> bool:
     """Whether a note has a number on /loops; work by the clock is on /tasks, a question to the person on /reminders."""
     if for_model:
-        return is_to_do(note, now_ms) or _is_planned(note, now_ms)
+        rings = not is_story(note) and is_reminder(note, now_ms)
+        return is_to_do(note, now_ms) or rings or _is_planned(note, now_ms)
     return is_to_do(note, now_ms) and not (is_work(note) or is_question(note))
 
 
@@ -156,12 +172,22 @@ def is_work(note: Note) -> bool:
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """What has a day for which nobody has to act: real notes that `agenda` does not list, until they are over, by day.
 
-    With events of two days among its numbers .93 of the lines of /loops were about something open, without them .98.
+    A series is at its next date. With events of two days among its numbers .93 of the lines of /loops were about
+    something open, without them .98.
     """
-    found = [n for n in standing(notes, now_ms) if n.due_at_ms is not None and not _sleeps(n, now_ms)]
+    dated = map(_at_next_day, standing(notes, now_ms))
+    found = [n for n in dated if n.due_at_ms is not None and not _sleeps(n, now_ms)]
     left = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
     still = (n for n in left if not (is_over(n, now_ms) if n.kind == "event" else is_past(n, now_ms)))
     return sorted(still, key=lambda note: note.due_at_ms or 0)
+
+
+def _at_next_day(note: Note) -> Note:
+    """A series that rings with its next day: that of its ring, where its own day is the last of all."""
+    at_next = series.at_next_date(note)
+    if not note.repeats or note.rings_at_ms is None or note.due_at_ms is None or at_next is not note:
+        return at_next
+    return note.model_copy(update={"due_at_ms": note.rings_at_ms, "due_exact": True, "lasts_ms": 0})
 
 
 def _sleeps(note: Note, now_ms: int) -> bool:
@@ -283,68 +309,8 @@ def breakdown(note: Note, now_ms: int) -> dict[str, float]:
     }
 
 
-# --- the fields of 002 ------------------------------------------------------------------------------------------------
-
-FILLED_MAX: Final = 40
-"""Open matters that a state holds at most, the nearest first: it is written with each turn."""
-_LOOP_KIND: Final = {"task": "task", "promise": "commitment", "question": "question"}
-
-
-def open_loop(note: Note, now_ms: int) -> OpenLoop:
-    """The open loop that 002 names, for a note that waits for somebody."""
-    return OpenLoop.model_validate(
-        {
-            "loop_id": note.note_id,
-            "kind": _LOOP_KIND.get(note.kind, "request"),
-            "owner": note.owner if note.owner in {"user", "assistant"} else "other",
-            "text": note.text,
-            "status": "snoozed" if is_snoozed(note, now_ms) else "open",
-            "turn_id": note.turn_ids[0] if note.turn_ids else "",
-            "opened_seq": 0,
-            "opened_at_ms": note.said_at_ms,
-            "touched_at_ms": note.said_at_ms,
-            "due_at_ms": note.due_at_ms,
-            "due_exact": note.due_exact,
-            "snoozed_until_ms": note.snoozed_until_ms,
-        }
-    )
-
-
-def loops_of(notes: Iterable[Note], now_ms: int) -> tuple[OpenLoop, ...]:
-    """Open matters as `SessionState` and packet hold them (002 section 3.3)."""
-    return tuple(open_loop(note, now_ms) for note in to_do(notes, now_ms))
-
-
-def job_refs_of(notes: Iterable[Note]) -> tuple[str, ...]:
-    """Note ids of the assistant's own work for later (002 section 3.3)."""
-    return tuple(note.note_id for note in to_ring(notes))
-
-
-def entities_of(notes: Iterable[Note], now_ms: int) -> dict[str, str]:
-    """References and their notes: `#12` → the note's id (002 section 3.3)."""
-    return {f"#{note.number}": note.note_id for note in to_do(notes, now_ms)}
-
-
 def find(notes: Iterable[Note], text: str) -> Note | None:
     """The one standing note with exactly this text in any case and spacing; None for none or several."""
     plain = " ".join(text.casefold().split()).rstrip(" .!")
     found = [note for note in standing(notes) if " ".join(note.text.casefold().split()).rstrip(" .!") == plain]
     return found[0] if len(found) == 1 else None
-
-
-def filled(state: SessionState, ledger: Ledger, now_ms: int) -> SessionState:
-    """The state with its open matters, running reminders and references as the ledger has them now.
-
-    They are filled when it is saved, and ignored when it is loaded. Of a session that was started fresh only its own
-    notes count; stories belong to their personas, so none is here.
-    """
-    scope = Scope(session_id=state.session_id if state.isolated else None)
-    notes = [note for note in within(ledger, scope) if note.is_real]
-    waiting = to_do(notes, now_ms)[:FILLED_MAX]
-    return state.model_copy(
-        update={
-            "open_loops": loops_of(waiting, now_ms),
-            "active_job_refs": job_refs_of(notes)[:FILLED_MAX],
-            "resolved_entities": entities_of(waiting, now_ms),
-        }
-    )

@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from memory.errors import ContinuityError, Outdated, StorageUnavailable, UnknownSession
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
-from memory.ledger.views import filled
 from memory.packets import ConversationContextPacket
 from memory.ports import Statement
 from memory.process.faults import point
@@ -21,6 +20,7 @@ from memory.sessions.index_writer import IndexWriter
 from memory.sessions.live import LiveSession, LiveSessions, once_more
 from memory.sessions.measures import Measures
 from memory.state import state_manager
+from memory.state.fields import filled
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.checkpoint_writer import CheckpointWriter
 from memory.storage.store import (

@@ -17,6 +17,7 @@ from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Reopen, Ring
 from memory.ledger.undo import rebased, rebuilt
 from memory.privacy.plan import ForgetRequest
+from memory.state import fields
 from memory.testing import START_MS, lay_tables, make_exchange, start_memory
 
 HERE = "tg:1:7:0"
@@ -237,9 +238,9 @@ class LedgerMachine(RuleBasedStateMachine):
         assert {n for n in standing - work if ledger.notes[n].is_real} <= agenda | known
         both = (ledger.notes[n] for n in agenda & known)  # an event that rings
         assert not any(note.is_real and note.kind != "event" for note in both)
-        assert {ids[each.loop_id] for each in views.loops_of(ledger, START_MS)} == to_do
-        assert {ids[each] for each in views.job_refs_of(ledger)} <= ringing
-        assert {ids[each] for each in views.entities_of(ledger, START_MS).values()} == to_do
+        assert {ids[each.loop_id] for each in fields.loops_of(ledger, START_MS)} == to_do
+        assert {ids[each] for each in fields.job_refs_of(ledger)} <= ringing
+        assert {ids[each] for each in fields.entities_of(ledger, START_MS).values()} == to_do
         assert all(f"#{note.number} " in model_line(note, START_MS, "UTC") for note in ledger)
 
     @invariant()

@@ -77,6 +77,15 @@ def test_an_event_that_has_just_been_is_carried_and_one_long_over_is_not():
     assert (just, later, long) == ([1, 2, 3], [2, 3], [3])
 
 
+def test_a_shift_that_is_over_is_not_carried():
+    """Nobody is asked how a shift went; what weighs is asked about, whatever its hours."""
+    hours = {"kind": "event", "due_at_ms": START_MS, "due_exact": True, "lasts_ms": 3_600_000}
+    shift, operation = make_note("Shift", **hours), make_note("The new knee", number=2, weight=0.9, **hours)
+
+    assert [arc.number for arc in found(shift, operation, now_ms=START_MS)] == [1, 2]
+    assert [arc.number for arc in found(shift, operation, now_ms=START_MS + 3_600_000)] == [2]
+
+
 def talked(after_ms, turn_count=9):
     """A session whose last turn was so long after the start."""
     return make_session(turn_count=turn_count, last_turn_at_ms=START_MS + after_ms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory.keeper.session_lines import current_task
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Ledger
-from memory.ledger.views import filled
+from memory.state.fields import filled
 from memory.testing import START_MS, make_state
 
 BY = Actor("model", START_MS)

@@ -464,15 +464,15 @@ def test_what_rings_today_is_put_off_until_tomorrow_unless_it_comes_then_anyhow(
 
 
 def test_an_event_that_rang_waits_for_no_word():
-    """The technician comes at ten: until then it stands on /loops, then it is over; nobody has to call it done."""
+    """The technician comes at ten: until then it is coming up, then it is over; nobody has to call it done."""
     fields = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "rings_from": "2023-11-14T08:00", "time_zone": "UTC"}
     ledger = ledger_of(("event", "The technician comes", fields))
     ring = Ring(number=1, occurrence="2023-11-14T08:00", rings_at_ms=series.at_ms_of("2023-11-14T08:00", "UTC"))
     ledger, _ = apply_all(ledger, [ring], BY)
 
-    assert "1. The technician comes (at 23:13)" in page(loop_list(ledger, START_MS, "UTC")).text
+    assert loop_list(ledger, START_MS, "UTC").text.endswith("Coming up\nToday: The technician comes (at 23:13)")
     assert [note.text for note in ringing(ledger, START_MS)] == ["The technician comes"]
-    assert "• The technician comes" in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
+    assert "Today: The technician comes" in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
     assert "already reminded" not in said, "it stands above"
     assert "No reminders" not in said
     assert ringing(ledger, START_MS + DAY_MS) == []
@@ -561,7 +561,8 @@ def test_a_matter_that_ends_in_a_question_mark_stays_on_loops():
     ledger, _ = apply_all(ledger, [End(number=4, occurrence=series.local_of(START_MS, "UTC"))], BY)
 
     assert ledger.notes[4].occurrences
-    assert {note.number for note in agenda(ledger, START_MS)} == {1, 2, 3, 4}
+    assert {note.number for note in agenda(ledger, START_MS)} == {2, 3, 4}
+    assert [note.number for note in dates_to_come(ledger, START_MS)] == [1]
 
 
 def test_a_date_that_is_back_at_its_own_hour_is_no_exception_any_more():
@@ -668,6 +669,47 @@ def test_an_appointment_is_coming_up_until_two_hours_after_it_began():
     later = [note.text for note in dates_to_come(ledger, START_MS + 2 * HOUR_MS)]
     assert later == ["Parents' evening", "The fair", "Dentist"]
     assert [note.text for note in to_do(ledger, START_MS)] == ["Oven"]
+
+
+def shift(days: float, text: str = "Shift", **fields: object) -> tuple:
+    at = {"due_at_ms": START_MS + round(days * DAY_MS), "due_exact": True, "lasts_ms": 2 * HOUR_MS, "time_zone": "UTC"}
+    return ("event", text, at | fields)
+
+
+def test_an_event_that_rings_is_nothing_to_be_done():
+    """It comes and goes by itself, as one without a ring; a model is told of it, and /reminders has its ring."""
+    ring = {"rings_from": "2023-11-20T20:00"}
+    ledger = ledger_of(shift(6, **ring), shift(20, "Fair", **ring))
+
+    assert agenda(ledger, START_MS) == to_do(ledger, START_MS) == []
+    assert len(agenda(ledger, START_MS, for_model=True)) == len(ringing(ledger, START_MS)) == 2
+    said = loop_list(ledger, START_MS, "UTC").text
+    assert "Coming up\nMon 20 Nov: Shift (from 22:13 to 00:13, ⏰ 20:00)\nMon 4 Dec: Fair (" in said
+    status = status_text(ChatStatus("", 1, ledger_of(shift(1, rings_from="2023-11-15T20:00"))), START_MS, "UTC")
+    assert status.count("Shift") == 1, "its ring is not told once more"
+
+
+def test_a_series_that_rings_is_coming_up_on_its_next_day():
+    """Its own hour, behind the first date, too; where its day is the last of all, the day of its ring."""
+    weekly = {"rings_from": "2023-11-14T19:00", "repeats": "FREQ=WEEKLY;BYDAY=TU", "lasts_ms": 0}
+    rang = Ring(number=1, occurrence="2023-11-14T19:00", rings_at_ms=series.at_ms_of("2023-11-14T19:00", "UTC"))
+    choir = shift(0, "Choir", **weekly | {"due_at_ms": series.at_ms_of("2023-11-14T20:00", "UTC")})
+    course = shift(0, "Course", **weekly | {"due_at_ms": series.at_ms_of("2023-12-12T20:00", "UTC")})
+    ledger, _ = apply_all(ledger_of(choir, course), [rang, replace(rang, number=2)], BY)
+
+    assert loop_list(ledger, START_MS, "UTC").text.splitlines()[-2:] == [
+        "Tue 21 Nov: Course (⏰ every Tuesday at 19:00)",
+        "Tue 21 Nov: Choir (every Tuesday at 20:00, ⏰ 19:00)",
+    ]
+
+
+def test_a_shift_is_over_with_its_last_hour():
+    """The next day it is only counted, on /memory as in prompts; what weighs is asked about for days."""
+    ledger = ledger_of(shift(-0.7), shift(-0.3, "Late shift"), shift(-0.7, "Operation", weight=0.9))
+    headed = {name: [note.number for note in notes] for name, notes in by_heading(ledger, START_MS)}
+
+    assert headed == {"over": [2, 3], "faded": [1]}
+    assert agenda(ledger, START_MS) == dates_to_come(ledger, START_MS) == []
 
 
 def test_what_began_before_midnight_is_on_today():

@@ -297,58 +297,48 @@ Overdue
 
 Today
 2. Put the bins out (reminded at 08:00)
-3. Owen looks at the oven (at 14:30, ⏰ 13:45)
 
 Tomorrow
-4. A word of Italian (⏰ every day except Sunday at 05:30)
-5. Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
-6. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
+3. A word of Italian (⏰ every day except Sunday at 05:30)
+4. Feed Biscuit (⏰ every day at 08:00 until 9 Dec, not this Saturday)
+5. Call Ana (⏰ 09:00)
 
-… and 12 more.
+Sun 29 Nov
+6. Call Grandma (⏰ at 10:00 this time, then every Sunday at 19:00)
+
+… and 9 more.
 
 Coming up
+Today: Owen looks at the oven (at 14:30, ⏰ 13:45)
+Tomorrow: Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
+Thu 3 Dec: Mum's eye operation in Annecy (at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
 Tue 8 Dec: New oven for the shop
 Parents' evening on 8 December (at 18:00)
 Mon 14 Dec: Mrs Keller's wedding cake, 3 tiers, lemon
-Fri 12 Feb – Mon 15 Feb 2027: Weekend in Lisbon with Ana
+More are in /memory.
 
 Tap a number to tick it off, put it off or drop it.
 ---
 Still open:
-
-Tomorrow
-7. Call Ana (⏰ 09:00)
-
-Sun 29 Nov
-8. Call Grandma (⏰ at 10:00 this time, then every Sunday at 19:00)
 
 Mon 30 Nov
-9. Owen sends the quote (at 10:00)
+7. Owen sends the quote (at 10:00)
 
 Tue 1 Dec
-10. Sort the photos (put off)
-11. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
-
-Thu 3 Dec
-12. Mum's eye operation in Annecy (at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
-
-… and 6 more.
-
-Tap a number to tick it off, put it off or drop it.
----
-Still open:
+8. Sort the photos (put off)
+9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
 
 Tue 8 Dec
-13. Renew the passport
+10. Renew the passport
 
 No date
-14. Find a photo for the website
-15. Bring the chairs (Rui)
-16. Look for a cheaper flour (I'm on it)
-17. Which supplier for the eggs?
+11. Find a photo for the website
+12. Bring the chairs (Rui)
+13. Look for a cheaper flour (I'm on it)
+14. Which supplier for the eggs?
 
 Story: The captain
-18. The ship lies off Tortuga
+15. The ship lies off Tortuga
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -438,58 +428,48 @@ Noch offen:
 
 Heute
 2. Die Tonnen rausstellen (um 08:00 erinnert)
-3. Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
 
 Morgen
-4. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
-5. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
-6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
+3. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
+4. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
+5. Ana anrufen (⏰ 09:00)
 
-… und noch 12.
+So, 29. Nov.
+6. Oma anrufen (⏰ diesmal um 10:00, dann wieder jeden Sonntag um 19:00)
+
+… und noch 9.
 
 Was noch kommt
+Heute: Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
+Morgen: Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
+Do, 3. Dez.: Augenoperation deiner Mutter (um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
 Di, 8. Dez.: Neuer Ofen für den Laden
 Elternabend am 8. Dezember (um 18:00)
 Mo, 14. Dez.: Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone
-Fr, 12. Feb. – Mo, 15. Feb. 2027: Wochenende in Lissabon mit Ana
+Weitere stehen in /memory.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
 Noch offen:
-
-Morgen
-7. Ana anrufen (⏰ 09:00)
-
-So, 29. Nov.
-8. Oma anrufen (⏰ diesmal um 10:00, dann wieder jeden Sonntag um 19:00)
 
 Mo, 30. Nov.
-9. Owen schickt das Angebot (um 10:00)
+7. Owen schickt das Angebot (um 10:00)
 
 Di, 1. Dez.
-10. Die Fotos sortieren (zurückgestellt)
-11. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
-
-Do, 3. Dez.
-12. Augenoperation deiner Mutter (um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
-
-… und noch 6.
-
-Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
----
-Noch offen:
+8. Die Fotos sortieren (zurückgestellt)
+9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Di, 8. Dez.
-13. Den Reisepass verlängern
+10. Den Reisepass verlängern
 
 Ohne Termin
-14. Ein Foto für die Website suchen
-15. Die Stühle mitbringen (Rui)
-16. Ein günstigeres Mehl suchen (mache ich)
-17. Welcher Lieferant für die Eier?
+11. Ein Foto für die Website suchen
+12. Die Stühle mitbringen (Rui)
+13. Ein günstigeres Mehl suchen (mache ich)
+14. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-18. Das Schiff liegt vor Tortuga
+15. Das Schiff liegt vor Tortuga
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -579,58 +559,48 @@ Con retraso
 
 Hoy
 2. Sacar la basura (avisé a las 08:00)
-3. Owen mira el horno (a las 14:30, ⏰ 13:45)
 
 Mañana
-4. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
-5. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
-6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
+3. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
+4. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
+5. Llamar a Ana (⏰ 09:00)
 
-… y 12 más.
+Dom 29 de nov
+6. Llamar a la abuela (⏰ a las 10:00 esta vez, luego cada domingo a las 19:00)
+
+… y 9 más.
 
 Lo que viene
+Hoy: Owen mira el horno (a las 14:30, ⏰ 13:45)
+Mañana: Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
+Jue 3 de dic: Operación de ojo de tu madre (a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
 Mar 8 de dic: Horno nuevo para la tienda
 Reunión de padres el 8 de diciembre (a las 18:00)
 Lun 14 de dic: Tarta de boda de la señora Keller, 3 pisos, limón
-Vie 12 de feb – lun 15 de feb de 2027: Fin de semana en Lisboa con Ana
+Hay más en /memory.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
 Todavía pendiente:
-
-Mañana
-7. Llamar a Ana (⏰ 09:00)
-
-Dom 29 de nov
-8. Llamar a la abuela (⏰ a las 10:00 esta vez, luego cada domingo a las 19:00)
 
 Lun 30 de nov
-9. Owen manda el presupuesto (a las 10:00)
+7. Owen manda el presupuesto (a las 10:00)
 
 Mar 1 de dic
-10. Ordenar las fotos (aplazado)
-11. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
-
-Jue 3 de dic
-12. Operación de ojo de tu madre (a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
-
-… y 6 más.
-
-Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
----
-Todavía pendiente:
+8. Ordenar las fotos (aplazado)
+9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Mar 8 de dic
-13. Renovar el pasaporte
+10. Renovar el pasaporte
 
 Sin fecha
-14. Buscar una foto para la web
-15. Traer las sillas (Rui)
-16. Buscar una harina más barata (me encargo yo)
-17. ¿Qué proveedor para los huevos?
+11. Buscar una foto para la web
+12. Traer las sillas (Rui)
+13. Buscar una harina más barata (me encargo yo)
+14. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-18. El barco está frente a Tortuga
+15. El barco está frente a Tortuga
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -720,58 +690,48 @@ En retard
 
 Aujourd'hui
 2. Sortir les poubelles (rappelé à 8h)
-3. Owen regarde le four (à 14h30, ⏰ 13h45)
 
 Demain
-4. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
-5. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
-6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
+3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
+4. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
+5. Appeler Ana (⏰ 9h)
 
-… et 12 de plus.
+Dim. 29 nov.
+6. Appeler mamie (⏰ à 10h cette fois, puis chaque dimanche à 19h)
+
+… et 9 de plus.
 
 À venir
+Aujourd'hui : Owen regarde le four (à 14h30, ⏰ 13h45)
+Demain : Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
+Jeu. 3 déc. : Opération de l'œil de ta maman à Annecy (à 14h, ⏰ la veille à 18h et le jour même à 13h)
 Mar. 8 déc. : Nouveau four pour la boutique
 Réunion de parents le 8 décembre (à 18h)
 Lun. 14 déc. : Gâteau de mariage de Mme Keller, 3 étages, citron
-Ven. 12 févr. – lun. 15 févr. 2027 : Week-end à Lisbonne avec Ana
+La suite est dans /memory.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
 Encore en cours :
-
-Demain
-7. Appeler Ana (⏰ 9h)
-
-Dim. 29 nov.
-8. Appeler mamie (⏰ à 10h cette fois, puis chaque dimanche à 19h)
 
 Lun. 30 nov.
-9. Owen envoie le devis (à 10h)
+7. Owen envoie le devis (à 10h)
 
 Mar. 1 déc.
-10. Trier les photos (mis de côté)
-11. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
-
-Jeu. 3 déc.
-12. Opération de l'œil de ta maman à Annecy (à 14h, ⏰ la veille à 18h et le jour même à 13h)
-
-… et 6 de plus.
-
-Touche un numéro pour cocher, remettre à plus tard ou retirer.
----
-Encore en cours :
+8. Trier les photos (mis de côté)
+9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Mar. 8 déc.
-13. Renouveler le passeport
+10. Renouveler le passeport
 
 Sans date
-14. Trouver une photo pour le site
-15. Apporter les chaises (Rui)
-16. Chercher une farine moins chère (je m'en occupe)
-17. Quel fournisseur pour les œufs ?
+11. Trouver une photo pour le site
+12. Apporter les chaises (Rui)
+13. Chercher une farine moins chère (je m'en occupe)
+14. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-18. Le navire est au large de Tortuga
+15. Le navire est au large de Tortuga
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
