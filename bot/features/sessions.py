@@ -133,12 +133,16 @@ class Sessions:
         return await self._named(rows, ledger), current_id
 
     async def _named(self, rows: Sequence[SessionRow], ledger: Ledger) -> list[SessionRow]:
-        """Sessions as the keeper called them, else by their main matter or how they began; "" where nothing tells."""
+        """Sessions as the keeper called them, else by a matter that fits a button or how they began; "" for neither.
+
+        What lasts is no subject: a long fact about the person stood on a button.
+        """
         lines, silent = await session_lines(self._services.db, ledger), forgotten_turns(ledger)
+        matters = [note for note in ledger if not note.lasts and len(note.text) <= BUTTON_CHARS]
         named: list[SessionRow] = []
         for row in rows:
             line = lines.get(row.session_id)
-            matter = main_matter(ledger, row.session_id)
+            matter = main_matter(matters, row.session_id)
             title = (line.title if line else "") or (matter.text if matter else "")
             title = title or ("" if is_read(line) else await self._began(row, silent))
             named.append(replace(row, title=title))

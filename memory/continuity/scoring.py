@@ -63,13 +63,22 @@ def without(selection: Selection, arc_ids: frozenset[str]) -> Selection:
     return selection.model_copy(update={"core": core, "active": active})
 
 
+def _fading(arc: Arc) -> float:
+    """The penalty for the conversations since; none while its day is near: then it matters as much as on the first."""
+    return (
+        0.0
+        if arc.worth.get("near")
+        else min(RECENCY_MAX, round(RECENCY_STEP[arc.stickiness] * arc.conversations_ago, 4))
+    )
+
+
 def _score_one(arc: Arc, persona: Persona) -> ScoredArc:
     """Return one arc with the parts of its score: those that 001 names, and the worth of its note now."""
     breakdown = {
         "confidence": CONFIDENCE_WEIGHT[arc.confidence],
         "stickiness": STICKINESS_WEIGHT[arc.stickiness],
         "emphasis": EMPHASIS if arc.kind in _EMPHASIZED[persona.role] else 0.0,
-        "recency": -min(RECENCY_MAX, round(RECENCY_STEP[arc.stickiness] * arc.conversations_ago, 4)),
+        "recency": -_fading(arc),
         **{name: round(part, 4) for name, part in arc.worth.items() if name not in {"confidence", "recency"} and part},
     }
     return ScoredArc(arc=arc, score=round(sum(breakdown.values()), 4), breakdown=breakdown)

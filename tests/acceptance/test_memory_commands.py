@@ -312,6 +312,20 @@ async def test_a_conversation_is_named_by_what_matters_in_it_never_by_a_scrap(ap
     ]  # fmt: skip
 
 
+async def test_no_conversation_is_named_by_a_long_fact(api, model, bot_here):
+    """A subject is short: a fact about the person is none, whatever it weighs."""
+    bot = await bot_here()
+    said = "i am a nurse on nights and want plain answers"
+    model.reply = noting(said, "fact", "You are a nurse on nights at the children's ward and want plain answers")
+    await reply(api, said)
+    await bot.passes(s=60)
+    await reply(api, "/fresh")
+
+    lines = (await reply(api, "/sessions")).text
+    assert "• i am a nurse on nights and want plain answers · " in lines
+    assert "children's ward" not in lines
+
+
 async def test_what_was_said_apart_is_read_again_when_it_is_carried_on(api, model, bot_here):
     """The fresh conversation knows no task; once the earlier ones are carried into it, what it said of one is noted."""
     bot = await bot_here()

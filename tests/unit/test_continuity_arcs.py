@@ -274,6 +274,24 @@ def test_surer_stickier_more_recent_and_nearer_arcs_score_higher(better, worse):
     assert [one.arc.title for one in score((second, first), make_persona())] == ["one", "two"]
 
 
+def test_a_project_that_is_due_is_carried_however_long_ago_it_was_said():
+    """Ten fresh remarks took its place three days before its day; one whose day is far fades as before."""
+    day = {"kind": "project", "session_id": "s_old", "weight": 0.5}
+    sessions = tuple(make_session(session_id=f"s_{n}") for n in range(20))
+    fresh = [
+        make_note(f"Fact {n}", number=n, kind=kind, session_id="s_0", weight=0.8)
+        for n, kind in enumerate(["fact", "preference"] * 5, 10)
+    ]
+    due, far = (
+        make_note(text, number=number, due_at_ms=START_MS + days * DAY_MS, **day)
+        for number, text, days in ((1, "The stand at the fair", 3), (2, "The book", 60))
+    )
+
+    chosen = generate(make_owner(), inputs_of(due, far, *fresh, sessions=sessions)).selection
+    assert 1 in {arc.number for arc in chosen.arcs}
+    assert 2 not in {arc.number for arc in chosen.arcs}
+
+
 @pytest.mark.parametrize(("role", "first"), [("assistant", "plan"), ("companion", "music"), ("roleplay", "crypt")])
 def test_the_role_decides_what_is_emphasized(role, first):
     """An assistant puts a project first, a companion what you share, a role play its story."""

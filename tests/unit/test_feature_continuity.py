@@ -124,6 +124,27 @@ def test_a_line_of_the_preview_is_the_note_as_it_stands_now():
     ]
 
 
+def test_what_is_carried_stands_in_the_order_of_its_days():
+    """A series by its next date, a matter by its own day and not its ring; what is over, and what lasts, at the end."""
+    day = 86_400_000
+    weekly = {"rings_from": "2023-10-01T09:00", "repeats": "FREQ=WEEKLY", "due_at_ms": START_MS - 40 * day}
+    notes = (
+        make_note("You live in Lisbon", number=1, kind="fact"),
+        make_note("The concert", number=2, kind="event", due_at_ms=START_MS - 2 * day),
+        make_note("Some day", number=3),
+        make_note("Weekly report", number=4, rings_at_ms=START_MS + 5 * day, **weekly),
+        make_note("Hand in", number=5, due_at_ms=START_MS + 9 * day, rings_at_ms=START_MS + day, rings_from="x"),
+        make_note("The fair", number=6, kind="project", due_at_ms=START_MS + 2 * day),
+        make_note("The rent", number=7, due_at_ms=START_MS - day),
+    )
+    ledger = Ledger("c", notes={note.number: note for note in notes})
+    arcs = tuple(make_arc(note.text, number=note.number) for note in notes)
+    shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text="", arcs=arcs)
+
+    said = [line.removeprefix("• ").split(" (")[0] for line in preview_lines(shown, ledger, START_MS, "UTC")]
+    assert said == ["The rent", "The fair", "Weekly report", "Hand in", "Some day", "The concert", "You live in Lisbon"]
+
+
 @pytest.mark.parametrize(
     ("is_first", "shown"),
     [(True, [["Start fresh"], ["Next time, ask me first"]]), (False, [["Start fresh"]])],

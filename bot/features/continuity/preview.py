@@ -11,8 +11,9 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
+from memory.ledger import series
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import moment_of
+from memory.ledger.views import day_it_is_for, is_over
 from memory.text import shorten
 
 LABEL_CHARS = 36
@@ -25,16 +26,19 @@ Rows = tuple[tuple[Button, ...], ...]
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
     """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure.
 
-    By their days, as on other lists: those without one behind them, what lasts at the end.
+    By their days, as on other lists, a series by its next: those without one behind them, then events that are over,
+    what lasts at the end.
     """
     found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
-    found.sort(key=lambda each: _by_time(each[1]))
+    found.sort(key=lambda each: _by_time(each[1], now_ms))
     return [f"• {_preview_line(arc, note, now_ms, zone)}" for arc, note in found]
 
 
-def _by_time(note: Note | None) -> tuple[bool, float]:
-    at_ms = moment_of(note) if note else None
-    return note is not None and note.lasts, inf if at_ms is None else at_ms
+def _by_time(note: Note | None, now_ms: int) -> tuple[bool, bool, float]:
+    if note is None:
+        return False, False, inf
+    at_ms = day_it_is_for(series.at_its_date(note, now_ms))
+    return note.lasts, is_over(note, now_ms), inf if at_ms is None else at_ms
 
 
 def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
