@@ -118,8 +118,7 @@ _Section = Literal["changed", "events", "lasting"]
 def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> ConversationContextPacket:
     """Return the packet for the next model call; never raises.
 
-    Each tier keeps to its budget, all together to the cap less the reserved tokens and the message (but the exchange
-    that a short reply answers always fits).
+    Each tier keeps to its budget, all to the cap less what is reserved (what a short reply answers always fits).
     """
     more, errors = inputs.block.more_line, inputs.errors
     parts = {t: TierPart(t, budget.tokens(t), error=errors.get(t), uncounted=(more, ("lasting", more))) for t in TIERS}
