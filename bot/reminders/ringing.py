@@ -240,9 +240,12 @@ def cancelling(note: Note) -> Operation:
 
 
 def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
-    """Until when a date sleeps: at most an hour, or until tomorrow morning; from now on, else from its own time."""
+    """Until when a date sleeps: at most an hour, or until tomorrow at its hour; from now on, else from its own time."""
     from_ms = _sleeps_from(note, occurrence, now_ms)
-    return tomorrow_ms(from_ms, note.time_zone) if choice == "tomorrow" else from_ms + MINUTES[choice] * MINUTE_MS
+    if choice != "tomorrow":
+        return from_ms + MINUTES[choice] * MINUTE_MS
+    day = series.local_of(tomorrow_ms(from_ms, note.time_zone), note.time_zone)[: len("2026-11-27")]
+    return series.at_ms_of(f"{day}T{occurrence.partition('T')[2]}", note.time_zone)
 
 
 def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:

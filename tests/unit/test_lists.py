@@ -1187,3 +1187,13 @@ def test_a_date_that_was_moved_rang_when_it_rang():
     assert "rings Sun 2023-11-26 19:00" in model_line(note, later, "UTC")
     ledger, _ = apply_all(ledger, [End(number=1, occurrence=sunday)], Actor("person", later))
     assert "done for Sun 2023-11-19" in model_line(ledger.notes[1], later, "UTC")
+
+
+@pytest.mark.parametrize(("rang_at", "again"), [("19:00", "2023-11-15T19:00"), ("07:30", "2023-11-15T07:30")])
+def test_what_rang_is_put_off_until_its_hour_of_tomorrow(rang_at, again):
+    """A call to mum at 19:00 came back at 09:00, when nobody could call."""
+    note = ledger_of(task("Mum", rings_from=f"2023-11-14T{rang_at}", time_zone="UTC")).notes[1]
+    now_ms = series.at_ms_of("2023-11-14T19:01", "UTC")
+
+    put_off = operation_for(note, note.rings_from, "tomorrow", now_ms)
+    assert series.local_of(put_off.to_ms, "UTC") == again
