@@ -33,10 +33,11 @@ WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
 LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
-ELLIPSIS, DASH = "\u2026", "\u2013"
+ELLIPSIS = "\u2026"
 LEAST_CHARS = LINE_CHARS // 2
 """A text whose sentence ends earlier is cut within the next one: what a person wants to keep often stands there."""
 _SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
+_OWN_BRACKETS = re.compile(r" \(([^()]*)\)$")
 YEARLY = "FREQ=YEARLY"
 Heading = Literal["", "story", "tasks", "rang"]
 """What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
@@ -101,9 +102,13 @@ def say_in(conversation_id: str, key: str, **values: object) -> str:
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with remarks in brackets; behind a dash where it ends with brackets of its own."""
+    """The text with remarks in brackets; what it has in brackets of its own at its end stands behind a comma then."""
     said = ", ".join(remarks)
-    return f"{text} {DASH} {said}" if said and text.endswith(")") else f"{text} ({said})" if said else text
+    return f"{_OWN_BRACKETS.sub(_behind_comma, text)} ({said})" if said else text
+
+
+def _behind_comma(own: re.Match[str]) -> str:
+    return f", {own[1]}"
 
 
 def bare(text: str) -> str:

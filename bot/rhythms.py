@@ -112,6 +112,8 @@ def next_text(
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hours_text(rule, language) or hour, ""
+    elif is_told and hours_text(rule, language):
+        when = ""
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
     if said and when:
