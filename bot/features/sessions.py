@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from bot import replies
-from bot.dates import day_text, days_from, when_text
+from bot.dates import as_heading, day_text, days_from, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.lines import bare, with_remarks
@@ -73,7 +73,13 @@ class Sessions:
         rows, current_id = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
         return tuple(
-            (Button(_label(row, now_ms, zone, current_id, BUTTON_CHARS), "continue", {"session_id": row.session_id}),)
+            (
+                Button(
+                    session_label(row, now_ms, zone, current_id, BUTTON_CHARS),
+                    "continue",
+                    {"session_id": row.session_id},
+                ),
+            )
             for row in rows
             if row.session_id != current_id
         )
@@ -88,7 +94,7 @@ class Sessions:
         """List the sessions of this conversation."""
         rows, current_id = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
-        lines = [f"• {_label(row, now_ms, zone, current_id)}" for row in rows]
+        lines = [f"• {session_label(row, now_ms, zone, current_id)}" for row in rows]
         text = (
             "\n".join([replies.say("sessions_head"), *lines, "", replies.say("sessions_tail")])
             if rows
@@ -169,9 +175,11 @@ class Sessions:
         await self._services.committer.say(Target.of(envelope), [message], lambda *rows: change((end, *rows)))
 
 
-def _label(row: SessionRow, now_ms: int, zone: str, current_id: str | None, most: int = NAME_CHARS) -> str:
-    """One line about a session: its name, when its last turn was."""
+def session_label(row: SessionRow, now_ms: int, zone: str, current_id: str | None, most: int = NAME_CHARS) -> str:
+    """One line about a session: its name, else when it was; when its last turn was."""
     when = replies.say("current") if row.session_id == current_id else _ago(row, now_ms, zone)
+    if not bare(row.title) and row.session_id != current_id:
+        return as_heading(when_text(row.last_turn_at_ms, now_ms, zone, replies.spoken()))
     return f"{shorten(_name(row, now_ms, zone), most)} · {when}"
 
 

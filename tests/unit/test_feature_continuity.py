@@ -18,6 +18,7 @@ from bot.features.continuity.preview import (
     shown_message,
 )
 from bot.features.continuity.settings import OwnChoices, settings_message
+from bot.features.sessions import session_label
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Preference
 from memory.ledger.types import Ledger
@@ -245,3 +246,13 @@ def test_a_message_keeps_the_heartbeat_waiting(monkeypatch):
     assert at_work._workload().idle_ms == 5000
     assert at_work._workload().running_turns == 1
     assert idle(Rows(), is_idle=True, clock=clock)._workload().idle_ms is None
+
+
+def test_a_conversation_without_a_title_is_told_by_when_it_was():
+    """One day was told twice: `Tue 1 Dec · Tue 1 Dec`."""
+    began_ms = START_MS - 9 * 86_400_000
+    row = SimpleNamespace(session_id="s_1", title="", created_at_ms=began_ms, last_turn_at_ms=began_ms)
+
+    assert session_label(row, START_MS, "UTC", "s_2") == "On Sun 5 Nov at 22:13"
+    row.title = "The boat"
+    assert session_label(row, START_MS, "UTC", "s_2") == "The boat · Sun 5 Nov"

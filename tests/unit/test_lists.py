@@ -1197,3 +1197,15 @@ def test_what_rang_is_put_off_until_its_hour_of_tomorrow(rang_at, again):
 
     put_off = operation_for(note, note.rings_from, "tomorrow", now_ms)
     assert series.local_of(put_off.to_ms, "UTC") == again
+
+
+def test_what_was_put_off_until_today_is_for_today():
+    """A dress to be picked up from Wednesday on stood under "No date" on that Wednesday."""
+    wednesday_ms = series.at_ms_of("2023-11-15T00:00", "UTC")
+    ledger = ledger_of(task("Dress", snoozed_until_ms=wednesday_ms, time_zone="UTC"))
+
+    said = [
+        page(loop_list(ledger, wednesday_ms + days * DAY_MS + HOUR_MS, "UTC")).text.splitlines()[2]
+        for days in (-1, 0, 3, 8)
+    ]
+    assert said == ["Tomorrow", "Today", "Today", "No date"]
