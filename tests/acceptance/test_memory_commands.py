@@ -308,7 +308,7 @@ async def test_a_conversation_is_named_by_what_matters_in_it_never_by_a_scrap(ap
     lines = (await reply(api, "/sessions")).text.splitlines()[1:4]
 
     assert [line.split(" · ")[0] for line in lines] == [
-        "• which ferry goes to Elba in May", "• Mon 1 Mar", "• Pay the tiler 200",
+        "• which ferry goes to Elba in May", "• Today at 10:01", "• Pay the tiler 200",
     ]  # fmt: skip
 
 
