@@ -1374,3 +1374,12 @@ def test_a_wrong_call_is_told_what_is_wrong(arguments: str):
 
     with pytest.raises(WrongCall):
         checked(spec["parameters"], arguments)
+
+
+async def test_one_of_two_dates_of_a_day_is_named_by_its_minute():
+    """Pills at eight and at twenty: the date with its hour was refused, "it has no date on" it."""
+    box = make_box()
+    await box.remind(text="Pills", at="2026-11-24T18:00", repeats="FREQ=DAILY;BYHOUR=8,20;BYMINUTE=0")
+
+    assert "moved to Wed 2026-11-25 21:30" in await box.remind(numbers=[1], at="21:30", date="2026-11-25T20:00")
+    assert "no date on 2026-11-25T09:00" in await box.remind(numbers=[1], at="21:30", date="2026-11-25T09:00")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import datetime
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused
@@ -14,6 +14,7 @@ from bot.titles import reworded
 from bot.told_days import rhythm_in
 from memory.ledger import lines, series, views
 from memory.ledger.apply import folded
+from memory.ledger.rules import LOCAL
 from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
 
 
@@ -186,14 +187,20 @@ def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
 
 
 def date_of(note: Note, day: str, zone: str) -> str | None:
-    """The date of a series on a day, by its rule or where it was moved to; None when there is none."""
+    """The date of a series on a day, or at its minute (`2026-11-27T21:00`), by its rule or where it was moved to.
+
+    None when there is none.
+    """
     try:
-        date.fromisoformat(day)
+        at = datetime.fromisoformat(day)
     except ValueError:
         return None
+    if "T" in day and series.has_date(note, f"{at:{LOCAL}}"):
+        return f"{at:{LOCAL}}"
     there = {
         each.state in series.TO_COME: each.original_local
         for each in note.occurrences
         if each.moved_to_ms is not None and series.local_of(each.moved_to_ms, zone).startswith(day)
     }
-    return there.get(True) or series.date_on(note, day) or there.get(False)
+    by_rule = None if "T" in day and "BYHOUR" in note.repeats else series.date_on(note, f"{at:%Y-%m-%d}")
+    return there.get(True) or by_rule or there.get(False)
