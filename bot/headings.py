@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
-    """Events, projects and stories, and what /loops gives no number, by heading: the weightiest first, people together.
+    """All events and stories, and what /loops gives no number, by heading: the weightiest first, people together.
 
     An event stays here when it gets a reminder. Matters that go on come by their days, then those without. A story
     stands whole, with its scene. `faded` is what was over days ago.
@@ -34,9 +34,7 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
     kept = [
         note
         for note in standing(notes, now_ms)
-        if is_story(note)
-        or not is_on_agenda(note, now_ms)
-        or (note.kind in {"event", "project"} and not is_over(note, now_ms))
+        if is_story(note) or not is_on_agenda(note, now_ms) or (note.kind == "event" and not is_over(note, now_ms))
     ]
     real = [note for note in kept if not is_story(note)]
     over = sorted((note for note in real if is_over(note, now_ms)), key=lambda note: -(note.due_at_ms or 0))

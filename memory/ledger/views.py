@@ -157,15 +157,11 @@ def agenda(notes: Iterable[Note], now_ms: int, *, for_model: bool = False) -> li
 
 
 def is_on_agenda(note: Note, now_ms: int, *, for_model: bool = False) -> bool:
-    """Whether a note has a number on /loops, a project from the day on which it was said until it is done.
-
-    Work by the clock is on /tasks, a question to the person on /reminders.
-    """
+    """Whether a note has a number on /loops; work by the clock is on /tasks, a question to the person on /reminders."""
     if for_model:
         rings = not is_story(note) and is_reminder(note, now_ms)
         return is_to_do(note, now_ms) or rings or _is_planned(note, now_ms)
-    is_open = is_to_do(note, now_ms) or (note.kind == "project" and note.is_real)
-    return is_open and not (is_work(note) or is_question(note))
+    return is_to_do(note, now_ms) and not (is_work(note) or is_question(note))
 
 
 def is_work(note: Note) -> bool:

@@ -236,8 +236,8 @@ class LedgerMachine(RuleBasedStateMachine):
         assert to_do - work <= agenda
         assert agenda | known | ringing <= standing
         assert {n for n in standing - work if ledger.notes[n].is_real} <= agenda | known
-        both = (ledger.notes[n] for n in agenda & known)  # an event that rings, a project
-        assert not any(note.is_real and note.kind not in {"event", "project"} for note in both)
+        both = (ledger.notes[n] for n in agenda & known)  # an event that rings
+        assert not any(note.is_real and note.kind != "event" for note in both)
         assert {ids[each.loop_id] for each in fields.loops_of(ledger, START_MS)} == to_do
         assert {ids[each] for each in fields.job_refs_of(ledger)} <= ringing
         assert {ids[each] for each in fields.entities_of(ledger, START_MS).values()} == to_do

@@ -306,15 +306,16 @@ Tomorrow
 Sun 29 Nov
 6. Call Grandma (⏰ at 10:00 this time, then every Sunday at 19:00)
 
-… and 10 more.
+… and 9 more.
 
 Coming up
 Today: Owen looks at the oven (at 14:30, ⏰ 13:45)
 Tomorrow: Early shift at the café, be there at 6:45 (at 07:30, ⏰ 06:00)
 Thu 3 Dec: Mum's eye operation in Annecy (at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
+Tue 8 Dec: New oven for the shop
 Parents' evening on 8 December (at 18:00)
 Mon 14 Dec: Mrs Keller's wedding cake, 3 tiers, lemon
-Fri 12 Feb – Mon 15 Feb 2027: Weekend in Lisbon with Ana
+More are in /memory.
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -328,25 +329,16 @@ Tue 1 Dec
 9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
 
 Tue 8 Dec
-10. New oven for the shop
-11. Renew the passport
+10. Renew the passport
 
 No date
-12. Find a photo for the website
-
-… and 4 more.
-
-Tap a number to tick it off, put it off or drop it.
----
-Still open:
-
-No date
-13. Bring the chairs (Rui)
-14. Look for a cheaper flour (I'm on it)
-15. Which supplier for the eggs?
+11. Find a photo for the website
+12. Bring the chairs (Rui)
+13. Look for a cheaper flour (I'm on it)
+14. Which supplier for the eggs?
 
 Story: The captain
-16. The ship lies off Tortuga
+15. The ship lies off Tortuga
 
 Tap a number to tick it off, put it off or drop it.
 ---
@@ -445,15 +437,16 @@ Morgen
 So, 29. Nov.
 6. Oma anrufen (⏰ diesmal um 10:00, dann wieder jeden Sonntag um 19:00)
 
-… und noch 10.
+… und noch 9.
 
 Was noch kommt
 Heute: Owen schaut sich den Ofen an (um 14:30, ⏰ 13:45)
 Morgen: Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
 Do, 3. Dez.: Augenoperation deiner Mutter (um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
+Di, 8. Dez.: Neuer Ofen für den Laden
 Elternabend am 8. Dezember (um 18:00)
 Mo, 14. Dez.: Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone
-Fr, 12. Feb. – Mo, 15. Feb. 2027: Wochenende in Lissabon mit Ana
+Weitere stehen in /memory.
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -467,25 +460,16 @@ Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Di, 8. Dez.
-10. Neuer Ofen für den Laden
-11. Den Reisepass verlängern
+10. Den Reisepass verlängern
 
 Ohne Termin
-12. Ein Foto für die Website suchen
-
-… und noch 4.
-
-Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
----
-Noch offen:
-
-Ohne Termin
-13. Die Stühle mitbringen (Rui)
-14. Ein günstigeres Mehl suchen (mache ich)
-15. Welcher Lieferant für die Eier?
+11. Ein Foto für die Website suchen
+12. Die Stühle mitbringen (Rui)
+13. Ein günstigeres Mehl suchen (mache ich)
+14. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
-16. Das Schiff liegt vor Tortuga
+15. Das Schiff liegt vor Tortuga
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 ---
@@ -584,15 +568,16 @@ Mañana
 Dom 29 de nov
 6. Llamar a la abuela (⏰ a las 10:00 esta vez, luego cada domingo a las 19:00)
 
-… y 10 más.
+… y 9 más.
 
 Lo que viene
 Hoy: Owen mira el horno (a las 14:30, ⏰ 13:45)
 Mañana: Turno de mañana en el café, llegar a las 6:45 (a las 07:30, ⏰ 06:00)
 Jue 3 de dic: Operación de ojo de tu madre (a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
+Mar 8 de dic: Horno nuevo para la tienda
 Reunión de padres el 8 de diciembre (a las 18:00)
 Lun 14 de dic: Tarta de boda de la señora Keller, 3 pisos, limón
-Vie 12 de feb – lun 15 de feb de 2027: Fin de semana en Lisboa con Ana
+Hay más en /memory.
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -606,25 +591,16 @@ Mar 1 de dic
 9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Mar 8 de dic
-10. Horno nuevo para la tienda
-11. Renovar el pasaporte
+10. Renovar el pasaporte
 
 Sin fecha
-12. Buscar una foto para la web
-
-… y 4 más.
-
-Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
----
-Todavía pendiente:
-
-Sin fecha
-13. Traer las sillas (Rui)
-14. Buscar una harina más barata (me encargo yo)
-15. ¿Qué proveedor para los huevos?
+11. Buscar una foto para la web
+12. Traer las sillas (Rui)
+13. Buscar una harina más barata (me encargo yo)
+14. ¿Qué proveedor para los huevos?
 
 Historia: The captain
-16. El barco está frente a Tortuga
+15. El barco está frente a Tortuga
 
 Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 ---
@@ -723,15 +699,16 @@ Demain
 Dim. 29 nov.
 6. Appeler mamie (⏰ à 10h cette fois, puis chaque dimanche à 19h)
 
-… et 10 de plus.
+… et 9 de plus.
 
 À venir
 Aujourd'hui : Owen regarde le four (à 14h30, ⏰ 13h45)
 Demain : Service du matin au café, y être à 6h45 (à 7h30, ⏰ 6h)
 Jeu. 3 déc. : Opération de l'œil de ta maman à Annecy (à 14h, ⏰ la veille à 18h et le jour même à 13h)
+Mar. 8 déc. : Nouveau four pour la boutique
 Réunion de parents le 8 décembre (à 18h)
 Lun. 14 déc. : Gâteau de mariage de Mme Keller, 3 étages, citron
-Ven. 12 févr. – lun. 15 févr. 2027 : Week-end à Lisbonne avec Ana
+La suite est dans /memory.
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
@@ -745,25 +722,16 @@ Mar. 1 déc.
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Mar. 8 déc.
-10. Nouveau four pour la boutique
-11. Renouveler le passeport
+10. Renouveler le passeport
 
 Sans date
-12. Trouver une photo pour le site
-
-… et 4 de plus.
-
-Touche un numéro pour cocher, remettre à plus tard ou retirer.
----
-Encore en cours :
-
-Sans date
-13. Apporter les chaises (Rui)
-14. Chercher une farine moins chère (je m'en occupe)
-15. Quel fournisseur pour les œufs ?
+11. Trouver une photo pour le site
+12. Apporter les chaises (Rui)
+13. Chercher une farine moins chère (je m'en occupe)
+14. Quel fournisseur pour les œufs ?
 
 Histoire : The captain
-16. Le navire est au large de Tortuga
+15. Le navire est au large de Tortuga
 
 Touche un numéro pour cocher, remettre à plus tard ou retirer.
 ---
