@@ -8,13 +8,13 @@ from datetime import date, datetime, time
 from typing import Final
 
 from bot.sentences import DEFAULT, LANGUAGES, sentences
+from memory.ledger.rules import WEEK, named_parts
 from memory.zones import whole_month, zone_of
 
 TO: Final = "\u2013"
 """Between the first and the last of several days."""
 MORNING_HOUR: Final = 9
 """Hour at which a day begins for a note put off until it."""
-WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WORKING: Final = frozenset(WEEK[:5])
 _WEEKEND: Final = frozenset(WEEK[5:])
 _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY"})
@@ -56,7 +56,7 @@ def when_text(
         return days_text(at_ms, until_ms, now_ms, zone, language)
     if until_ms is not None:
         day = when_text(at_ms, now_ms, zone, language, exact=False)
-        if until_ms - at_ms >= _DAY_MS:
+        if _is_for_days(at_ms, until_ms):
             day = day_text(at_ms, now_ms, zone, language)
         return f"{day} {hour_text(at_ms, zone, language, until_ms)}"
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
@@ -96,9 +96,13 @@ def hour_text(at_ms: int, zone: str, language: str, until_ms: int | None = None)
     if until_ms is None:
         return say(language, "dates.at", time=first)
     last = clock_text(local(until_ms, zone), language)
-    if until_ms - at_ms >= _DAY_MS:
+    if _is_for_days(at_ms, until_ms):
         return f"{first} {TO} {day_text(until_ms, at_ms, zone, language)} {last}"
     return say(language, "dates.from_to", first=first, last=last)
+
+
+def _is_for_days(at_ms: int, until_ms: int) -> bool:
+    return until_ms - at_ms >= _DAY_MS
 
 
 def clock_text(at: datetime | time, language: str) -> str:
@@ -155,14 +159,14 @@ def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str =
     Hours of its own stand in place of `hour`: `every day at 08:00 and 20:00`. The year of its end is named where it is
     not the one of `now_ms`.
     """
-    parts, hour = parts_of_rule(rrule), hours_text(rrule, language) or hour
+    parts, hour = named_parts(rrule), hours_text(rrule, language) or hour
     now = None if now_ms is None else local(now_ms, "UTC")
     return " ".join(filter(None, [frequency(parts, language), hour, *_limits(parts, now, language)]))
 
 
 def hours_text(rrule: str, language: str) -> str:
     """The hours that a rule names, `at 08:00 and 20:00`; "" for none."""
-    hours = _hours(parts_of_rule(rrule))
+    hours = _hours(named_parts(rrule))
     return say(language, "dates.at", time=listed([clock_text(at, language) for at in hours], language)) if hours else ""
 
 
@@ -178,15 +182,10 @@ def _is_odd(parts: Mapping[str, str]) -> bool:
 
 def names_days(rrule: str) -> bool:
     """Whether the words for a rhythm tell its days: `every Tuesday`, `every day`; `every two weeks` doesn't."""
-    parts = parts_of_rule(rrule)
+    parts = named_parts(rrule)
     if parts.get("INTERVAL", "1") != "1" or _is_odd(parts):
         return False
     return parts.get("FREQ") == "DAILY" or bool({"BYDAY", "BYMONTHDAY"} & set(parts))
-
-
-def parts_of_rule(rrule: str) -> dict[str, str]:
-    """The parts of an RRULE by their names."""
-    return dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
 
 
 def each_named(days: Sequence[str], language: str) -> list[str]:

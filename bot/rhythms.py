@@ -25,9 +25,9 @@ from bot.told_days import rhythm_in, tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import ring_times
 from memory.ledger.rules import first_from
-from memory.ledger.spans import over_at
+from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import DAY_MS, is_snoozed, is_work
+from memory.ledger.views import is_snoozed, is_work
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
@@ -107,7 +107,7 @@ def next_text(
         return (
             replies.say("lines.this_time" if is_told else "lines.this_date", every=every, when=when) if every else when
         )
-    is_long = until_ms is not None and note.lasts_ms >= DAY_MS
+    is_long = until_ms is not None and last_day(note) is not None
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from bot.dates import WEEK, days_from, each_named, first_in, frequency, local, parts_of_rule, say, weekday_name
+from bot.dates import days_from, each_named, first_in, frequency, local, say, weekday_name
 from bot.sentences import LANGUAGES
+from memory.ledger.rules import WEEK, named_parts
 from memory.zones import whole_month
 
 _DAYS_OF_A_WEEK: Final = 7
@@ -76,7 +77,7 @@ def rhythm_in(text: str, rrule: str) -> str:
 
     As a list would say it (`every Tuesday and Saturday`), or by all its weekdays in the plural (`Tuesdays, Saturdays`).
     """
-    parts = parts_of_rule(rrule)
+    parts = named_parts(rrule)
     if not parts:
         return ""
     days = [day for day in parts.get("BYDAY", "").split(",") if day in WEEK]

@@ -12,6 +12,7 @@ from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
+from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
 
@@ -244,7 +245,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
     from_ms = _sleeps_from(note, occurrence, now_ms)
     if choice != "tomorrow":
         return from_ms + MINUTES[choice] * MINUTE_MS
-    day = series.local_of(tomorrow_ms(from_ms, note.time_zone), note.time_zone)[: len("2026-11-27")]
+    day = series.local_of(tomorrow_ms(from_ms, note.time_zone), note.time_zone)[:DAY_CHARS]
     return series.at_ms_of(f"{day}T{occurrence.partition('T')[2]}", note.time_zone)
 
 

@@ -52,7 +52,7 @@ def first_from(repeats: str, local: str) -> str | None:
 
 def is_by_days(repeats: str) -> bool:
     """Whether a rule is fit for a note that doesn't ring: it goes by days, and ends on one where it ends."""
-    parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
+    parts = named_parts(repeats)
     return parts.get("FREQ") in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"} and not {"COUNT", "BYHOUR"} & set(parts)
 
 
@@ -68,7 +68,7 @@ def in_words(repeats: str) -> str:
     >>> in_words("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;UNTIL=20261209T080000")
     'every 2 weeks on Mon, Fri until 9 Dec 2026'
     """
-    parts = dict(part.upper().partition("=")[::2] for part in parts_of(repeats))
+    parts = named_parts(repeats)
     rhythm = _rhythm({name: value for name, value in parts.items() if name not in {"UNTIL", "COUNT", "WKST"}})
     try:
         until = _until(repeats)
@@ -166,6 +166,11 @@ def _until(repeats: str) -> datetime | None:
 def parts_of(repeats: str) -> list[str]:
     """The parts of a rule: `FREQ=WEEKLY`, `BYDAY=SU`."""
     return repeats.removeprefix("RRULE:").split(";")
+
+
+def named_parts(repeats: str) -> dict[str, str]:
+    """The parts of a rule by their names: `{"FREQ": "WEEKLY", "BYDAY": "SU"}`; {} for a text that is none."""
+    return dict(part.upper().split("=", 1) for part in parts_of(repeats) if "=" in part)
 
 
 def is_end(part: str) -> bool:

@@ -31,6 +31,15 @@ async def said(api, model):
     return message
 
 
+async def killed_while_it_looks(bot, model, count):
+    """Kill the bot once the keeper was asked, the model at its gate; start it again with the gate open."""
+    await model.until(lambda: len(model.requests) > count)
+    await bot.kill()
+    model.gate.open()
+    model.gate = None
+    await bot.start()
+
+
 @pytest.mark.crash
 async def test_an_offer_does_not_look_for_ever_when_its_process_was_killed(api, model, bot_process):
     """The next start says in the same message what to tap, and its button is the same."""
@@ -39,11 +48,7 @@ async def test_an_offer_does_not_look_for_ever_when_its_process_was_killed(api, 
     count, model.gate = len(model.requests), Gate()
     api.people.edits(PERSON, message.message_id, "the tubes came to 36 pounds")
     offer = await shows(api, LOOKING)
-    await model.until(lambda: len(model.requests) > count)
-    await bot.kill()
-    model.gate.open()
-    model.gate = None
-    await bot.start()
+    await killed_while_it_looks(bot, model, count)
 
     after = await shows(api, AS_BEFORE)
     assert (after.message_id, after.buttons) == (offer.message_id, (("Answer again",),))
@@ -61,11 +66,7 @@ async def test_an_offer_that_stands_looks_again_at_the_next_edit_and_outlives_a_
     count, model.gate = len(model.requests), Gate()
     api.people.edits(PERSON, message.message_id, "the tubes came to 38 pounds")
     assert (await shows(api, LOOKING)).message_id == offer.message_id
-    await model.until(lambda: len(model.requests) > count)
-    await bot.kill()
-    model.gate.open()
-    model.gate = None
-    await bot.start()
+    await killed_while_it_looks(bot, model, count)
 
     after = await shows(api, AS_BEFORE)
     assert (after.message_id, after.buttons) == (offer.message_id, (("Answer again",),))
