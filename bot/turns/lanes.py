@@ -196,14 +196,14 @@ class Lanes:
             await asyncio.wait({looks})
 
     async def _looks_beside(self, line: WaitingLine) -> None:
-        """Work on the looks at the head of a line, one after another; one behind anything else waits with that.
+        """Work on the looks that nothing but messages stand before, one after another; others wait in the line.
 
         Cancelled, it ends with the look that is under way.
         """
         await asyncio.sleep(self._looks_after_s)
         while True:
-            while line and line.head.only_looks:
-                look = self._start(self._look(line, line.take()), "look")
+            while taken := line.take_look():
+                look = self._start(self._look(line, taken), "look")
                 try:
                     await asyncio.wait({look})
                 except asyncio.CancelledError:

@@ -116,6 +116,17 @@ class WaitingLine:
         self._update_ids -= {item.envelope.update_id for item in taken}
         return taken
 
+    def take_look(self) -> list[WaitingItem]:
+        """Take out the first command that only looks; [] when there is none, or anything but messages before it."""
+        for item in self._items:
+            if item.envelope.only_looks:
+                self._items.remove(item)
+                self._update_ids.discard(item.envelope.update_id)
+                return [item]
+            if item.do is not None or item.envelope.kind not in ("text", "edit"):
+                break
+        return []
+
     def clear(self) -> None:
         """Let go of everything: the rows of the inbox stay."""
         self._items.clear()

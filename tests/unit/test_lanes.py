@@ -129,6 +129,22 @@ async def test_a_list_does_not_wait_for_work_that_takes_long():
     assert work.batches == [[1], [2], [3], [4], [5]]
 
 
+async def test_a_list_does_not_wait_for_messages_that_wait_themselves():
+    """The person wrote again while an answer takes long, and then asks for the list."""
+    work = Work()
+    line = lanes(work, looks_after_s=0)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2))
+    line.submit(envelope(3, kind="command", command="loops"))
+    await until(lambda: len(work.batches) > 1)
+
+    assert work.batches == [[1], [3]]
+    work.go.set()
+    await line.until_idle()
+    assert work.batches == [[1], [3], [2]]
+
+
 async def test_a_list_comes_behind_work_that_is_done_soon():
     """It shows then what that noted."""
     work = Work()
