@@ -56,7 +56,7 @@ def when_text(
         return days_text(at_ms, until_ms, now_ms, zone, language)
     if until_ms is not None:
         day = when_text(at_ms, now_ms, zone, language, exact=False)
-        if _is_for_days(at_ms, until_ms):
+        if _is_for_days(at_ms, until_ms) and abs(days_from(at_ms, now_ms, zone)) > 1:
             day = day_text(at_ms, now_ms, zone, language)
         return f"{day} {hour_text(at_ms, zone, language, until_ms)}"
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
@@ -336,7 +336,8 @@ def _weekday(at: date, language: str) -> str:
 def _date(at: date, now: date | None, language: str) -> str:
     month = say(language, "dates.months").split()[at.month - 1]
     key = "dates.day" if now is not None and at.year == now.year else "dates.day_year"
-    return say(language, key, day=at.day, month=month, year=at.year)
+    day = _nth(at.day, language) if at.day == 1 and language == "fr" else at.day
+    return say(language, key, day=day, month=month, year=at.year)
 
 
 def say(language: str, key: str, **values: object) -> str:

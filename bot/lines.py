@@ -25,7 +25,7 @@ from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, title_of
 from memory.ledger.spans import last_day, last_of, over_at
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Occurrence, is_anothers, is_question
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Occurrence, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
@@ -60,7 +60,7 @@ def note_line(
     Times are by the clock of the note, named where the person's, `zone`, shows another hour; `by_reader` by theirs. The
     heading over the line is not repeated: the day of `under_ms`, the name of a story, on /tasks who sends it, that it
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
-    exception of a series alone.
+    exceptions of a series alone.
     """
     reader, zone = zone, zone if by_reader else note.time_zone
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
@@ -190,8 +190,8 @@ def _put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) ->
 
 
 def _owner(note: Note) -> str:
-    """The one who has to act, where that is not plain: the person's own matters name nobody."""
-    if is_at_rest(note) or is_work(note):
+    """The one who has to act, where that is not plain: the person's own matters name nobody, nor does an event."""
+    if is_at_rest(note) or is_work(note) or note.kind == "event":
         return ""
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
@@ -242,7 +242,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
         day = day_text(note.due_at_ms, now_ms, clock, language)
-        is_on_it = note.kind in {"task", "promise"} and (note.rings_at_ms is None or is_anothers(note))  # practice is
+        is_on_it = note.kind in {"task", "promise"} and note.rings_at_ms is None  # practice is
         return day if is_on_it else replies.say("lines.by", day=day)
     return when
 

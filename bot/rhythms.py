@@ -31,6 +31,8 @@ from memory.ledger.views import is_snoozed, is_work
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
+MOST_AT_A_GLANCE: Final = 2
+"""So many of those to come are told in a list that is read at a glance."""
 _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 
@@ -117,7 +119,9 @@ def next_text(
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
     if said and when:
-        return replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)
+        is_near = abs(days_from(at_ms, now_ms, zone)) <= 1
+        key = "lines.next_here" if is_told else "lines.this_date" if is_near else "lines.next"
+        return replies.say(key, every=said, when=when)
     return said or when
 
 
@@ -175,23 +179,23 @@ def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:
 
 
 def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
-    """The series with its next exception, and without a ring of days ago: what is to come tells more."""
+    """The series with its next exceptions, and without a ring of days ago: what is to come tells more."""
     kept = tuple(each for each in note.occurrences if each.state != "rang" or _is_fresh(note, each, now_ms, zone))
     goes_on = note.repeats and note.rings_at_ms is not None
-    return _with_next_exception(note.model_copy(update={"occurrences": kept}) if goes_on else note, now_ms)
+    return _with_next_exceptions(note.model_copy(update={"occurrences": kept}) if goes_on else note, now_ms)
 
 
 def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
     return days_from(series.moment_of(note, occurrence), now_ms, zone) >= -1
 
 
-def _with_next_exception(note: Note, now_ms: int) -> Note:
-    """The note with its exceptions until its next date, else with the one behind that; beside one no tick is told."""
+def _with_next_exceptions(note: Note, now_ms: int) -> Note:
+    """The note with its exceptions until its next date, and as many behind that as make two; no tick beside them."""
     exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
     if not exceptions:
         return note
-    later = [occurrence for at_ms, occurrence in exceptions if at_ms > next_ms]
-    later = later if len(later) < len(exceptions) else later[1:]
+    soon = sum(at_ms <= next_ms for at_ms, _ in exceptions)
+    later = [occurrence for _, occurrence in exceptions[max(soon, MOST_AT_A_GLANCE) :]]
     kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
     return note.model_copy(update={"occurrences": tuple(kept)})
 

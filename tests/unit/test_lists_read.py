@@ -717,7 +717,7 @@ Encore en cours :
 Lun. 30 nov.
 7. Owen envoie le devis (à 10h)
 
-Mar. 1 déc.
+Mar. 1er déc.
 8. Trier les photos (mis de côté)
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
@@ -805,7 +805,7 @@ Demain
 Dim. 29 nov.
 8. Appeler mamie (⏰ à 10h cette fois, puis chaque dimanche à 19h)
 
-Mar. 1 déc.
+Mar. 1er déc.
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Mer. 2 déc.
