@@ -119,8 +119,8 @@ def next_text(
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
     if said and when:
-        is_near = abs(days_from(at_ms, now_ms, zone)) <= 1
-        key = "lines.next_here" if is_told else "lines.this_date" if is_near else "lines.next"
+        has_come = days_from(at_ms, now_ms, zone) <= 1
+        key = "lines.next_here" if is_told else "lines.this_date" if has_come else "lines.next"
         return replies.say(key, every=said, when=when)
     return said or when
 

@@ -57,8 +57,11 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
 
 
 def _fits(note: Note, inputs: BootstrapInputs) -> bool:
-    """Whether a note can be taken up: an event just over can ("how did it go?"), a shift, one long over or work not."""
-    if is_snoozed(note, inputs.now_ms) or is_work(note):
+    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over or work not.
+
+    Nor can what comes by itself again and again: a shift, the lesson of each Tuesday.
+    """
+    if is_snoozed(note, inputs.now_ms) or is_work(note) or (note.kind == "event" and note.repeats and not note.rings):
         return False
     if note.kind != "event" or note.due_at_ms is None:
         return True

@@ -86,6 +86,15 @@ def test_a_shift_that_is_over_is_not_carried():
     assert [arc.number for arc in found(shift, operation, now_ms=START_MS + 3_600_000)] == [2]
 
 
+def test_a_lesson_of_every_week_is_nothing_to_take_up():
+    """It comes by itself; what the person is reminded of may be."""
+    weekly = {"due_at_ms": START_MS, "due_exact": True, "repeats": "FREQ=WEEKLY"}
+    rings = {"rings_from": "2023-11-14T22:00", "rings_at_ms": START_MS}
+    judo, bins = make_note("Judo", kind="event", **weekly), make_note("Bins", number=2, kind="event", **weekly, **rings)
+
+    assert [arc.number for arc in found(judo, bins, now_ms=START_MS)] == [2]
+
+
 def talked(after_ms, turn_count=9):
     """A session whose last turn was so long after the start."""
     return make_session(turn_count=turn_count, last_turn_at_ms=START_MS + after_ms)

@@ -103,6 +103,19 @@ def test_what_lasts_for_days_says_from_when_to_when(hours, once, in_loops):
     )
 
 
+def test_a_date_of_a_series_that_is_under_way_is_not_told_as_the_next():
+    """The kids left on Friday for the weekend: on Sunday that is no date to come."""
+    friday_ms = series.at_ms_of("2023-11-10T18:00", "UTC")
+    fields = {"due_at_ms": friday_ms, "due_exact": True, "lasts_ms": 48 * HOUR_MS, "time_zone": "UTC"}
+    kids = a_note("Kids", kind="event", repeats="FREQ=WEEKLY;INTERVAL=2", **fields)
+    told = [note_line(kids, friday_ms + hours * HOUR_MS, "UTC") for hours in (20, 47)]
+
+    assert told == [
+        "Kids (yesterday 18:00 – Sun 12 Nov 18:00, then every two weeks)",
+        "Kids (Fri 10 Nov 18:00 – Sun 12 Nov 18:00, then every two weeks)",
+    ]
+
+
 def test_a_series_says_how_often_and_when_next():
     """What rings again names its rule and the next date, by the person's clock."""
     note = a_note(rings_from="2026-01-04T19:00", repeats="FREQ=WEEKLY;BYDAY=SU", rings_at_ms=START_MS + HOUR_MS)
@@ -947,7 +960,7 @@ def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
     bins = {"rings_from": "2023-10-31T09:00", "repeats": "FREQ=WEEKLY;BYDAY=TU;UNTIL=20231107"}
     missed = a_note("Bins", rings_at_ms=series.at_ms_of("2023-10-31T09:00", "UTC"), **bins)
 
-    assert line(missed) == "Bins (⏰ every Tuesday until 7 Nov, next on Tue 31 Oct at 09:00)"
+    assert line(missed) == "Bins (⏰ on Tue 31 Oct at 09:00, then every Tuesday until 7 Nov)"
 
 
 @pytest.mark.parametrize(
