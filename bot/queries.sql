@@ -41,6 +41,38 @@ WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'received' AND tur
 UPDATE inbox SET state = 'received', attempts = 0, waits = 0, received_at_ms = :at_ms, error = NULL
 WHERE turn_id = :turn_id AND state = 'parked';
 
+-- name: inbox_parked_here
+-- Messages whose answer never came, for the next one; each answer that could not be had was told in a notice of its turn.
+SELECT bot_id, update_id, position, payload, state, attempts, waits, boot_id, turn_id, received_at_ms, error, (
+    SELECT COUNT(*) FROM outbox WHERE outbox.turn_id = inbox.turn_id AND outbox.part_no = 0 AND outbox.kind = 'notice'
+) AS tries
+FROM inbox WHERE conversation_id = :conversation_id AND state = 'parked' ORDER BY position;
+
+-- name: inbox_take_up
+-- The next message of their person takes them up: claimed for its turn, before it is claimed itself.
+UPDATE inbox SET state = 'claimed', boot_id = :boot_id, turn_id = :turn_id, attempts = 0, waits = 0,
+    received_at_ms = :at_ms, error = NULL
+WHERE turn_id = :was AND state = 'parked';
+
+-- name: sessions_begun
+-- Whether a clean start came behind a message, and in which session it was written.
+SELECT session_id, origin, created_at_ms FROM conversation_sessions
+WHERE conversation_id = :conversation_id ORDER BY created_at_ms DESC, session_id LIMIT 100;
+
+-- name: parked_buttons_move
+-- [Try again] under a message that became part of another turn is that turn's.
+UPDATE buttons SET payload_json = REPLACE(payload_json, :was, :turn_id)
+WHERE conversation_id = :conversation_id AND used_at_ms IS NULL AND payload_json LIKE '%"' || :was || '"%'
+    AND action IN ('answer_parked', 'skip_parked', 'fresh_parked');
+
+-- name: parked_buttons_on_screen
+-- The notices that still offer to try a turn again, when it is answered all the same.
+SELECT DISTINCT outbox.message_id
+FROM buttons JOIN outbox ON outbox.conversation_id = buttons.conversation_id
+    AND outbox.markup_json LIKE '%' || buttons.button_id || '%'
+WHERE buttons.conversation_id = :conversation_id AND buttons.action = 'answer_parked' AND buttons.used_at_ms IS NULL
+    AND buttons.payload_json LIKE '%"' || :turn_id || '"%' AND outbox.message_id IS NOT NULL;
+
 -- name: inbox_skip
 -- The user said never mind.
 UPDATE inbox SET state = 'done', done_at_ms = :at_ms, payload = '' WHERE turn_id = :turn_id AND state = 'parked';
@@ -184,13 +216,16 @@ SELECT chat_id, MAX(message_id) AS message_id, MAX(after_message_id) AS after_me
 FROM outbox WHERE bot_id = :bot_id GROUP BY chat_id;
 
 -- name: outbox_preview
--- The live preview of a turn, if one was shown: the final text edits it.
-SELECT part_id, message_id, state FROM outbox WHERE turn_id = :turn_id AND part_no = -1 ORDER BY position DESC LIMIT 1;
+-- The live preview of a turn, if one was shown: the final text edits it, unless a notice took its place.
+SELECT part_id, message_id, state FROM outbox WHERE turn_id = :turn_id AND part_no = -1 AND NOT EXISTS (
+    SELECT 1 FROM outbox AS notice
+    WHERE notice.turn_id = :turn_id AND notice.kind = 'notice' AND notice.edits_message_id = outbox.message_id
+) ORDER BY position DESC LIMIT 1;
 
 -- name: outbox_notice
--- The question that was asked about a turn, so that it can be taken back.
+-- The question that was asked about a turn last, so that it can be taken back.
 SELECT message_id FROM outbox
-WHERE turn_id = :turn_id AND part_no = 0 AND kind = 'notice' ORDER BY position LIMIT 1;
+WHERE turn_id = :turn_id AND part_no = 0 AND kind = 'notice' ORDER BY position DESC LIMIT 1;
 
 -- name: turn_taken_for_tap
 -- Whether a turn's message answered a preview: what was carried was said with its id.

@@ -80,5 +80,5 @@ def refusal(status: int) -> ModelError:
 def within(name: object) -> ModelError:
     """Return the error that a server tells of in the midst of an answer, by the name that it gives it."""
     if isinstance(name, str) and any(part in name for part in _REFUSALS):
-        return ModelError("Error", "why_refused", "the request was refused within the answer")
+        return ModelError("Refused", "why_refused", "the request was refused within the answer")
     return ModelError("Error", "why_busy", "an error within the answer", passing=True)

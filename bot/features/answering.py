@@ -103,7 +103,7 @@ class Answering:
                 return
             before = meant.get("replaces")
             with replies.speaking(await language_of(self._services, envelope)):
-                text = replies.say("edited_answered") if before else replies.say("edited_answered_first")
+                text = replies.say("edited_answered") if before else replies.say("answered_below")
             said_so = OutgoingMessage(text, edits_message_id=envelope.message_id)
             await self._services.committer.write(Target.of(envelope), [said_so])
             turn_id = envelope.turn_id or self._services.ids.new("t")

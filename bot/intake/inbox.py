@@ -31,6 +31,18 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class Parked:
+    """An update that waits for a word of its person."""
+
+    envelope: Envelope
+    reason: str
+    """Why it waits: a mark, or the failure."""
+    tries: int
+    """How often its person was told that its turn has no answer."""
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class NewRow:
     """The row of one update; with an `error` it is only set aside."""
 
@@ -198,6 +210,24 @@ class Inbox:
         """Return how many updates of a turn wait for the user's word."""
         row = await self._db.read_one("inbox_parked_count", turn_id=turn_id)
         return row["n"] if row else 0
+
+    async def parked_here(self, me: Me, conversation_id: str) -> list[Parked]:
+        """Return the updates of a conversation that wait for a word of their person, in order."""
+        rows = await self._db.read("inbox_parked_here", conversation_id=conversation_id)
+        found = [(_envelope(row, me), row) for row in rows]
+        return [
+            Parked(envelope, row["error"] or "", row["tries"], row["position"])
+            for envelope, row in found
+            if envelope is not None
+        ]
+
+    def take_up(self, was: str, turn_id: str, count: int) -> Statement:
+        """Return the statement by which this process takes the updates of a turn that waits for another turn.
+
+        A Conflict when somebody else was first.
+        """
+        values = {"was": was, "turn_id": turn_id, "boot_id": self._boot_id, "at_ms": self._clock.now_ms()}
+        return Statement("inbox_take_up", values, expect=count)
 
     async def reopened(self, envelope: Envelope) -> bool:
         """Return True when a turn of this conversation was put back to work and has not been begun yet."""

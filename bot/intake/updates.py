@@ -120,15 +120,20 @@ def is_cut(piece: str) -> bool:
     return len(piece) >= LONG_PIECE_CHARS
 
 
-def batch_text(batch: Sequence[Envelope]) -> str:
-    """Return the user's words in these messages, in order; an edit replaces the message that it edits.
+def texts(batch: Sequence[Envelope]) -> list[str]:
+    """Return the text of each of these messages, in order; an edit replaces the message that it edits.
 
-    The outcome of a poll or a checklist is added to its text.
+    The outcome of a poll or a checklist is a text of its own.
     """
-    texts: dict[tuple[int | None, bool], str] = {}
+    found: dict[tuple[int | None, bool], str] = {}
     for envelope in batch:
-        texts[envelope.message_id, envelope.kind == "addition"] = envelope.text
-    pieces = list(texts.values())
+        found[envelope.message_id, envelope.kind == "addition"] = envelope.text
+    return list(found.values())
+
+
+def batch_text(batch: Sequence[Envelope]) -> str:
+    """Return the user's words in these messages, in order: the pieces of a long paste are one text."""
+    pieces = texts(batch)
     joined = pieces[:1]
     for before, piece in pairwise(pieces):
         goes_on = is_cut(before) and not has_foreign(before) and not has_foreign(piece)

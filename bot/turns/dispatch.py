@@ -27,6 +27,7 @@ from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.steps.correction import head_of
 from bot.turns.steps.edit import Edits
 from bot.turns.steps.reaction import keep_reaction
+from bot.turns.steps.unanswered import Unanswered
 from bot.turns.turn import Turns
 from bot.turns.waiting import Do
 from memory.errors import Conflict, Fenced, StorageUnavailable
@@ -93,6 +94,7 @@ class Dispatch:
             "edit": edits.take,
             "addition": edits.take,
         }
+        self._unanswered = Unanswered(services, turns.has_answer)
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
         self._suspects = asyncio.Lock()
@@ -104,20 +106,30 @@ class Dispatch:
         Raises Postponed when the disk takes nothing at all, and when something else has to be answered before: the
         batch stays at the head of its lane. Otherwise only a defect of the last resort raises.
         """
-        turn_id, untold = batch[0].turn_id or self._services.ids.new("t"), self._services.previews.untold
-        if batch[0].turn_id is None:
-            untold.add(turn_id)
-        batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
+        new_id, untold = self._services.ids.new("t"), self._services.previews.untold
+        turn_id = batch[0].turn_id or new_id
+        untold.add(new_id)
         try:
             if batch[0].kind not in BY_NOBODY:
                 await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
-            ahead = await reads_ahead(self._services, batch)
+            ahead = await reads_ahead(self._services, [replace(envelope, turn_id=turn_id) for envelope in batch])
             with ahead.at_hand(), replies.speaking(await language_of(self._services, batch[-1])):
+                batch = await self._with_unanswered(batch) if do is None else batch
+                turn_id = batch[0].turn_id or turn_id
+                batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
                 async with self._suspects if batch[0].attempts else nullcontext():
                     await self._services.waiting.in_steps(turn_id, batch[0], self._work(batch, turn_id, do))
                 await self._group_word.say_once(batch[-1])
         finally:
-            untold.discard(turn_id)
+            untold.discard(new_id)
+
+    async def _with_unanswered(self, batch: Sequence[Envelope]) -> Sequence[Envelope]:
+        """Return the batch with the messages that it takes up; alone when the disk refuses that: its own turn tells."""
+        try:
+            return await self._unanswered.with_these(batch)
+        except StorageUnavailable as exc:
+            log.warning("unanswered messages wait on", error=str(exc))
+            return batch
 
     async def _work(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
         claimed = do is not None

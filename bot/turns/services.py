@@ -85,8 +85,13 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
         *services.memory.reads_of_turn(last.conversation_id),
         *services.files.shelf.reads_of_turn(last.conversation_id),
         Statement("polls_ended", {"conversation_id": last.conversation_id}),
-        *(services.calls.reads_of_turn(place, last.turn_id or "") if services.settings.by_model else ()),
+        *(_reads_by_model(services, place, last) if services.settings.by_model else ()),
     )
+
+
+def _reads_by_model(services: Services, place: Place, last: Envelope) -> list[Statement]:
+    parked = Statement("inbox_parked_here", {"conversation_id": last.conversation_id})
+    return [parked, *services.calls.reads_of_turn(place, last.turn_id or "")]
 
 
 async def language_of(services: Services, envelope: Envelope) -> str:

@@ -19,7 +19,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.files.fetch import NotFetched
 from bot.files.hearing.errors import NotHeard
-from bot.intake.updates import Envelope
+from bot.intake.updates import Envelope, texts
 from bot.lines import note_line
 from bot.people.spending import Spending, booked, day_budget
 from bot.tools.tool import CallContext
@@ -216,7 +216,7 @@ class Turns:
             await work.said.by_clock.unanswered(reason, live.message_id)
             return
         log.warning("no answer", reason=reason.reason)
-        notes = await set_without_model(self._services, ask)
+        notes = await set_without_model(self._services, ask, texts(batch))
         what = "\n".join(note_line(note, ask.now_ms, ask.time_zone) for note in notes)
         text = replies.say("model_down_set" if notes else "model_down", why=reason.apology, what=what)
         message = OutgoingMessage(

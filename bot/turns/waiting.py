@@ -24,12 +24,12 @@ def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int
 
     Texts that piled up become one turn for a model, which answers all of them at once. Rules read a message as one
     matter: for them (`joins_bursts` False) only the pieces of a long paste and of an album are one. An edit joins the
-    message that it edits. Updates that a dead turn had claimed (the same `turn_id`) stay together,
+    message that it edits. Updates that a dead turn had claimed (the same `turn_id`) stay together, whatever they are,
     and alone; pictures of its album that came since join them.
     """
     line = iter(waiting)
     head = next(line)
-    if not head.mergeable:
+    if not head.mergeable and head.turn_id is None:
         return 1
     message_ids, last_text, last_album = {head.message_id}, head.text, head.album
     count, chars = 1, len(head.text)
@@ -40,9 +40,11 @@ def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int
         same_album = bool(last_album) and envelope.album == last_album
         same_turn = envelope.turn_id == head.turn_id or (same_album and envelope.turn_id is None)
         same_person = envelope.user_id == head.user_id and same_turn
-        if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
+        was_begun = head.turn_id is not None and envelope.turn_id == head.turn_id
+        fits = was_begun or (head.mergeable and envelope.mergeable)
+        if not fits or not same_person or envelope.again != head.again or count == MAX_MERGED:
             break
-        if envelope.kind == "edit":
+        if envelope.kind in ("edit", "addition"):
             if envelope.message_id not in message_ids:
                 break
         elif not (joins_bursts or head.turn_id or is_cut(last_text) or same_album):

@@ -369,4 +369,4 @@ async def test_a_message_that_an_edit_addresses_to_the_bot_is_new_to_it(api, bot
 
     await shows(api, "You said: when is the dinner?", group)
     [line] = [each for each in bot_lines(api, group) if each.message_id == offer.message_id]
-    assert (line.text, line.buttons) == (replies.say("edited_answered_first"), ())
+    assert (line.text, line.buttons) == (replies.say("answered_below"), ())

@@ -15,8 +15,8 @@ AHEAD = [
     "polls_ended",
 ]
 """Read in one visit when a message comes to its turn."""
-OF_TOOLS = ["tool_choices_of", "tool_calls_untold", "tool_calls_of_turn"]
-"""Read in the same visit where a model answers, which can call tools."""
+OF_A_MODEL = ["inbox_parked_here", "tool_choices_of", "tool_calls_untold", "tool_calls_of_turn"]
+"""Read in the same visit where a model answers: it can call tools, and answers what went unanswered before."""
 SEARCH = ["search_terms", "search_terms", "search_documents"]
 """The terms, those not found once more in other spellings, and who has them; texts when something is worth them."""
 BEFORE_THE_REPLY = [
@@ -97,5 +97,5 @@ async def test_tools_cost_a_turn_no_visit_more(start, screen, monkeypatch):
     seen = await second_turn(one, screen, monkeypatch)
 
     known, searched = seen.visits
-    assert known == AHEAD + OF_TOOLS
+    assert known == AHEAD + OF_A_MODEL
     assert searched == SEARCH

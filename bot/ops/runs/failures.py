@@ -32,6 +32,7 @@ _NAMED: Final = {
     "Garbage": ("the model answered what makes no sense", "retry; if it repeats, choose another model"),
     "TimeoutError": ("the model fell silent for too long", "retry; if it repeats, look at CONTINUITY_MODEL_TIMEOUT_S"),
     "Error": ("the model's provider broke off with an error", "retry; if it repeats, look at its own status page"),
+    "Refused": ("the model's provider refused the request", "look at the log"),
     "ContractBroken": (
         "the model did not answer as a keeper of notes has to", "name a stronger one in CONTINUITY_MEMORY_MODEL"
     ),

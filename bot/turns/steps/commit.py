@@ -21,6 +21,7 @@ from bot.turns.steps.edit import taken_up
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import polls_told, with_footnotes
 from bot.turns.steps.took import Took
+from bot.turns.steps.unanswered import answered_below
 from bot.turns.steps.work import Made, TurnWork, besides, reply_to
 from memory.ports import Statement
 from memory.process import faults
@@ -81,6 +82,8 @@ class Commit:
         ends += polls_told(ask)
         needless, marks = await taken_up(services, work, made)
         ends += marks
+        below = await answered_below(services, batch, ask.turn_id)
+        below.pop(shown_id or 0, None)
 
         begun_by = BY_CLOCK if clock else BY_TAP if work.said.by_tap else None
 
@@ -102,7 +105,7 @@ class Commit:
             return stored
 
         with services.meters.timed("commit"):
-            messages = [message, *besides(work.said), *answer.messages, *behind.messages, *needless]
+            messages = [message, *besides(work.said), *answer.messages, *behind.messages, *needless, *below.values()]
             turn = await services.committer.say(work.target, messages, record, turn_id=ask.turn_id)
         if answer.job_refs or answer.operations:
             services.reminders.look()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -154,8 +156,8 @@ def _line(note: Note, ask: Ask) -> str:
 # --- without the model ----------------------------------------------------------------------------------------------
 
 
-async def set_without_model(services: Services, ask: Ask) -> list[Note]:
-    """Set the reminder that this message asks for, bound to its turn, and return its notes; [] where it asks for none.
+async def set_without_model(services: Services, ask: Ask, texts: Sequence[str]) -> list[Note]:
+    """Set the reminders that these messages ask for, bound to their turn, and return its notes; [] where none does.
 
     A message that is tried again sets it once: the note's id is the turn's. Raises `StorageUnavailable`.
     """
@@ -163,7 +165,8 @@ async def set_without_model(services: Services, ask: Ask) -> list[Note]:
         return []
     from bot.offline.safety import reminder_of
 
-    operations = reminder_of(ask)
+    single = [each for text in texts if len(texts) > 1 for each in reminder_of(replace(ask, text=text))]
+    operations = single or reminder_of(ask)
     if operations:
         by = Actor("offline", services.clock.now_ms(), ask.turn_id)
         await services.memory.change(ask.conversation_id, operations, by)

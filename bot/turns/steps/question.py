@@ -15,6 +15,7 @@ from bot.turns.services import Services
 from bot.turns.steps.attachments import pictures_for
 from bot.turns.steps.gate import TurnGate
 from bot.turns.steps.notices import ended_polls, notices, orders
+from bot.turns.steps.unanswered import written_before
 from bot.turns.steps.work import AskedAgain, TurnWork, bounded, sent_at_ms, whole_chars
 from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.continuity.packet import GUARDRAILS
@@ -118,7 +119,8 @@ async def begin(services: Services, gate: TurnGate, work: TurnWork, state: Sessi
         by_clock=clock is not None,
         task_said=clock.task_said if clock else "",
     )
-    said_before = (*(clock.notices if clock else ()), *shown.notices, *await notices(services, ask))
+    told = (*shown.notices, *written_before(batch, zone.name), *await notices(services, ask))
+    said_before = (*(clock.notices if clock else ()), *told)
     asked_for = (*(clock.orders if clock else ()), *orders(ask))
     pending.packet = pending.packet.model_copy(update={"notices": said_before, "orders": asked_for})
     return pending, replace(ask, packet=pending.packet)
