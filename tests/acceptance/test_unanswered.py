@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate, ModelFault, ToolCall
-from story import FRIEND, PERSON, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap, tapped
+from story import (
+    FRIEND,
+    NOTE,
+    OFFER,
+    PERSON,
+    PROMISE,
+    asked,
+    bot_lines,
+    bot_texts,
+    noted,
+    reply,
+    rows,
+    shows,
+    stored_turns,
+    swept,
+    tap,
+    tapped,
+)
 
 from bot import replies
 
@@ -77,6 +94,45 @@ async def test_a_tap_while_the_message_is_taken_up_does_nothing_twice(api, model
     assert [text for text, _ in stored_turns(bot)] == [BOTH]
 
 
+async def test_a_tap_that_is_first_keeps_its_own_turn(api, model, bot_here, monkeypatch):
+    """Somebody taps [Try again] just as the next message looks for it: two turns, and nothing twice."""
+    bot = await bot_here()
+    await unanswered(api, model)
+    inbox = bot.app.services.inbox
+    look = inbox.parked_here
+
+    async def look_then_tap(me, conversation_id):
+        found = await look(me, conversation_id)
+        for each in found:
+            await bot.app.reopen(each.envelope.turn_id)
+        return found
+
+    monkeypatch.setattr(inbox, "parked_here", look_then_tap)
+    api.people.says(PERSON, SALT)
+    await shows(api, ANSWER)
+    await shows(api, f"You said: {LANDLORD}")
+    await bot.settled()
+
+    assert sorted(text for text, _ in stored_turns(bot)) == sorted([LANDLORD, SALT])
+    assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_messages_that_wait_for_the_preview_leave_the_old_notice_alone(api, model, bot_here):
+    """Taken up after hours in mode ask: typing on changes the preview's words, not those of the failure."""
+    bot = await bot_here(CONTINUITY_RETURN_MODE="ask")
+    await reply(api, PROMISE)
+    await noted(bot, "promise", NOTE)
+    notice = await unanswered(api, model)
+    await bot.passes(hours=7)
+    api.people.says(PERSON, SALT)
+    offer = await shows(api, OFFER)
+
+    await reply(api, "And?")
+    passed = await shows(api, replies.say("offer_passed"))
+
+    assert passed.message_id == offer.message_id != notice.message_id
+
+
 async def test_a_reminder_that_was_set_without_the_model_is_shown_as_set(api, model, bot_here):
     """It is the reminder of the same turn; one that the second message asks for in vain is set as well, each once."""
     bot = await bot_here()
@@ -115,7 +171,7 @@ async def test_the_model_is_told_when_it_was_written(api, model, bot_here, clock
 
     await reply(api, SALT)
 
-    assert f"“{LANDLORD}” was written on Mon 2027-03-01 " in asked(model)[-1].text
+    assert f"“{LANDLORD}” was written on Mon 1 Mar " in asked(model)[-1].text
 
 
 @pytest.mark.parametrize("between", ["/fresh", "/fresh private", "a day", "a private talk that is over"])
@@ -145,12 +201,18 @@ async def test_what_somebody_else_wrote_waits_for_them(api, model, bot_here):
     group = api.people.opens_group("House", owner=PERSON)
     await unanswered(api, model, f"@continuity_bot {LANDLORD}", group)
 
-    await reply(api, f"@continuity_bot {SALT}", group, FRIEND)
-    other = asked(model)[-1].said
-    await reply(api, "@continuity_bot And?", group)
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    await reply(api, "@continuity_bot What of the lamp?", group, FRIEND)
+    model.heal()
+    api.people.says(PERSON, f"@continuity_bot {SALT}", chat_id=group)
+    await shows(api, ANSWER, group)
+    both = asked(model)[-1].said
+    api.people.says(FRIEND, "@continuity_bot Anybody?", chat_id=group)
+    await shows(api, "You said: Anybody?", group)
 
-    assert LANDLORD not in other
-    assert LANDLORD in asked(model)[-1].said
+    assert LANDLORD in both
+    assert "lamp" not in both
+    assert "lamp" in asked(model)[-1].said
 
 
 async def test_what_was_forgotten_is_not_taken_up(api, model, bot_here):
@@ -184,21 +246,93 @@ async def test_a_kill_while_the_model_works_loses_neither_message(api, model, bo
     assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
 
 
-async def test_a_kill_while_both_are_answered_loses_neither_message(api, model, bot_process):
-    """The next start answers them as the same one turn, and the notice loses its button."""
+@pytest.mark.parametrize(
+    "point",
+    swept(
+        [
+            "unanswered_taken_up",
+            "turn_claimed",
+            "turn_packet_built",
+            "turn_answered",
+            "before_commit",
+            "turn_committed",
+        ],
+        "unanswered_taken_up",
+        "turn_answered",
+    ),
+)
+async def test_a_death_while_both_are_answered_loses_neither(api, model, bot_process, point):
+    """The next start answers each once, in order, and the notice loses its button."""
     bot = await bot_process()
     await unanswered(api, model)
-    model.plant(ModelFault.HANG, times=1)
-    before = len(model.requests)
-    api.people.says(PERSON, SALT)
-    await model.until(lambda: len(model.requests) > before)
     await bot.kill()
+    await bot.launch(CONTINUITY_FAULT=point)
+    api.people.says(PERSON, SALT)
+    assert await bot.wait() == -9
     await bot.start()
     await shows(api, ANSWER)
     await shows(api, BELOW)
 
-    assert [text for text, _ in stored_turns(bot)] == [BOTH]
+    assert "\n".join(text for text, _ in stored_turns(bot)) == BOTH
     assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_old_half_done_turns_are_taken_up_too(api, model, bot_process):
+    """Asked whether they want an answer to two old messages, somebody just writes on: one turn answers all three."""
+    bot = await bot_process()
+    model.plant(ModelFault.HANG, times=None)
+    api.people.says(PERSON, "first")
+    await model.until(lambda: model.requests)
+    api.people.says(PERSON, "second")
+    await api.until(lambda: len(rows(bot, "SELECT 1 FROM inbox")) == 2)
+    await bot.kill()
+    model.heal()
+    await bot.start(CONTINUITY_RESUME_WINDOW_MINUTES="0")
+    await api.until(lambda: len([line for line in bot_lines(api) if line.buttons]) == 2)
+
+    api.people.says(PERSON, SALT)
+    await shows(api, ANSWER)
+    await api.until(lambda: not any(line.buttons for line in bot_lines(api)))
+
+    assert [text for text, _ in stored_turns(bot)] == [f"first\nsecond\n{SALT}"]
+    assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_a_file_comes_along_with_its_message(api, model, bot_here):
+    """The model is given the document with the question behind it; it is still the file of that one turn."""
+    bot = await bot_here()
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    api.people.sends_file(PERSON, b"Notice is ninety days.", name="lease.txt", caption="What about notice?")
+    await api.until(lambda: bot_lines(api))
+    model.heal()
+
+    await reply(api, SALT)
+    await bot.settled()
+
+    assert "Notice is ninety days." in asked(model)[-1].text
+    [(turn_id,)] = rows(bot, "SELECT turn_id FROM conversation_turns")
+    assert rows(bot, "SELECT turn_id FROM files") == [(turn_id,)]
+
+
+async def test_in_a_group_the_answer_stands_below_the_second_message(api, model, bot_here):
+    """The half answer became the notice: the new answer is a new message, and the notice names it."""
+    await bot_here()
+    group = api.people.opens_group("House", owner=PERSON)
+    model.plant(ModelFault.BREAK, times=None)
+    model.gate = Gate()
+    api.people.says(PERSON, f"@continuity_bot {LANDLORD}", chat_id=group)
+    await model.until(lambda: model.requests)
+    model.gate.let(3)
+    await api.until(lambda: bot_lines(api, group))
+    model.gate.open()
+    notice = await shows(api, "I couldn't get an answer", group)
+    model.heal()
+
+    api.people.says(PERSON, f"@continuity_bot {SALT}", chat_id=group)
+    answer = await shows(api, ANSWER, group)
+    below = await shows(api, BELOW, group)
+
+    assert below.message_id == notice.message_id < answer.message_id
 
 
 async def test_over_http_both_requests_have_the_one_answer(served, model):

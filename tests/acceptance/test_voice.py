@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.effects import LoopbackEffects
-from loopback.model import ToolCall, echo
+from loopback.model import ModelFault, ToolCall, echo
 from loopback.sounds import ogg, voice
 from story import PERSON, asked, bot_lines, bot_texts, reply, rows, shows, stored_turns, swept, tap
 
@@ -91,6 +91,22 @@ async def test_a_correction_by_reply_goes_the_way_of_an_edit(api, model, sounds,
     assert not [text for text in said if "dials" in text]
     assert len(sounds.asked) == 1
     assert sent.message_id in {row[0] for row in rows(bot, "SELECT reply_to_message_id FROM outbox")}
+
+
+async def test_a_correction_takes_no_unanswered_message_up(api, model, sounds, bot_here):
+    """It is no turn of its own: the message that went unanswered before it waits for the next one."""
+    await bot_here(**hears(sounds))
+    await says(api, "The dials come on Tuesday")
+    shown = bot_lines(api)[1]
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    await reply(api, "And the landlord on Monday")
+    model.heal()
+    api.people.says(PERSON, "The tiles come on Tuesday", reply_to=shown.message_id)
+    again = replies.say("answer_again")
+    await api.until(lambda: any(again in row for line in bot_lines(api) for row in line.buttons))
+    await reply(api, "Who comes?")
+
+    assert asked(model)[-1].said == "And the landlord on Monday\nWho comes?"
 
 
 async def test_a_caption_that_is_edited_takes_no_word_away(api, model, sounds, bot_here):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from pydantic_ai.models.function import FunctionModel
 
 from bot import replies
 from bot.answers.responder import Answer, NoAnswer
@@ -68,6 +69,33 @@ async def test_an_answer_that_could_not_be_stored_is_not_asked_for_again(one, sc
     assert len(script.asked) == 1
     assert screen.sent[-1] == "You said: hello"
     assert await one.rows("conversation_turns", "turn_id") == [(turn_id,)]
+
+
+async def test_the_next_message_leaves_an_answer_that_was_made_to_its_button(start, screen, monkeypatch):
+    """It was paid for: the next message is answered alone, and [Try again] stores what was made."""
+    prompts = []
+
+    async def stream(messages, _):
+        prompts.append(messages)
+        yield f"Answer {len(prompts)}"
+
+    monkeypatch.setattr("bot.answers.wires.any_provider.infer_model", lambda _: FunctionModel(stream_function=stream))
+    one = await start(continuity_model="another:scripted", continuity_memory_model="off")
+    one.refuse("insert_turn")
+    now_s = one.clock.now_ms() // 1000
+    await one.take(1, "hello", date=now_s)
+    await screen.until(lambda: replies.say("storage_refused") in screen.sent)
+    one.refuse()
+    await one.take(2, "next", date=now_s)
+    await one.settled()
+    await one.press(3, replies.say("try_again"))
+    await one.settled()
+
+    assert len(prompts) == 2
+    assert await one.rows("conversation_turns", "user_text, assistant_text") == [
+        ("next", "Answer 2"),
+        ("hello", "Answer 1"),
+    ]
 
 
 async def test_an_answer_made_from_what_was_forgotten_is_made_again(one, screen, script):

@@ -78,6 +78,15 @@ def test_for_rules_each_message_is_a_turn_of_its_own():
     assert next_batch(claimed, joins_bursts=False) == 2
 
 
+def test_updates_of_a_begun_turn_stay_together_whatever_they_are():
+    """A reply that went unanswered and the message that took it up are one turn, also after a restart."""
+    reply = envelope(1, turn_id="t_1", replies_to=9)
+    outcome = envelope(2, turn_id="t_1", kind="addition", message_id=1)
+
+    assert next_batch([reply, outcome, envelope(3, turn_id="t_1"), envelope(4)]) == 3
+    assert next_batch([envelope(1, replies_to=9), envelope(2)]) == 1
+
+
 async def test_one_conversation_waits_and_another_does_not():
     """The second message of a conversation waits for the first; another conversation is worked on meanwhile."""
     work = Work()

@@ -17,8 +17,9 @@ from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from bot.turns.waiting import next_batch
 from memory.errors import Conflict
-from memory.ledger.lines import moment
+from memory.ledger.lines import brief_moment
 from memory.ports import Row, Statement
+from memory.process import faults
 from memory.text import shorten
 from memory.types import PRIVATE
 
@@ -130,6 +131,7 @@ class Unanswered:
             )
         except Conflict:  # a tap, or /retry, was first: it has its own turn
             return batch
+        faults.point("unanswered_taken_up")
         log.info("unanswered messages are taken up", turn_id=first.turn_id, updates=len(earlier))
         return whole
 
@@ -211,7 +213,7 @@ def written_before(batch: Sequence[Envelope], time_zone: str) -> list[str]:
     words = {each.message_id: each.text for each in batch if each.kind != "addition"}
     last_ms = batch[-1].sent_at_ms
     return [
-        LATER.format(text=shorten(words[message_id], QUOTED_CHARS), when=moment(sent_ms, time_zone))
+        LATER.format(text=shorten(words[message_id], QUOTED_CHARS), when=brief_moment(last_ms, sent_ms, time_zone))
         for message_id, sent_ms in at_ms.items()
         if message_id in words and last_ms - sent_ms >= APART_MS
     ]
