@@ -31,7 +31,7 @@ from memory.ledger.types import (
     Reopen,
     Ring,
 )
-from memory.ledger.undo import dates_after, written
+from memory.ledger.undo import dates_after, reopened, written
 from memory.text import on_one_line
 
 CHANGEABLE: Final = frozenset({
@@ -55,7 +55,7 @@ def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
     if note is None:
         return Refusal("unknown", operation.number)
     if isinstance(operation, Reopen):
-        return _reopened(ledger, note, operation, by)
+        return reopened(ledger, note, operation, by)
     if not note.is_open:
         return Refusal("ended", note.number, note.status)
     work: Callable[[Ledger, Note, Any, Actor], Outcome] = _WORK[type(operation)]
@@ -264,29 +264,6 @@ def _day_to_take(note: Note, into: Note) -> dict[str, Any]:
 def _has_room(note: Note, time_zone: str) -> bool:
     """Whether a note can take another's ring, with its clock and rhythm."""
     return not note.rings and not note.repeats and (note.due_at_ms is None or note.time_zone == time_zone)
-
-
-def _reopened(ledger: Ledger, note: Note, operation: Reopen, by: Actor) -> Outcome:
-    """Let it stand again; of a series the date that was called done or left out is to come again, or waits for word."""
-    date = _date_taken_back(note, operation.occurrence)
-    if date is None and operation.occurrence and note.repeats:
-        return Refusal("date", note.number, operation.occurrence)
-    if date is None and note.is_open:
-        return Refusal("same", note.number)
-    update: dict[str, Any] = {"status": "open", "replaced_by": None, "doubtful": False}
-    if date is not None:
-        update["occurrences"] = series.taken_back(note, date, by.at_ms)
-    return written(ledger, note, update, "reopen", by)
-
-
-def _date_taken_back(note: Note, local: str) -> Occurrence | None:
-    """The date of a series that is taken back: the one that was named, else the latest that was called done."""
-    if not note.repeats:
-        return None
-    if not local:
-        return series.last(note, "done") if note.status in {"open", "done"} else None
-    states = {"done", "left_out"}
-    return next((each for each in note.occurrences if each.original_local == local and each.state in states), None)
 
 
 def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:

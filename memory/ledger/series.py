@@ -17,6 +17,8 @@ OVER: Final = frozenset({"rang", "snoozed", "done", "passed", "skipped"})
 """States of a date whose time has come: the rule goes on behind it."""
 TO_COME: Final = frozenset({"moved", "snoozed"})
 """States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
+ENDED: Final = frozenset({"done", "left_out", "skipped"})
+"""States of a date that somebody called done or left out: it can be taken back."""
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
 GOES_ON: Final = timedelta(hours=2)
@@ -42,7 +44,7 @@ def at_ms_of(local: str, zone: str) -> int:
     return int(read_local(local).replace(tzinfo=zone_of(zone)).timestamp() * 1000)
 
 
-def _rule(note: Note) -> rrule | None:
+def dates_by_rule(note: Note) -> rrule | None:
     """The series of a note; None for none, and for a rule that is none or has no date."""
     try:
         return rule_of(note.repeats, note.rings_from) if note.repeats else None
@@ -123,7 +125,7 @@ def at_next_date(note: Note) -> Note:
 
     A due day behind the second date is the end of the series, and stays.
     """
-    rule = _rule(note)
+    rule = dates_by_rule(note)
     if rule is None or note.due_at_ms is None or note.rings_at_ms is None:
         return note
     first = read_local(note.rings_from)
@@ -180,7 +182,7 @@ def goes_on(note: Note, now_ms: int) -> bool:
 def until_its_last(note: Note) -> str:
     """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
     kept = [part for part in parts_of(note.repeats) if not is_end(part)]
-    rule = _rule(note)
+    rule = dates_by_rule(note)
     if rule is None or note.rings_at_ms is None or len(kept) == len(parts_of(note.repeats)):
         return note.repeats
     dates = list(islice(rule, MOST_STEPS))
@@ -219,7 +221,7 @@ def _next_regular(note: Note) -> str | None:
     if not note.repeats:
         is_first = all(each.state == "moved" and each.original_local > note.rings_from for each in note.occurrences)
         return note.rings_from if is_first else None
-    rule = _rule(note)
+    rule = dates_by_rule(note)
     if rule is None or note.is_paused:
         return None
     back = local_of(note.snoozed_until_ms or 0, note.time_zone)[:10] + "T00:00"
@@ -291,19 +293,6 @@ def carried(note: Note, new: Note) -> tuple[Occurrence, ...]:
     return (*rang, *(Occurrence(original_local=local, state="left_out") for local in out if local))
 
 
-def taken_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, ...]:
-    """The dates once one that was done or left out is neither: it waits for word where it is over, else it rings."""
-    others = tuple(each for each in note.occurrences if each is not date)
-    if not note.rings_from:
-        return others if date.moved_to_ms is None else put(others, date.model_copy(update={"state": "moved"}))
-    if date.state == "done" and moment_of(note, date) <= now_ms:
-        return put(others, date.model_copy(update={"state": "rang"}))
-    if date.state == "left_out" or any(each.state in OVER for each in others):
-        return others
-    before = rule.before(read_local(date.original_local)) if (rule := _rule(note)) else None
-    return others if before is None else put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
-
-
 def moment_of(note: Note, date: Occurrence) -> int:
     """When a date rings or rang: where it was moved to, else as the rule has it."""
     return at_ms_of(date.original_local, note.time_zone) if date.moved_to_ms is None else date.moved_to_ms
@@ -339,7 +328,7 @@ def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
 
     None that was left out, nor one that was moved to a time still to come.
     """
-    dates, rule = {each.original_local: moment_of(note, each) for each in note.occurrences}, _rule(note)
+    dates, rule = {each.original_local: moment_of(note, each) for each in note.occurrences}, dates_by_rule(note)
     over = [(dates.get(rang_local) or at_ms_of(rang_local, note.time_zone), rang_local)]
     moved = (each.original_local for each in note.occurrences if each.state == "moved")
     over += [(dates[local], local) for local in moved if dates[local] <= now_ms]

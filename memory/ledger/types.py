@@ -251,11 +251,11 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopen:
-    """Let a note that ended stand again, or take back a date of a series that was called done or left out."""
+    """Let a note that ended stand again, or take back one date of several that was called done or left out."""
 
     number: int
     occurrence: str = ""
-    """`original_local` of the date; "" for the latest that was called done."""
+    """`original_local` of the date; "" for the latest that was called done, else the only one left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
+from memory.ledger.rules import LOCAL, read_local
 from memory.ledger.types import (
     Actor,
     Add,
@@ -20,6 +21,7 @@ from memory.ledger.types import (
     Operation,
     Outcome,
     Refusal,
+    Reopen,
     Verb,
 )
 
@@ -127,6 +129,55 @@ def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledg
         ledger = outcome.ledger if isinstance(outcome, Applied) else ledger
         outcomes.append(outcome)
     return ledger, outcomes
+
+
+def reopened(ledger: Ledger, note: Note, operation: Reopen, by: Actor) -> Outcome:
+    """Let it stand again; of several dates the one that was done or left out is to come again, or waits for word."""
+    date = _date_taken_back(note, operation.occurrence, by.at_ms)
+    if date is None and note.is_open:
+        named = operation.occurrence and (note.repeats or note.occurrences)
+        return Refusal("date", note.number, operation.occurrence) if named else Refusal("same", note.number)
+    update: dict[str, Any] = {"status": "open", "replaced_by": None, "doubtful": False}
+    if date is not None:
+        update["occurrences"] = _with_date_back(note, date, by.at_ms)
+    return written(ledger, note, update, "reopen", by)
+
+
+def _date_taken_back(note: Note, local: str, now_ms: int) -> Occurrence | None:
+    """The date that is taken back: the one that was named, else the latest done, else the only one that was left out.
+
+    A note that ended as a whole gives back no date, but for the last of a series, with which it ended.
+    """
+    ended = [each for each in note.occurrences if each.state in series.ENDED]
+    if local:
+        return next((each for each in ended if each.original_local == local), None)
+    if not note.is_open:
+        ended_with_it = note.repeats and not series.goes_on(note.model_copy(update={"status": "open"}), now_ms)
+        return ended[-1] if ended and ended_with_it and ended[-1].state in series.OVER else None
+    ahead = [each for each in ended if each.state == "left_out" and series.moment_of(note, each) > now_ms]
+    return series.last(note, "done") or (ahead[0] if len(ahead) == 1 else None)
+
+
+def _with_date_back(note: Note, date: Occurrence, now_ms: int) -> tuple[Occurrence, ...]:
+    """The dates once one that was ended is no more: it waits for word where its time is over, else it rings then."""
+    others, at_ms = note.without(date.original_local), series.moment_of(note, date)
+    if not note.rings_from:
+        return others if date.moved_to_ms is None else series.put(others, date.model_copy(update={"state": "moved"}))
+    if date.state == "left_out":
+        return others
+    if at_ms <= now_ms:
+        return series.put(others, date.model_copy(update={"state": "rang"}))
+    if series.at_ms_of(date.original_local, note.time_zone) <= now_ms:
+        return series.put(others, date.model_copy(update={"state": "snoozed"}))
+    if date.moved_to_ms is not None:
+        others = series.put(others, date.model_copy(update={"state": "moved"}))
+    if any(each.state in series.OVER for each in others):
+        return others
+    rule = series.dates_by_rule(note)
+    before = rule.before(read_local(date.original_local)) if rule else None
+    return (
+        others if before is None else series.put(others, Occurrence(original_local=f"{before:{LOCAL}}", state="done"))
+    )
 
 
 def restores(changes: Sequence[NoteChange], earlier: Sequence[NoteChange]) -> bool:

@@ -508,6 +508,59 @@ def test_a_series_that_ended_with_its_last_date_stands_again_with_that_date():
     assert views.waits_for_word(again)
 
 
+SAT, SUN, NOON = "2027-01-16T09:00", "2027-01-17T09:00", series.at_ms_of("2027-01-16T12:00", "UTC")
+ONCE, DAILY = {"rings_from": SAT}, {"rings_from": SAT, "repeats": "FREQ=DAILY"}
+TWICE, LAST = series.ringing_at([SAT, SUN], "UTC"), DAILY | {"repeats": "FREQ=DAILY;COUNT=1"}
+SILENT = {"due_at_ms": SATURDAY, "repeats": "FREQ=DAILY"}
+DONE, MIDNIGHT = partial(End, number=1), "2027-01-16T00:00"
+RINGS, SNOOZED = Ring(number=1, occurrence=SAT, rings_at_ms=NOON - 3 * 3_600_000), Move(number=1, occurrence=SAT)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (ONCE, (RINGS, DONE()), "", {SAT: "rang"}, None),
+        (ONCE, (DONE(),), "", {}, SAT),
+        (ONCE, (RINGS, replace(SNOOZED, to_ms=NOON), DONE()), "", {SAT: "snoozed"}, SAT),
+        (TWICE, (RINGS, DONE(occurrence=SAT)), "", {SAT: "rang", SUN: "moved"}, SUN),
+        (TWICE, (RINGS, DONE(occurrence=SAT)), SAT, {SAT: "rang", SUN: "moved"}, SUN),
+        (TWICE, (RINGS, DONE(occurrence=SAT)), SUN, "date", None),
+        (DAILY, (RINGS, DONE(occurrence=SAT)), "", {SAT: "rang"}, SUN),
+        (DAILY, (RINGS, DONE(occurrence=SAT)), SAT, {SAT: "rang"}, SUN),
+        (DAILY, (RINGS, SNOOZED), SAT, {SAT: "rang"}, SUN),
+        (DAILY, (RINGS, SNOOZED), "", "same", None),
+        (DAILY, (RINGS, replace(SNOOZED, to_ms=NOON), DONE(occurrence=SAT)), "", {SAT: "snoozed"}, SAT),
+        (DAILY, (RINGS, DONE(occurrence=SUN)), "", {SAT: "done"}, SUN),
+        (DAILY, (Move(number=1, occurrence=SUN),), "", {}, SAT),
+        (DAILY, (RINGS, DONE(occurrence=SAT), DONE()), "", {SAT: "done"}, SUN),
+        (DAILY, (RINGS, DONE(occurrence=SAT), DONE(how="dropped")), "", {SAT: "done"}, SUN),
+        (LAST, (RINGS, DONE(occurrence=SAT)), "", {SAT: "rang"}, None),
+        (LAST, (RINGS, DONE(occurrence=SAT, how="dropped")), "", {SAT: "rang"}, None),
+        (SILENT, (DONE(occurrence=MIDNIGHT),), "", {}, None),
+        (SILENT, (DONE(occurrence=MIDNIGHT),), MIDNIGHT, {}, None),
+        ({"due_at_ms": SATURDAY}, (DONE(),), "", {}, None),
+        ({"due_at_ms": SATURDAY}, (DONE(),), MIDNIGHT, {}, None),
+    ],
+)  # fmt: skip
+def test_a_slip_is_taken_back_whatever_was_ended(case):
+    """A ring or a day, once, twice or in a series, rung, put off or ahead: as it stood before, or why not."""
+    fields, steps, named, dates, coming = case
+    at = Actor("person", NOON - 2 * 3_600_000)
+    ledger, outcomes = apply_all(added(Ledger("c"), "task", "Pills", **fields), steps, at)
+    assert all(isinstance(each, Applied) for each in outcomes)
+
+    outcome = apply(ledger, Reopen(number=1, occurrence=named), at)
+
+    if isinstance(dates, str):
+        assert outcome.code == dates
+        return
+    note, ring = outcome.note, series.next_ring(outcome.note)
+    assert note.is_open
+    assert {each.original_local: each.state for each in note.occurrences} == dates
+    assert (ring[0] if ring else None) == coming
+    assert ring is None or ring[0] != SAT or ring[1] == (NOON if dates else NOON - 3 * 3_600_000)
+
+
 def test_all_rings_move_along_with_their_day_also_those_that_rang():
     """The day before rang on Friday, then the tasting moves from Saturday at two to Sunday at eleven."""
     at = partial(series.at_ms_of, zone="UTC")

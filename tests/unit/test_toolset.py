@@ -22,6 +22,7 @@ from bot.tools.calls import Calls
 from bot.tools.tool import CallContext, Tool, ToolResult
 from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
+from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import model_line
@@ -574,6 +575,23 @@ async def test_a_date_of_a_series_that_was_not_done_after_all_stands_again(day: 
 
     assert "rang Mon 2026-11-23" in await box.end([1], "reopen", day)
     assert "has no date 2026-11-16" in await box.end([1], "reopen", "2026-11-16")
+
+
+@pytest.mark.parametrize("day", ["", "2026-11-23", "2026-11-23T20:00", "2026-11-24", "2026-11-24T07:10"])
+async def test_a_date_ticked_off_by_mistake_is_named_by_its_own_day_or_by_when_it_rang(day: str):
+    """It rang late, in the morning after a night without power; also of a note that rings twice and has no rule."""
+    late = Actor("operator", local_ms("2026-11-24T07:10"), "ring")
+    for rings in (
+        {"rings_from": "2026-11-23T20:00", "repeats": "FREQ=DAILY"},
+        series.ringing_at(["2026-11-23T20:00", "2026-11-25T20:00"], "Europe/Berlin"),
+    ):
+        done = End(number=1, occurrence="2026-11-23T20:00")
+        box = make_box(ledger=apply_all(ledger_of(("task", "Pills", rings)), [RANG, done], late)[0])
+
+        said = await box.end([1], "reopen", day)
+
+        assert said.startswith("Stands again: #1 task: Pills (rings ")
+        assert "rang Tue 2026-11-24 07:10, not called done" in said
 
 
 # --- remind ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from bot.answers.tools.desk import Desk, Refused
-from bot.answers.tools.ringing import date_of
+from bot.answers.tools.ringing import date_of, ended_date
 from memory.ledger import series
 from memory.ledger.types import End, Note, Reopen
 
@@ -28,9 +28,11 @@ async def end(desk: Desk, numbers: Any, how: str, date: str = "") -> str:
 
 
 def _reopened(desk: Desk, note: Note, day: str) -> str:
-    """Let one note stand again; of a series one date, the latest that was called done where none is named."""
-    occurrence = (date_of(note, day, desk.zone) or day) if day and note.repeats else ""
-    return desk.done("Stands again", Reopen(number=note.number, occurrence=occurrence))
+    """Let one note stand again; of several dates one, the latest that was called done where none is named."""
+    occurrence = ended_date(note, day, desk.zone) if day else ""
+    if occurrence is None and note.is_open:
+        return f"Not done: it has no date {day} that was done or left out: {desk.line(note)}"
+    return desk.done("Stands again", Reopen(number=note.number, occurrence=occurrence or ""))
 
 
 def _ended(desk: Desk, note: Note, how: str, day: str) -> str:

@@ -204,3 +204,16 @@ def date_of(note: Note, day: str, zone: str) -> str | None:
     }
     by_rule = None if "T" in day and "BYHOUR" in note.repeats else series.date_on(note, f"{at:%Y-%m-%d}")
     return there.get(True) or by_rule or there.get(False)
+
+
+def ended_date(note: Note, day: str, zone: str) -> str | None:
+    """The date on a day, or at its minute, that was called done or left out: by its rule, else by when it rang."""
+    try:
+        at = datetime.fromisoformat(day)
+    except ValueError:
+        return None
+    named = f"{at:{LOCAL}}" if "T" in day else f"{at:%Y-%m-%d}"
+    ended = [each for each in reversed(note.occurrences) if each.state in series.ENDED]
+    by_rule = (each for each in ended if each.original_local.startswith(named))
+    rung = (each for each in ended if series.local_of(series.moment_of(note, each), zone).startswith(named))
+    return next((each.original_local for each in (*by_rule, *rung)), None)
