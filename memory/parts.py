@@ -17,7 +17,7 @@ from memory.keeper.queue import ask_to_read
 from memory.keeper.session_lines import current_task, session_lines
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.old_stores import OldStores
+from memory.ledger.migration.old_stores import OldStores
 from memory.ledger.views import standing
 from memory.ports import Clock, Database, Ids, Observers, TokenCounter
 from memory.privacy.forget import Forgetter

@@ -10,23 +10,19 @@ from types import MappingProxyType
 from typing import Final
 
 from memory.context.repeats import stands_in_calls
-from memory.ledger.lines import (
+from memory.ledger.events import (
     KNOWN_CHARS,
-    LEAST_CHARS,
-    as_now,
     by_note,
-    clipped,
     events,
-    in_brief,
     is_by_clock,
     is_event,
     is_rung_alone,
-    model_line,
     moved_ring,
     ran_alone,
     rung_by,
     untold_events,
 )
+from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line
 from memory.ledger.rules import comes_often
 from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
@@ -320,12 +316,10 @@ def _stood(block: Block, number: int) -> str:
 def since_taken(
     block: Block, ledger: Ledger, changes: Sequence[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int
 ) -> Since:
-    """The events of a block that is taken now: rings, which the next message may answer, and what no line tells."""
-    zone = block.mark.time_zone if block.mark else "UTC"
-    came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone)
-    rang = {change.number for change in changes if change.verb == "ring"}
-    untold = {number: line for number, line in came.items() if number not in block.lines or number in rang}
-    return Since(events=tuple(untold.values()), numbers=frozenset(untold))
+    """The events beside a block that is taken now: rings, which the next message may answer, and the person's taps."""
+    zone, beside = block.mark.time_zone if block.mark else "UTC", block.lines
+    came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone, beside=beside)
+    return Since(events=tuple(came.values()), numbers=frozenset(came))
 
 
 def _short(block: Block, note: Note, ledger: Ledger, now_ms: int, *, is_other: bool) -> str:

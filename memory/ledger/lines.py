@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -12,8 +12,8 @@ from typing import Any, Final
 from memory.ledger import series
 from memory.ledger.rules import in_words, is_end, parts_of, rule_of
 from memory.ledger.spans import over_at
-from memory.ledger.types import TO_DO, UNTIL_TOLD_MS, USER, Ledger, Note, NoteChange, Occurrence, OccurrenceState
-from memory.ledger.views import Scope, belongs, is_past, is_snoozed, is_work
+from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
+from memory.ledger.views import is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import whole_month, zone_of
 
@@ -25,13 +25,6 @@ LEAST_CHARS: Final = (60, 40)
 """A longer one keeps so many where room is short, and still shorter."""
 TITLE_CHARS: Final = 60
 CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
-EVENT_DEEDS: Final = 2
-KNOWN_CHARS: Final = 60
-"""Characters of a note's text in the line of an event, or where a prompt tells it: its number tells the rest."""
-RANG_CHARS: Final = 160
-"""The same of what rang: the next message may answer it, and where it rang stands in no message."""
-MOST_EVENTS: Final = 6
-"""So many of the latest are told after a long silence; how every note stands the block tells."""
 _OUTCOMES: Final[dict[OccurrenceState, str]] = {"done": "done for", "passed": "missed", "skipped": "left out"}
 MINUTE_MS: Final = 60_000
 NEAR_DAYS: Final = 300
@@ -222,116 +215,3 @@ def brief_moment(now_ms: int, at_ms: int, zone: str, *, exact: bool = True) -> s
         return "?"
     year = "" if abs((at - now).days) <= NEAR_DAYS else f" {at.year}"
     return f"{at:%a} {at.day} {at:%b}{year}" + (f" {at:%H:%M}" if exact else "")
-
-
-# --- events -----------------------------------------------------------------------------------------------------------
-
-
-def by_note(changes: Iterable[NoteChange]) -> dict[int, list[NoteChange]]:
-    """Changes by the number of their note, each note's in their order."""
-    of_note: dict[int, list[NoteChange]] = {}
-    for change in sorted(changes, key=lambda each: each.version):
-        of_note.setdefault(change.number, []).append(change)
-    return of_note
-
-
-def events(
-    ledger: Ledger, changes: Iterable[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int, zone: str
-) -> dict[int, str]:
-    """The notes that rang, or that the person tapped, after a moment: a line each by its number, the latest last.
-
-    `#12 Call Ana: rang at 17:00, ticked off at 17:05`. At most the latest of them, each with its last two deeds.
-    """
-    found: dict[int, str] = {}
-    for number, done in by_note(change for change in changes if change.at_ms > answered_ms).items():
-        note = ledger.find(number)
-        if note is None or not belongs(note, scope) or ran_alone(note, done):
-            continue
-        if line := _event(note, done, now_ms, zone):
-            found[number] = line
-    return dict(list(found.items())[-MOST_EVENTS:])
-
-
-def ran_alone(note: Note, done: Iterable[NoteChange]) -> bool:
-    """Whether a note is work that did nothing but come by the clock and go on: its answer stands in the messages."""
-    return is_work(note) and note.rings_at_ms is not None and all(map(is_by_clock, done))
-
-
-def is_by_clock(change: NoteChange) -> bool:
-    """Whether the clock made a change: an operator's own has no cause."""
-    return change.hand == "operator" and bool(change.cause)
-
-
-def is_rung_alone(done: Iterable[NoteChange]) -> bool:
-    """Whether these changes are rings and nothing else."""
-    return {each.verb for each in done} == {"ring"}
-
-
-def is_event(change: NoteChange) -> bool:
-    """Whether a change was made by the clock or by a tap, and an event tells it."""
-    return bool(_deed(change, change.at_ms, "UTC"))
-
-
-def line_tells(note: Note, done: Iterable[NoteChange]) -> bool:
-    """Whether a note's line tells all events among these changes of it: that it rang."""
-    is_told = note.is_open and not is_work(note) and series.last(note, "rang") is not None
-    return is_told and is_rung_alone(filter(is_event, done))
-
-
-def untold_events(
-    came: Mapping[int, str], lines: Collection[int], of_note: Mapping[int, Sequence[NoteChange]], ledger: Ledger
-) -> dict[int, str]:
-    """The events but those that the line of their note, which stands beside them, tells by itself."""
-    return {
-        number: event
-        for number, event in came.items()
-        if number not in lines or not line_tells(ledger.notes[number], of_note[number])
-    }
-
-
-def moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
-    """A remark where a keeper, who talks to nobody, moved when a note rings; "" otherwise."""
-    before = next(
-        (each.before["rings_from"] for each in done if each.hand == "keeper" and "rings_from" in each.before), ""
-    )
-    if not before or before == note.rings_from or not note.is_open:
-        return ""
-    was = brief_moment(now_ms, series.at_ms_of(before, note.time_zone), zone)
-    return f" [its ring was {was}; the person was not told]"
-
-
-def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
-    """The numbers of work that was to ring next before a moment."""
-    return [note.number for note in notes if is_work(note) and note.rings_at_ms and note.rings_at_ms < now_ms]
-
-
-def _event(note: Note, done: list[NoteChange], now_ms: int, zone: str) -> str:
-    """The line of a note's deeds, and how it stands where a change was taken back: the messages tell that change."""
-    deeds = [told for change in done if (told := _deed(change, now_ms, zone))]
-    rang = any(change.verb == "ring" for change in done)
-    most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
-    line = f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds[-EVENT_DEEDS:])}"
-    is_undone = any(change.verb == "undo" and change.hand == "person" for change in done)
-    now = f"; now {model_line(note, now_ms, zone, brief=True)}" if is_undone else ""
-    return line + now if deeds else ""
-
-
-def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
-    """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
-    day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
-    when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
-    if change.verb == "ring":
-        return f"rang {when}"
-    after = change.after
-    if change.hand != "person" or change.cause.startswith("edit:") or after.get("status") == "replaced":
-        return ""
-    dates = [Occurrence.model_validate(each) for each in after.get("occurrences", ())]
-    moved = next((each.moved_to_ms for each in reversed(dates) if each.state in {"snoozed", "moved"}), None)
-    until_ms = after.get("snoozed_until_ms") or (moved if change.verb == "change" else None)
-    if until_ms == UNTIL_TOLD_MS:
-        return f"paused {when}"
-    if until_ms:
-        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
-    ends = "dropped" if after.get("status") == "dropped" else "ticked off"
-    done = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
-    return f"{done} {when}" if done else ""

@@ -142,6 +142,53 @@ async def test_a_day_that_was_put_back_is_told_as_long_as_the_messages_tell_the_
     assert "#1 task: Send Ben the slides" in (await told(api, model)).splitlines()
 
 
+async def test_what_was_put_back_at_the_end_of_a_conversation_is_told_in_the_next(api, model, bot_here):
+    """The note stands there as it was before, and nobody was told that the answer that moved it holds no more."""
+    bot = await bot_here()
+    await after(api, model, bot, SLIDES)
+    said = await after(api, model, bot, FRIDAY)
+    await tap(api, "Undo", on=said)
+    await bot.passes(hours=30)
+
+    prompt = await told(api, model)
+    assert "\n#1 task: Send Ben the slides\n" in prompt
+    assert "\n#1 Send Ben the slides: taken back on Mon 1 Mar 10:00\n" in prompt
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [("Done", "ticked off on Mon 1 Mar 13:01"), ("Tomorrow", "put off on Mon 1 Mar 13:01 until Tue 2 Mar 12:00")],
+)
+async def test_a_tap_on_what_rang_at_the_end_of_a_conversation(api, model, bot_here, label, words):
+    """The ring itself was told with a message before it; the block has the note's next ring alone."""
+    bot = await bot_here()
+    await after(api, model, bot, DAILY if label == "Done" else RING)
+    await bot.passes(hours=3)
+    rang = [line for line in bot_lines(api) if line.text.startswith("⏰")][-1]
+    await bot.passes(s=60)
+    await told(api, model)
+    await tap(api, label, on=rang)
+    await bot.passes(hours=20)
+
+    prompt = await told(api, model)
+    assert "(rings Tue 2 Mar 12:00" in prompt
+    assert f": {words}\n" in prompt
+    await bot.settled()
+    assert "Since your last answer" not in await told(api, model)
+
+
+async def test_what_a_block_tells_of_a_tap_is_no_news_beside_it(api, model, bot_here):
+    """Its line says until when the matter was put off."""
+    bot = await bot_here()
+    await after(api, model, bot, ToolCall("note", {"text": "Call Ana", "kind": "task"}, "c7"))
+    await bot.passes(hours=20)
+    await listed(api, bot, "/loops", "Tomorrow")
+    await bot.passes(hours=12)
+
+    prompt = await told(api, model)
+    assert prompt.count("put off") == 1
+
+
 async def test_what_was_forgotten_by_a_list_is_in_no_message_and_no_note(api, model, bot_here):
     bot = await bot_here()
     await after(api, model, bot, BEN)

@@ -9,9 +9,9 @@ from last_version import HERE, NINE, LastVersion, lasting, loop, matter
 from memory.errors import Conflict
 from memory.keeper.session_lines import stored_lines
 from memory.ledger import series, views
-from memory.ledger.carry_over import note_id_of, rrule_of
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.old_stores import OldStores
+from memory.ledger.migration.carry_over import note_id_of, rrule_of
+from memory.ledger.migration.old_stores import OldStores
 from memory.ledger.rules import LOCAL, rule_of
 from memory.ledger.undo import rebuilt
 from memory.ports import Statement

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memory.ledger.carry_over import OldRows, carry_over, session_lines_of
 from memory.ledger.ledgers import Carried
+from memory.ledger.migration.carry_over import OldRows, carry_over, session_lines_of
 from memory.ports import Database, Reads, Row, Statement
 
 _ERASED = ("erase_old_memories", "erase_old_session_notes", "erase_old_jobs")

@@ -1,0 +1,1 @@
+"""The stores before the ledger, read once as its first notes."""
