@@ -109,11 +109,43 @@ def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
 
 
 def _event(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
-    """The line of a note's deeds; "" for none."""
-    deeds = [told for change in done if (told := _deed(change, now_ms, zone))]
+    """The line of a note's deeds, which names of each date of several its own day and hour once; "" for none."""
+    deeds, named = list[str](), set[int]()
+    for change in list(filter(is_event, done))[-EVENT_DEEDS:]:
+        own_ms = _own_ms(note, change)
+        is_told = own_ms in named or (change.verb == "ring" and abs(change.at_ms - (own_ms or 0)) < series.LATE_MS)
+        named |= {own_ms} if own_ms is not None else set()
+        own = "" if own_ms is None or is_told else f" for {_brief(own_ms, change.at_ms, now_ms, zone)}"
+        deeds.append(_deed(change, now_ms, zone, own))
     rang = any(change.verb == "ring" for change in done)
     most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
-    return f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds[-EVENT_DEEDS:])}" if deeds else ""
+    return f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds)}" if deeds else ""
+
+
+def _own_ms(note: Note, change: NoteChange) -> int | None:
+    """When the date of several that a change is about was to ring, or the only one, that rang late; None for none."""
+    date = _date_of(change)
+    if date is None or not (note.repeats or (change.verb == "ring" and _is_late(change, date))):
+        return None
+    return series.at_ms_of(date.original_local, note.time_zone)
+
+
+def _date_of(change: NoteChange) -> Occurrence | None:
+    """The date that a change is about, in its new state; None where it changes another field alone."""
+    before = change.before.get("occurrences", ())
+    new = [each for each in change.after.get("occurrences", ()) if each not in before]
+    return Occurrence.model_validate(new[-1]) if new else None
+
+
+def _is_late(change: NoteChange, date: Occurrence | None) -> bool:
+    """Whether a ring came behind its time: nobody was there to ring it."""
+    return date is not None and date.moved_to_ms == change.at_ms
+
+
+def _brief(at_ms: int, beside_ms: int, now_ms: int, zone: str) -> str:
+    """A moment for a line that names another: on its day the hour alone."""
+    days = {moment(each, zone, exact=False) for each in (at_ms, beside_ms)}
+    return moment(at_ms, zone)[-5:] if len(days) == 1 else brief_moment(now_ms, at_ms, zone)
 
 
 def _now(note: Note, done: Iterable[NoteChange], now_ms: int, zone: str) -> str:
@@ -122,22 +154,25 @@ def _now(note: Note, done: Iterable[NoteChange], now_ms: int, zone: str) -> str:
     return f"; now {model_line(note, now_ms, zone, brief=True)}" if is_undone else ""
 
 
-def _deed(change: NoteChange, now_ms: int, zone: str) -> str:
-    """The deed of the clock or of the person's tap, and its time; "" where the note's own line has the news."""
+def _deed(change: NoteChange, now_ms: int, zone: str, own: str = "") -> str:
+    """The deed of the clock or of the person's tap, its time and its `own` date; "" where the note's line has the news.
+
+    `rang late at 08:10 for Sun 22 Nov 20:00`.
+    """
     day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
     when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
+    date = _date_of(change)
     if change.verb == "ring":
-        return f"rang {when}"
+        return f"rang {'late ' if _is_late(change, date) else ''}{when}{own}"
     after = change.after
     if change.hand != "person" or change.cause.startswith("edit:") or after.get("status") == "replaced":
         return ""
-    dates = [Occurrence.model_validate(each) for each in after.get("occurrences", ())]
-    moved = next((each.moved_to_ms for each in reversed(dates) if each.state in {"snoozed", "moved"}), None)
-    until_ms = after.get("snoozed_until_ms") or (moved if change.verb == "change" else None)
+    is_put_off = change.verb == "change" and date is not None and date.state in series.TO_COME
+    until_ms = after.get("snoozed_until_ms") or (date.moved_to_ms if date and is_put_off else None)
     if until_ms == UNTIL_TOLD_MS:
         return f"paused {when}"
     if until_ms:
-        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}"
+        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}{own}"
     ends = "dropped" if after.get("status") == "dropped" else "ticked off"
     done = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
-    return f"{done} {when}" if done else ""
+    return f"{done} {when}{own if change.verb == 'end' else ''}" if done else ""

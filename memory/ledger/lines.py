@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import in_words, is_end, parts_of, rule_of
+from memory.ledger.rules import in_words, is_end, is_several_a_day, parts_of, rule_of
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
 from memory.ledger.views import is_past, is_snoozed, is_work
@@ -178,18 +178,28 @@ def ring_times(note: Note) -> list[int]:
 def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool) -> list[str]:
     """The outcome of the last date: it rang, was called done, missed or left out; with `today` no earlier date's.
 
+    A date of a series is told by its own time, also where it rang late or was put off: `rang Mon 08:10 for Sun 20:00`.
     Work of the assistant's was done when it rang.
     """
     if rang := series.last(note, "rang"):
         if is_work(note):
             return []
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
-        return [f"rang {when(series.moment_of(note, rang), zone)}" + (", not called done" if waits else "")]
+        at, own = when(series.moment_of(note, rang), zone), _own_time(note, rang, zone, when)
+        of = f" for {own}" if note.repeats and own != at else ""
+        return [f"rang {at}{of}" + (", not called done" if waits else "")]
     over = next((date for state in _OUTCOMES if (date := series.last(note, state))), None)
-    word = _OUTCOMES[over.state] if over else ""
-    day = when(series.moment_of(note, over), zone, exact=False) if over else ""
-    is_old = over is not None and series.moment_of(note, over) < now_ms and day != when(now_ms, zone, exact=False)
-    return [] if not over or (today and is_old) else [f"{word} {day}"]
+    if over is None:
+        return []
+    at_ms = series.moment_of(note, over)
+    is_old = at_ms < now_ms and when(at_ms, zone, exact=False) != when(now_ms, zone, exact=False)
+    return [] if today and is_old else [f"{_OUTCOMES[over.state]} {_own_time(note, over, zone, when)}"]
+
+
+def _own_time(note: Note, date: Occurrence, zone: str, when: Callable[..., str]) -> str:
+    """When the rule has a date, however late it rang, or the earlier moment that it was moved to."""
+    at_ms = min(series.at_ms_of(date.original_local, note.time_zone), series.moment_of(note, date))
+    return when(at_ms, zone, exact=note.rings or note.due_exact)
 
 
 def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str], *, is_told: bool) -> str:
@@ -197,7 +207,7 @@ def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callab
     if date.state == "moved":
         was = when(series.at_ms_of(date.original_local, note.time_zone), zone)
         return f"moved from {was}" if is_told else f"moved: {was} to {when(at_ms, zone)}"
-    return f"not on {when(at_ms, zone, exact=False)}"
+    return f"not on {when(at_ms, zone, exact=is_several_a_day(note.repeats))}"
 
 
 def moment(at_ms: int, zone: str, *, exact: bool = True) -> str:

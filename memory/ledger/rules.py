@@ -61,6 +61,13 @@ def comes_often(repeats: str) -> bool:
     return bool(repeats) and not {"FREQ=YEARLY", "FREQ=MONTHLY"}.intersection(parts_of(repeats))
 
 
+def is_several_a_day(repeats: str) -> bool:
+    """Whether a rule has several dates on one day, as two doses: a day alone names none of them."""
+    parts = parts_of(repeats)
+    is_by_the_hour = not {"FREQ=HOURLY", "FREQ=MINUTELY"}.isdisjoint(parts)
+    return is_by_the_hour or any("," in part for part in parts if part.startswith(("BYHOUR=", "BYMINUTE=")))
+
+
 @lru_cache(maxsize=512)
 def in_words(repeats: str) -> str:
     """A rule in the words of a list; of one that is no plain rhythm its parts, with the last day in words.

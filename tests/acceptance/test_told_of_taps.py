@@ -60,9 +60,9 @@ async def on_a_ring(api, model, bot, call, label):
 @pytest.mark.parametrize(
     "case",
     [
-        (RING, "Done", "#1 Call Ana: rang at 13:00, ticked off at 13:00"),
-        (RING, "In an hour", "#1 Call Ana: rang at 13:00, put off at 13:00 until"),
-        (DAILY, "Done", "#1 Take the pill: rang at 13:00, ticked off at 13:00"),
+        (RING, "Done", "#1 Call Ana: rang late at 13:00 for 12:00, ticked off at 13:00"),
+        (RING, "In an hour", "#1 Call Ana: rang late at 13:00 for 12:00, put off at 13:00 until"),
+        (DAILY, "Done", "#1 Take the pill: rang late at 13:00 for 12:00, ticked off at 13:00"),
     ],
 )
 async def test_a_tap_on_what_rang(api, model, bot_here, case):
@@ -157,7 +157,10 @@ async def test_what_was_put_back_at_the_end_of_a_conversation_is_told_in_the_nex
 
 @pytest.mark.parametrize(
     ("label", "words"),
-    [("Done", "ticked off on Mon 1 Mar 13:01"), ("Tomorrow", "put off on Mon 1 Mar 13:01 until Tue 2 Mar 12:00")],
+    [
+        ("Done", "ticked off on Mon 1 Mar 13:01 for 12:00"),
+        ("Tomorrow", "put off on Mon 1 Mar 13:01 until Tue 2 Mar 12:00"),
+    ],
 )
 async def test_a_tap_on_what_rang_at_the_end_of_a_conversation(api, model, bot_here, label, words):
     """The ring itself was told with a message before it; the block has the note's next ring alone."""
@@ -243,4 +246,4 @@ async def test_a_tap_while_an_answer_is_written(api, model, bot_here):
     model.gate = None
     await bot.settled()
 
-    assert "#1 Call Ana: rang at 13:00, ticked off at 13:00" in await told(api, model)
+    assert "#1 Call Ana: rang late at 13:00 for 12:00, ticked off at 13:00" in await told(api, model)

@@ -10,7 +10,9 @@ from memory.context.notes_block import NOTHING_SINCE, since, take
 from memory.context.tokens import TiktokenCounter
 from memory.ledger import series
 from memory.ledger.apply import apply_all
-from memory.ledger.types import Actor, Add, Change, End, Ledger, Occurrence, Ring
+from memory.ledger.events import events
+from memory.ledger.lines import model_line
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Move, Occurrence, Ring
 from memory.ledger.views import DAY_MS, EVERYTHING, Scope
 from memory.state.notes_marks import new_mark
 from memory.testing import START_MS, make_state, make_turn
@@ -291,6 +293,46 @@ def test_what_rang_since_is_told_once(is_reworded):
 
     line = "#1 now task: Call Ana again (rang Tue 14 Nov 22:15, not called done)"
     assert (found.changed, found.events) == (((line,), ()) if is_reworded else ((), ("#1 Call Ana: rang at 22:13",)))
+
+
+TWO_DOSES = {"rings_from": "2023-11-12T20:00", "repeats": "FREQ=DAILY;BYHOUR=8,20"}
+SUNDAY, MONDAY = ("2023-11-12T20:00", "2023-11-13T08:00")
+
+
+@pytest.mark.parametrize(
+    ("rang_at", "line", "event"),
+    [
+        (
+            "2023-11-13T07:10",
+            "rang Mon 13 Nov 07:10 for Sun 12 Nov 20:00, not called done",
+            "rang late at 07:10 for Sun 12 Nov 20:00, ticked off at 07:30",
+        ),
+        (SUNDAY, "rang Sun 12 Nov 20:00, not called done", "rang on Sun 12 Nov 20:00, ticked off at 07:30"),
+    ],
+)
+def test_a_dose_is_told_by_its_own_hour(rang_at, line, event):
+    """Last night's, answered in the morning, is not the morning's; where it rang late that is said."""
+    rang_ms, now_ms = (series.at_ms_of(each, "UTC") for each in (rang_at, "2023-11-13T07:30"))
+    ledger = ledger_of(("task", "Pills", TWO_DOSES))
+    ring = Ring(number=1, occurrence=SUNDAY, rings_at_ms=series.at_ms_of(SUNDAY, "UTC"))
+    rang, [first] = apply_all(ledger, [ring], Actor("operator", rang_ms, "ring"))
+    done, [second] = apply_all(rang, [End(number=1, occurrence=SUNDAY)], Actor("person", now_ms, "tap"))
+    clock, changes = {"now_ms": now_ms, "zone": "UTC"}, [*first.changes, *second.changes]
+
+    assert line in model_line(rang.notes[1], now_ms, "UTC", brief=True)
+    assert "done for Sun 2023-11-12 20:00" in model_line(done.notes[1], now_ms, "UTC")
+    assert events(done, changes, EVERYTHING, answered_ms=0, **clock) == {1: f"#1 Pills: {event}"}
+    assert events(done, changes, EVERYTHING, answered_ms=rang_ms, **clock) == {
+        1: "#1 Pills: ticked off at 07:30 for Sun 12 Nov 20:00"
+    }
+
+
+def test_a_dose_that_is_left_out_is_told_by_its_hour():
+    """The evening's goes on."""
+    ledger = ledger_of(("task", "Pills", TWO_DOSES))
+    [left_out] = apply_all(ledger, [Move(number=1, occurrence=MONDAY)], Actor("person", 1))[1]
+
+    assert "not on Mon 13 Nov 08:00" in model_line(left_out.note, series.at_ms_of(SUNDAY, "UTC"), "UTC", brief=True)
 
 
 def test_a_ring_that_a_keeper_moved_is_told():
