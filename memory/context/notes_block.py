@@ -15,6 +15,7 @@ from memory.ledger.events import (
     by_note,
     events,
     is_by_clock,
+    is_by_hand,
     is_event,
     is_rung_alone,
     moved_ring,
@@ -259,9 +260,9 @@ def since(
 
     `told` are turns whose calls of tools stand in the messages, with their results. A line that reads as in the block
     is not said again, but where such a result tells it otherwise, nor one of which an event since `answered_ms` says
-    all the news; of words that stand in the block their beginning is enough. Other changes before `answered_ms` of a
-    note beside the block were told with an earlier message; of one in the block that is over since then its number is
-    enough. A ring that such a line tells is no event.
+    all the news; of words that stand in the block their beginning is enough. A keeper's changes before `answered_ms` of
+    a note beside the block rest on the messages; a tap, a command and a ring stand in none. Of a note in the block that
+    is over since then its number is enough. A ring that such a line tells is no event.
     """
     if block.mark is None:
         return NOTHING_SINCE
@@ -286,7 +287,8 @@ def since(
         if (line == stood and not is_told) or not (note.is_open or in_block or is_told):
             continue
         was_news = done[-1].at_ms < answered_ms
-        if not in_block and ((was_news and not is_told) or is_story(note)):
+        stands_elsewhere = was_news and not (is_told or any(map(is_by_hand, done)))
+        if not in_block and (stands_elsewhere or is_story(note)):
             continue
         numbers.add(number)
         if was_news and not note.is_open:

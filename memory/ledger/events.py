@@ -48,7 +48,7 @@ def events(
         note = ledger.find(number)
         if note is None or not belongs(note, scope) or ran_alone(note, done):
             continue
-        if number in beside and all("snoozed_until_ms" in each.after for each in filter(is_event, done)):
+        if number in beside and all(map(_put_off_until, filter(is_event, done))):
             continue
         if line := _event(note, done, now_ms, zone):
             found[number] = line + ("" if number in beside else _now(note, done, now_ms, zone))
@@ -65,6 +65,11 @@ def is_by_clock(change: NoteChange) -> bool:
     return change.hand == "operator" and bool(change.cause)
 
 
+def is_by_hand(change: NoteChange) -> bool:
+    """Whether the clock, a button or a command made a change: it stands in no message."""
+    return change.verb == "ring" or change.hand == "person"
+
+
 def is_rung_alone(done: Iterable[NoteChange]) -> bool:
     """Whether these changes are rings and nothing else."""
     return {each.verb for each in done} == {"ring"}
@@ -76,9 +81,12 @@ def is_event(change: NoteChange) -> bool:
 
 
 def line_tells(note: Note, done: Iterable[NoteChange]) -> bool:
-    """Whether a note's line tells all events among these changes of it: that it rang."""
-    is_told = note.is_open and not is_work(note) and series.last(note, "rang") is not None
-    return is_told and is_rung_alone(filter(is_event, done))
+    """Whether a note's line tells all events among these changes of it: that it rang in time, or was put off."""
+    came = list(filter(is_event, done))
+    is_told = note.is_open and not is_work(note) and (series.last(note, "rang") or series.last(note, "snoozed"))
+    return bool(is_told) and all(
+        _put_off_until(each) or (each.verb == "ring" and not _is_late(each, _date_of(each))) for each in came
+    )
 
 
 def untold_events(
@@ -115,7 +123,7 @@ def _event(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> st
         own_ms = _own_ms(note, change)
         is_told = own_ms in named or (change.verb == "ring" and abs(change.at_ms - (own_ms or 0)) < series.LATE_MS)
         named |= {own_ms} if own_ms is not None else set()
-        own = "" if own_ms is None or is_told else f" for {_brief(own_ms, change.at_ms, now_ms, zone)}"
+        own = "" if own_ms is None or is_told else _brief(own_ms, change.at_ms, now_ms, zone)
         deeds.append(_deed(change, now_ms, zone, own))
     rang = any(change.verb == "ring" for change in done)
     most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
@@ -135,6 +143,14 @@ def _date_of(change: NoteChange) -> Occurrence | None:
     before = change.before.get("occurrences", ())
     new = [each for each in change.after.get("occurrences", ()) if each not in before]
     return Occurrence.model_validate(new[-1]) if new else None
+
+
+def _put_off_until(change: NoteChange) -> int | None:
+    """Until when the person put a note off with this change, or one date of it; None where they did not."""
+    date = _date_of(change) if change.verb == "change" else None
+    moved_ms = date.moved_to_ms if date and date.state in series.TO_COME else None
+    until_ms: int | None = change.after.get("snoozed_until_ms") or moved_ms
+    return until_ms if change.hand == "person" else None
 
 
 def _is_late(change: NoteChange, date: Occurrence | None) -> bool:
@@ -157,22 +173,24 @@ def _now(note: Note, done: Iterable[NoteChange], now_ms: int, zone: str) -> str:
 def _deed(change: NoteChange, now_ms: int, zone: str, own: str = "") -> str:
     """The deed of the clock or of the person's tap, its time and its `own` date; "" where the note's line has the news.
 
-    `rang late at 08:10 for Sun 22 Nov 20:00`.
+    `rang late at 08:10 for Sun 22 Nov 20:00`, `put off at 08:15, from Sun 22 Nov 20:00 until Mon 23 Nov 09:15`.
     """
     day, now = (moment(each, zone, exact=False) for each in (change.at_ms, now_ms))
     when = f"at {moment(change.at_ms, zone)[-5:]}" if day == now else f"on {brief_moment(now_ms, change.at_ms, zone)}"
-    date = _date_of(change)
+    date, of = _date_of(change), f" for {own}" if own else ""
     if change.verb == "ring":
-        return f"rang {'late ' if _is_late(change, date) else ''}{when}{own}"
+        return f"rang {'late ' if _is_late(change, date) else ''}{when}{of}"
     after = change.after
     if change.hand != "person" or change.cause.startswith("edit:") or after.get("status") == "replaced":
         return ""
-    is_put_off = change.verb == "change" and date is not None and date.state in series.TO_COME
-    until_ms = after.get("snoozed_until_ms") or (date.moved_to_ms if date and is_put_off else None)
+    until_ms = _put_off_until(change)
     if until_ms == UNTIL_TOLD_MS:
         return f"paused {when}"
     if until_ms:
-        return f"put off {when} until {brief_moment(now_ms, until_ms, zone)}{own}"
+        return f"put off {when}{own and f', from {own}'} until {brief_moment(now_ms, until_ms, zone)}"
+    if change.verb == "change":
+        is_left_out = date is not None and date.state in series.ENDED
+        return f"left out {when}{of}" if is_left_out else f"silenced {when}" if after.get("rings_from") == "" else ""
     ends = "dropped" if after.get("status") == "dropped" else "ticked off"
     done = {"end": ends, "undo": "taken back", "reopen": "brought back"}.get(change.verb)
-    return f"{done} {when}{own if change.verb == 'end' else ''}" if done else ""
+    return f"{done} {when}{of if change.verb == 'end' else ''}" if done else ""

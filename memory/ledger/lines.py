@@ -188,6 +188,9 @@ def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *
         at, own = when(series.moment_of(note, rang), zone), _own_time(note, rang, zone, when)
         of = f" for {own}" if note.repeats and own != at else ""
         return [f"rang {at}{of}" + (", not called done" if waits else "")]
+    put_off = series.last(note, "snoozed")
+    if put_off and series.moment_of(note, put_off) > now_ms:
+        return [f"rang {_own_time(note, put_off, zone, when)}, put off"]
     over = next((date for state in _OUTCOMES if (date := series.last(note, state))), None)
     if over is None:
         return []

@@ -156,14 +156,15 @@ async def test_what_was_put_back_at_the_end_of_a_conversation_is_told_in_the_nex
 
 
 @pytest.mark.parametrize(
-    ("label", "words"),
+    "case",
     [
-        ("Done", "ticked off on Mon 1 Mar 13:01 for 12:00"),
-        ("Tomorrow", "put off on Mon 1 Mar 13:01 until Tue 2 Mar 12:00"),
+        ("Done", "(rings Tue 2 Mar 12:00, every day)\n", ": ticked off on Mon 1 Mar 13:01 for 12:00\n"),
+        ("Tomorrow", "(rings Tue 2 Mar 12:00; rang Mon 1 Mar 12:00, put off)\n", ""),
     ],
 )
-async def test_a_tap_on_what_rang_at_the_end_of_a_conversation(api, model, bot_here, label, words):
-    """The ring itself was told with a message before it; the block has the note's next ring alone."""
+async def test_a_tap_on_what_rang_at_the_end_of_a_conversation(api, model, bot_here, case):
+    """The ring itself was told with a message before it; of a date that was put off the block's line tells all."""
+    label, line, words = case
     bot = await bot_here()
     await after(api, model, bot, DAILY if label == "Done" else RING)
     await bot.passes(hours=3)
@@ -174,10 +175,49 @@ async def test_a_tap_on_what_rang_at_the_end_of_a_conversation(api, model, bot_h
     await bot.passes(hours=20)
 
     prompt = await told(api, model)
-    assert "(rings Tue 2 Mar 12:00" in prompt
-    assert f": {words}\n" in prompt
+    assert line in prompt
+    assert words in prompt
+    assert ("Since your last answer" in prompt) == bool(words)
     await bot.settled()
     assert "Since your last answer" not in await told(api, model)
+
+
+@pytest.mark.parametrize(
+    ("label", "line"), [("", "rang Mon 1 Mar 12:00, not called done"), ("In an hour", "rang Mon 1 Mar 12:00, put off")]
+)
+async def test_what_a_command_set_stands_in_no_message_and_is_told_while_it_is_open(api, model, bot_here, label, line):
+    """Its ring and what was tapped on it were told once; with the next message they were gone."""
+    bot = await bot_here()
+    await told(api, model, "hello")
+    await reply(api, "/remind at 12 write to Ben")
+    await bot.passes(hours=2)
+    if label:
+        await tap(api, label, on=[each for each in bot_lines(api) if each.text.startswith("⏰")][-1])
+    await bot.settled()
+
+    for _ in range(3):
+        await bot.passes(s=60)
+        assert line in await told(api, model)
+        await bot.settled()
+
+
+async def test_the_ring_of_an_event_that_was_seen_and_a_date_that_was_left_out(api, model, bot_here):
+    """[Done] on the ring of a dentist to come ends the ring, not the dentist."""
+    bot = await bot_here()
+    dentist = {"text": "Dentist", "at": "2027-03-01T12:00", "due": "2027-03-01T15:00"}
+    await after(api, model, bot, ToolCall("remind", dentist, "c8"), DAILY)
+    await tap(api, "2", on=await reply(api, "/reminders"))
+    await bot.settled()
+    await tap(api, "Not this time")
+    await bot.settled()
+    await bot.passes(hours=2)
+    rang = [line for line in bot_lines(api) if line.text.startswith("⏰ Dentist")][-1]
+    await tap(api, "Done", on=rang)
+    await bot.settled()
+
+    prompt = await told(api, model)
+    assert "#1 Dentist: rang at 12:00, silenced at 12:00\n" in prompt
+    assert "#2 Take the pill: left out at 10:00 for 12:00\n" in prompt
 
 
 async def test_what_a_block_tells_of_a_tap_is_no_news_beside_it(api, model, bot_here):
