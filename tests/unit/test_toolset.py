@@ -756,6 +756,25 @@ async def test_a_series_that_rings_no_more_tells_how_it_rang():
     assert said.startswith("It rings no more (it rang at 19:00, FREQ=WEEKLY;BYDAY=SU), the note stays: #1")
 
 
+async def test_a_date_of_a_series_that_does_not_ring_is_changed():
+    """“Hurling is on Wednesday this week”: it moved the whole series, or a ring was set that nobody asked for."""
+    hurling = {"due_at_ms": local_ms("2026-11-26T19:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TH"}
+    ledger = ledger_of(("event", "Hurling", hurling), MUM, ("task", "Call Ana"))
+    box = make_box(ledger=ledger)
+
+    assert "is moved to Wed 2026-11-25 18:30, the series goes on" in await box.change(
+        [1], date="2026-11-26", due="2026-11-25T18:30"
+    )
+    assert "not on Thu 2026-12-03" in await box.change([1], date="2026-12-03", due="none")
+    assert "it rings, so remind moves its date" in await box.change([2], date="2026-11-29", due="2026-11-28")
+    assert "one date of a series" in await box.change([3], date="2026-11-29", due="2026-11-28")
+    assert "one date of a series" in await box.change([1], date="2026-12-10", text="Camogie")
+    after = stored(box, ledger)
+    assert after.notes[1].repeats == "FREQ=WEEKLY;BYDAY=TH"
+    assert not after.notes[1].rings
+    assert [each.state for each in after.notes[1].occurrences] == ["moved", "left_out"]
+
+
 async def test_a_date_of_a_series_that_does_not_ring_is_moved_by_its_due():
     """It has nothing that rings; while its date goes on, and behind it, the line has its rhythm."""
     drive = {"due_at_ms": local_ms("2026-11-24T18:30"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TU,TH"}

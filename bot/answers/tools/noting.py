@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.ringing import Wish, one_date
 from bot.answers.tools.times import NONE
 from bot.lines import note_line
 from bot.people.choices import plain_name
@@ -62,10 +63,26 @@ async def change(desk: Desk, numbers: Any, given: Mapping[str, str]) -> str:
 
 
 def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
-    """Change one note; its line tells the ring that it has now, and a sentence that it rings no more."""
+    """Change one note, or one date of a series; its line tells its ring now, a sentence that it rings no more."""
+    if "date" in given:
+        return _date_changed(desk, note, given)
     said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
     now = desk.notes.find(note.number)
     return f"{said}. {NO_RING}" if note.rings and now is not None and not now.rings else said
+
+
+def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
+    """Move one date of a series that doesn't ring, or leave it out with "none"; or why not."""
+    if set(given) != {"date", "due"} or not note.repeats:
+        return f"Nothing was changed: date is for one date of a series, with its new due alone: {desk.line(note)}"
+    if note.rings:
+        return f"Nothing was changed: it rings, so remind moves its date, with date and at: {desk.line(note)}"
+    date, due = given["date"].strip(), given["due"].strip()
+    is_out = due.lower() in NONE
+    try:
+        return one_date(desk, note, Wish(date=date, skip=is_out, due="" if is_out else due))
+    except Refused as exc:
+        return f"#{note.number}: {exc}"
 
 
 def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:

@@ -91,7 +91,7 @@ async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:
     """Change when a note rings, all of it or one date."""
     try:
         if wish.date and note.repeats:
-            return _one_date(desk, note, wish)
+            return one_date(desk, note, wish)
         return _silenced(desk, note) if wish.skip else await _rung_anew(desk, note, wish)
     except Refused as exc:
         return f"#{note.number}: {exc}"
@@ -165,7 +165,7 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     return f"{hour}{clock}{said}{desk.unsure}"
 
 
-def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
+def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     """Move one date of a series, or leave it out. Raises `Refused`."""
     occurrence = date_of(note, wish.date.strip(), desk.zone)
     if occurrence is None:
