@@ -27,7 +27,7 @@ from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.steps.correction import head_of
 from bot.turns.steps.edit import Edits
 from bot.turns.steps.reaction import keep_reaction
-from bot.turns.steps.unanswered import Unanswered
+from bot.turns.steps.unanswered import UnansweredMessages
 from bot.turns.turn import Turns
 from bot.turns.waiting import Do
 from memory.errors import Conflict, Fenced, StorageUnavailable
@@ -94,7 +94,7 @@ class Dispatch:
             "edit": edits.take,
             "addition": edits.take,
         }
-        self._unanswered = Unanswered(services, turns.has_answer)
+        self._unanswered = UnansweredMessages(services, turns.has_answer)
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
         self._suspects = asyncio.Lock()

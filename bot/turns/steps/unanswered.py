@@ -99,7 +99,7 @@ class _Turn:
     rows: tuple[Parked, ...]
 
 
-class Unanswered:
+class UnansweredMessages:
     """Finds them, and makes them part of the next turn."""
 
     def __init__(self, services: Services, has_answer: Callable[[str], bool]) -> None:
