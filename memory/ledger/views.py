@@ -224,10 +224,10 @@ def _is_near(note: Note, now_ms: int) -> bool:
 
 
 def is_reminder(note: Note, now_ms: int) -> bool:
-    """Whether a note rings still, rests, or rang and nobody said that it is done; of an event, until it has been."""
+    """Whether a note rings still, rests, or rang and nobody said that it is done; an event that rang comes by itself."""
     if note.rings_at_ms is not None or note.is_paused:
         return note.rings and not (note.is_paused and is_work(note))
-    return note.rings and series.last(note, "rang") is not None and not is_over(note, now_ms)
+    return note.rings and waits_for_word(note) and not is_over(note, now_ms)
 
 
 def day_it_is_for(note: Note) -> int | None:
@@ -268,7 +268,7 @@ def ringing(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 
 def rang_last(notes: Iterable[Note], now_ms: int) -> list[Note]:
-    """Notes that rang, ring no more and are not done; an event, until it has been."""
+    """Notes that rang, ring no more and are not done."""
     return [n for n in standing(notes) if n.rings_at_ms is None and not n.is_paused and is_reminder(n, now_ms)]
 
 
