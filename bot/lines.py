@@ -242,7 +242,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
         day = day_text(note.due_at_ms, now_ms, clock, language)
-        is_on_it = note.kind in {"task", "promise"} and note.rings_at_ms is None  # practice is
+        is_on_it = note.kind != "question" and note.rings_at_ms is None  # practice is, and a plan
         return day if is_on_it else replies.say("lines.by", day=day)
     return when
 

@@ -101,7 +101,7 @@ def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage,
 def _message(due: Due, now_ms: int) -> OutgoingMessage:
     late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
     text = replies.say("reminder", title=_for_whom(with_remarks(due.note.text, _hour_of(due, now_ms)), due)) + late
-    row = rang_row(due.note, due.occurrence, now_ms)
+    row = rang_row(due.note, _latest(due, now_ms), now_ms)
     return OutgoingMessage(text, buttons=(row,), anyone_may_tap=bool(due.who), mentions=due.who)
 
 
@@ -136,10 +136,14 @@ def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
 
 
 def _late(due: Due, now_ms: int) -> str:
-    """The time since the last date that was missed: those before it are made up for by the same message."""
-    latest = series.skip_missed(due.note, due.occurrence, now_ms)
-    at_ms = series.moment_of(due.note, series.in_state(due.note, latest, "rang"))
+    """The time since the last date that was missed."""
+    at_ms = series.moment_of(due.note, series.in_state(due.note, _latest(due, now_ms), "rang"))
     return replies.say("was_due", ago=replies.ago(now_ms - at_ms))
+
+
+def _latest(due: Due, now_ms: int) -> str:
+    """The last date by now: those missed before it are made up for by the same message, whose buttons are about it."""
+    return series.skip_missed(due.note, due.occurrence, now_ms)
 
 
 # --- buttons --------------------------------------------------------------------------------------------------------

@@ -938,6 +938,19 @@ def test_what_was_missed_for_days_is_as_late_as_its_last_date():
     assert "(was due 1 hour ago)" in message.text
 
 
+def test_a_tap_on_a_ring_behind_missed_ones_is_about_the_last_of_them():
+    """The bot was away for two days of doses: [Done] under the one message ticks off what rang."""
+    ledger = ledger_of(task("Take the pill", rings_from="2023-11-12T08:00", repeats="FREQ=DAILY", time_zone="UTC"))
+    due = due_now(ledger.notes[1], START_MS)
+    ((message, _),) = messages_for([due], START_MS)
+    done = next(button for row in message.buttons for button in row if button.payload["choice"] == "done")
+    tapped = End(number=1, how="done", occurrence=occurrence_of(done.payload["date"]))
+    ledger, _ = apply_all(ledger, [due.ring, tapped], BY)
+
+    assert [each.state for each in ledger.notes[1].occurrences] == ["done"]
+    assert "reminded" not in note_line(ledger.notes[1], START_MS, "UTC")
+
+
 @pytest.mark.parametrize(
     ("moved_to", "ago"), [("", "1 day ago"), ("2023-11-14T23:00", "1 day ago"), ("2023-11-14T19:10", "3 hours ago")]
 )

@@ -367,7 +367,7 @@ Going on and coming up
 8. Early shift at the café, be there at 6:45 (tomorrow at 07:30, ⏰ 06:00)
 9. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
 10. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
-11. New oven for the shop (by Tue 8 Dec)
+11. New oven for the shop (Tue 8 Dec)
 12. Parents' evening on 8 December (at 18:00)
 
 … and 4 more.
@@ -498,7 +498,7 @@ Was läuft und was kommt
 8. Frühschicht im Café, um 6:45 da sein (morgen um 07:30, ⏰ 06:00)
 9. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
 10. Augenoperation deiner Mutter (am Do, 3. Dez., um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
-11. Neuer Ofen für den Laden (bis Di, 8. Dez.)
+11. Neuer Ofen für den Laden (Di, 8. Dez.)
 12. Elternabend am 8. Dezember (um 18:00)
 
 … und noch 4.
@@ -629,7 +629,7 @@ En marcha y por venir
 8. Turno de mañana en el café, llegar a las 6:45 (mañana a las 07:30, ⏰ 06:00)
 9. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
 10. Operación de ojo de tu madre (el jue 3 de dic a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
-11. Horno nuevo para la tienda (para el mar 8 de dic)
+11. Horno nuevo para la tienda (mar 8 de dic)
 12. Reunión de padres el 8 de diciembre (a las 18:00)
 
 … y 4 más.
@@ -760,7 +760,7 @@ En cours et à venir
 8. Service du matin au café, y être à 6h45 (demain à 7h30, ⏰ 6h)
 9. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
 10. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
-11. Nouveau four pour la boutique (pour le mar. 8 déc.)
+11. Nouveau four pour la boutique (mar. 8 déc.)
 12. Réunion de parents le 8 décembre (à 18h)
 
 … et 4 de plus.

@@ -13,7 +13,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.features.continuity.preview import carried_message
 from bot.features.continuity.scope import is_carried
 from bot.intake.updates import Envelope
-from bot.lines import name_of
+from bot.lines import is_group, name_of
 from bot.turns.services import Services
 from memory.context.repeats import speaks_of, word_keys
 from memory.continuity.types import BootstrapOwner, Preference
@@ -154,12 +154,12 @@ class CarriedMatters:
 
 
 def _is_named(owner: BootstrapOwner, preference: Preference, row: SessionRow) -> bool:
-    """Whether what is carried after a pause may be named: once, and nobody steps out of a scene to be told of it.
+    """Whether what is carried after a pause may be named: once, to one person, and nobody steps out of a scene for it.
 
     After days of silence it was in the way as on each morning: what goes on the answer tells, and /fresh is known.
     """
     is_quiet = owner.persona.role == "roleplay" or preference.mode != "use" or preference.is_chosen
-    return row.origin == "gap" and not is_quiet
+    return row.origin == "gap" and not is_quiet and not is_group(owner.conversation_id)
 
 
 def joined(state: SessionState) -> SessionState:
