@@ -224,7 +224,7 @@ def _is_near(note: Note, now_ms: int) -> bool:
 
 
 def is_reminder(note: Note, now_ms: int) -> bool:
-    """Whether a note rings still, rests, or rang and nobody said that it is done; an event that rang comes by itself."""
+    """Whether a note rings still, rests, or rang and nobody said that it is done; no event that rang."""
     if note.rings_at_ms is not None or note.is_paused:
         return note.rings and not (note.is_paused and is_work(note))
     return note.rings and waits_for_word(note) and not is_over(note, now_ms)
