@@ -175,7 +175,7 @@ class ChangeCheck:
         parts |= {n for day in written_on for n in (day.year, day.month, day.day)}
         parts |= set(range(1, DAYS_OF_MONTH + 1)) if is_line else set()
         said = sorted({value for each in near for value in each.counts})[:MOST_SUMMED]
-        sums = {value for a, b in combinations(said, 2) for value in (a + b, b - a)}
+        sums, left = {value for a, b in combinations(said, 2) for value in (a + b, b - a)}, set(said)
         days += written_on
         also: list[str] = []
         for written, value in numbers(text):
@@ -185,8 +185,8 @@ class ChangeCheck:
             if found is None and _names_day(value, beside(text, written), days, near):
                 continue
             if found is None and value not in sums:
-                raise _Wrong("number", f"the number {written} was not said; write it as the person did or leave it out")
-            sums = sums if found else set()
+                raise _Wrong("number", f"{written} was not said: write what was, or cite what it adds up from")
+            sums, left = (sums, left) if found else ({a - value for a in left}, set())  # "155 done, 485 left"
             also += found.turn_ids if found and found not in near else ()
         calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B", "%a", "%b")}
         calendar |= {each for word in calendar_words() for each in (word, word[:3])} if is_line else set()

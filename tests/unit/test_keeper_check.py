@@ -219,6 +219,16 @@ def test_a_number_may_be_the_difference_of_two_but_not_every_number_is():
     assert outcome(asked, paid.model_copy(update={"text": "Pay Ana back 180 of 420"}))[1] == ["number"]
 
 
+@pytest.mark.parametrize(("text", "refused"), [("155 done, 485 left", []), ("155 done, 470 left", ["number"])])
+def test_behind_a_sum_stands_what_is_left_of_the_whole(text, refused):
+    """Of 640 photos 125 were done and 30 more are: 155, and 485 are left."""
+    note = Add(kind="task", text="The 640 photos: 125 done", note_id="n_1", fields={"turn_ids": ("t_0",)})
+    asked = request("did 30 more on the train", notes=[note])
+    done = change("change", number=1, text=f"The 640 photos: {text}", said="did 30 more on the train")
+
+    assert outcome(asked, done)[1] == refused
+
+
 def test_where_a_number_or_name_was_found_is_what_a_note_rests_on():
     """Forgetting the turn that alone gave the sum takes the note, too."""
     asked = request("Halden wants 2,400 for the tiles", "ok I'll pay him on friday")
