@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,9 +36,15 @@ TOLD_OF_GROUPS: Final = "told_of_groups"
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """The list by day, or that nothing is open; with what is coming up."""
-    open_now = agenda(ledger, now_ms)
+def loop_list(
+    ledger: Ledger, now_ms: int, zone: str, plays: Collection[str] | None = None
+) -> Listing | OutgoingMessage:
+    """The list by day, or that nothing is open; with what is coming up.
+
+    A scene is open to a persona that `plays` a role; one of plain talk is no matter beside a debt, and on /memory.
+    """
+    found = agenda(ledger, now_ms)
+    open_now = [note for note in found if not is_story(note) or plays is None or note.persona in plays]
     ahead = coming_up(dates_to_come(ledger, now_ms), now_ms, zone)
     if not open_now:
         return OutgoingMessage("\n\n".join(filter(None, [replies.say("loops_none"), ahead])))
@@ -223,4 +229,4 @@ class Loops:
         return await change_listed(services, tap, operation, self._view, said)
 
     def _listing(self, ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
-        return loop_list(ledger, self._services.clock.now_ms(), zone)
+        return loop_list(ledger, self._services.clock.now_ms(), zone, self._services.personas.plays)

@@ -317,6 +317,18 @@ def test_work_is_looked_up_by_its_title_and_shown_whole():
     assert looked_up(notes, "true", START_MS, "UTC") == looked_up(notes, "words", START_MS, "UTC") == []
 
 
+def test_a_scene_is_open_to_a_persona_that_plays_alone():
+    """Played in plain talk it is no matter beside a debt: /memory has it."""
+    scene = {"owner": "user", "weight": 0.9, "about": "Corvin"}
+    talk, play = "At anchor off Jersey", "At the gate"
+    ledger = ledger_of(task("Pay the rent"), ("story", talk, scene), ("story", play, {**scene, "persona": "roleplay"}))
+    loops = page(loop_list(ledger, START_MS, "UTC", {"roleplay"})).text
+
+    assert play in loops
+    assert talk not in loops
+    assert talk in page(memory_list(ledger, START_MS, "UTC")).text
+
+
 def test_what_is_made_up_stands_under_its_story():
     """Neither what is to do in it is a to-do, nor a fact of it one of the world; the scene to go on with comes last."""
     ledger = ledger_of(
