@@ -240,7 +240,10 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
-    if not note.due_exact and note.ends_at_ms is None and ends and days_from(note.due_at_ms, now_ms, clock) > 1:
+    is_day = not note.due_exact and note.ends_at_ms is None and ends
+    if is_day and days_from(note.due_at_ms, now_ms, clock) <= 1 and told and note.rings_at_ms is not None:
+        return for_text(note.due_at_ms, now_ms, clock, language, exact=False)
+    if is_day and days_from(note.due_at_ms, now_ms, clock) > 1:
         day = day_text(note.due_at_ms, now_ms, clock, language)
         is_on_it = note.kind != "question" and note.rings_at_ms is None  # practice is, and a plan
         return day if is_on_it else replies.say("lines.by", day=day)

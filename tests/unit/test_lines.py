@@ -275,6 +275,9 @@ def test_the_day_of_somebody_elses_matter_is_told_as_it_is():
     owed = a_note("Ana owes you £50", kind="promise", owner="Ana", rings_at_ms=START_MS + 10 * DAY_MS, **day)
     rings_later = note_line(owed, START_MS, "UTC", under_ms=owed.rings_at_ms)
     assert rings_later == "Ana owes you £50 (⏰ 22:13, by Thu 23 Nov)"
+    today = owed.model_copy(update={"due_at_ms": START_MS, "rings_at_ms": START_MS + DAY_MS})
+    rings_tomorrow = note_line(today, START_MS, "UTC", under_ms=today.rings_at_ms)
+    assert rings_tomorrow == "Ana owes you £50 (⏰ 22:13, for today)"
     assert line(a_note("Pay the hall", owner="user", **day)) == "Pay the hall (Thu 23 Nov)"
     assert line(a_note("The exam", kind="event", **day)) == "The exam (on Thu 23 Nov)"
 
