@@ -113,8 +113,8 @@ class PersonalChoices:
     ) -> str | None:
         """Return the language that somebody chose, else the one that they write in here; None for neither.
 
-        They write in the language of most of their last messages, of several the latest: one drafted letter changes
-        nothing. In a group its own choice counts, and that of no member.
+        They write in the language of most of their last messages, of several that of a group's others, else the latest:
+        one drafted letter changes nothing. In a group its own choice counts, and that of no member.
         """
         return (await self._known(conversation_id, user_id, as_written=as_written))[0]
 
@@ -131,7 +131,7 @@ class PersonalChoices:
         chosen = choices_in(settings_json).get(LANGUAGE) if settings_json else None
         wrote = [(row["language"], row.get("own", 1)) for row in rows if row["language"]]
         own, members = ([language for language, is_own in wrote if bool(is_own) is mine] for mine in (True, False))
-        return str(chosen) if chosen else mostly(own), mostly(members)
+        return str(chosen) if chosen else mostly(own, members), mostly(members)
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""
@@ -206,10 +206,10 @@ def group_of(conversation_id: str) -> int | None:
     return int(conversation_id.split(":")[2]) if is_group(conversation_id) else None
 
 
-def mostly(languages: Sequence[str]) -> str | None:
-    """Return the one that is there most often, of several the first; None for none."""
-    counts = Counter(languages)
-    return max(languages, key=lambda each: (counts[each], -languages.index(each)), default=None)
+def mostly(languages: Sequence[str], members: Sequence[str] = ()) -> str | None:
+    """Return the one that is there most often, of several that of most members, then the first; None for none."""
+    own, others = Counter(languages), Counter(members)
+    return max(languages, key=lambda each: (own[each], others[each], -languages.index(each)), default=None)
 
 
 def plain_name(given: str) -> str:
