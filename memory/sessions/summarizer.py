@@ -92,7 +92,9 @@ def summarize(
     taken = set(chosen)
     gist = [each.line for each in _gist(said, _gist_count(len(turns))) if each.line not in taken]
     talk = _unrepeated([*(line for line in old if not _is_kept_line(line)), *gist], _ALIKE)
-    return "\n".join([HEADER, *told]) if (told := _told([*chosen, *_latest(talk, room, days, counter)])) else ""
+    as_said = {line: place for place, line in reversed([*enumerate([*old, *(each.line for each in said)])])}
+    lines = sorted([*chosen, *_latest(talk, room, days, counter)], key=lambda line: as_said[line])
+    return "\n".join([HEADER, *told]) if (told := _told(lines)) else ""
 
 
 def _told(lines: Sequence[Line]) -> list[str]:

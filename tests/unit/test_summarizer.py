@@ -147,6 +147,15 @@ def test_an_abbreviation_does_not_end_a_sentence():
     assert [each.text for each in said] == ["Her teacher is Ms. Lindqvist."]
 
 
+def test_a_summary_is_told_in_the_order_of_the_talk():
+    """What is kept for its names and what is gist stand as they were said, behind the lines of the summary before."""
+    before = summary("The old boat leaks badly again.", "We sail with Ann and Bob on 14 May from Oslo.")
+    told = summary("The new sail is very expensive indeed.", "Ann and Bob paid 250 euros to Halden.", previous=before)
+    found = [told.index(word) for word in ("old boat", "14 May", "new sail", "250 euros")]
+
+    assert found == sorted(found)
+
+
 def test_the_gist_is_told_in_the_order_of_the_talk():
     """Chosen by weight, told in sequence."""
     language = LANGUAGES.get("en")
