@@ -100,14 +100,16 @@ def next_text(
         return when
     rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
     in_text = rhythm_in(note.text, rule)
+    ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is not None:
         usual_ms = series.at_ms_of(moved.original_local, note.time_zone)
         usual = hour_text(usual_ms, zone, language) if exact else ""
         when = _this_time(at_ms, usual_ms, zone) if is_told else soon_text(at_ms, now_ms, zone, language, exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
+        later = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)]))
         return (
-            replies.say("lines.this_time" if is_told else "lines.this_date", every=every, when=when) if every else when
+            replies.say("lines.this_time" if is_told else "lines.this_date", every=later, when=when) if later else when
         )
     is_long = until_ms is not None and last_day(note) is not None
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
@@ -116,7 +118,6 @@ def next_text(
         every, when = every or hours_text(rule, language) or hour, ""
     elif is_told and hours_text(rule, language):
         when = ""
-    ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
     if said and when:
         has_come = days_from(at_ms, now_ms, zone) <= 1

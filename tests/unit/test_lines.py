@@ -116,6 +116,19 @@ def test_a_date_of_a_series_that_is_under_way_is_not_told_as_the_next():
     ]
 
 
+def test_behind_a_moved_date_stand_the_ones_left_out_later():
+    """Next week's class is on Wednesday, and the one before Christmas is left out all the same."""
+    at_ms = series.at_ms_of("2023-11-15T18:30", "UTC")
+    moved = Occurrence(original_local="2023-11-14T18:30", moved_to_ms=at_ms, state="moved")
+    out = Occurrence(original_local="2023-11-28T18:30", state="left_out")
+    fields = {"due_at_ms": at_ms, "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TU", "time_zone": "UTC"}
+    note = a_note("Pilates", kind="event", occurrences=(moved, out), **fields)
+
+    assert line(note) == "Pilates (tomorrow at 18:30, then every Tuesday at 18:30, not on Tue 28 Nov)"
+    under = note_line(note, START_MS, "UTC", under_ms=at_ms, brief=True)
+    assert under == "Pilates (on Wednesday this time, then every Tuesday at 18:30, not on Tue 28 Nov)"
+
+
 def test_a_series_says_how_often_and_when_next():
     """What rings again names its rule and the next date, by the person's clock."""
     note = a_note(rings_from="2026-01-04T19:00", repeats="FREQ=WEEKLY;BYDAY=SU", rings_at_ms=START_MS + HOUR_MS)
