@@ -12,6 +12,7 @@ from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
+from memory.ledger.rules import LOCAL, read_local
 from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
@@ -164,10 +165,18 @@ def _delay(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
 
 
 def _tomorrow(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
-    """The delay until tomorrow; none behind an event, which is over by then."""
+    """The delay until tomorrow; none behind an event, which is over by then, nor where the series comes by then."""
     begins_ms = _begins_ms(note, occurrence) if note.kind == "event" else None
-    is_behind = begins_ms is not None and put_off_to(note, occurrence, "tomorrow", now_ms) >= begins_ms
-    return () if is_behind else ("tomorrow",)
+    to_ms = put_off_to(note, occurrence, "tomorrow", now_ms)
+    is_behind = begins_ms is not None and to_ms >= begins_ms
+    return () if is_behind or _comes_by(note, occurrence, to_ms) else ("tomorrow",)
+
+
+def _comes_by(note: Note, occurrence: str, at_ms: int) -> bool:
+    """Whether the rule has another date behind this one by a moment."""
+    rule = series.dates_by_rule(note)
+    after = rule.after(read_local(occurrence)) if rule else None
+    return after is not None and series.at_ms_of(f"{after:{LOCAL}}", note.time_zone) <= at_ms
 
 
 def _begins_ms(note: Note, occurrence: str) -> int | None:

@@ -950,6 +950,24 @@ def test_what_was_missed_for_days_is_as_late_as_its_last_date():
     assert "(was due 1 hour ago)" in message.text
 
 
+@pytest.mark.parametrize(
+    ("repeats", "choices"),
+    [
+        ("FREQ=DAILY;BYHOUR=8,20", ["done", "hour"]),
+        ("FREQ=DAILY", ["done", "hour"]),
+        ("FREQ=WEEKLY", ["done", "hour", "tomorrow"]),
+        ("FREQ=DAILY;UNTIL=20231114T203000", ["done", "hour", "tomorrow"]),
+        ("", ["done", "hour", "tomorrow"]),
+    ],
+)
+def test_nothing_is_put_off_until_it_comes_again_anyway(repeats, choices):
+    """A daily pill has no [Tomorrow], but for its last date."""
+    note = series_note(rings_from="2023-11-14T20:00", repeats=repeats)
+    ((message, _),) = messages_for([due_now(note, START_MS)], START_MS)
+
+    assert [button.payload["choice"] for row in message.buttons for button in row] == choices
+
+
 def test_a_tap_on_a_ring_behind_missed_ones_is_about_the_last_of_them():
     """The bot was away for two days of doses: [Done] under the one message ticks off what rang."""
     ledger = ledger_of(task("Take the pill", rings_from="2023-11-12T08:00", repeats="FREQ=DAILY", time_zone="UTC"))
