@@ -66,8 +66,10 @@ def note_line(
     note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
-    whose = _owner(note)
-    remarks = [*([whose] if whose else []), *_remarks(note, now_ms, zone, under_ms, heading)]
+    times = (
+        _rang(note, now_ms, zone, under_ms) if heading == "rang" else _remarks(note, now_ms, zone, under_ms, heading)
+    )
+    remarks = [*filter(None, [_owner(note)]), *times]
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
         remarks.append(clock_name(zone))
@@ -135,6 +137,15 @@ def _beginning(text: str) -> str:
     return f"{text[: ends[-1]].rstrip()} {ELLIPSIS}" if ends else shorten(text, LINE_CHARS)
 
 
+def _rang(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
+    """The remarks on a note under the heading that it rang: when, and for what it is still to come."""
+    rang, told = series.last(note, "rang"), set() if under_ms is None else {local(under_ms, zone).date()}
+    found = [_rang_at(note, rang, now_ms, zone, told)] if rang else []
+    if note.due_at_ms is not None and not (_is_one(note) or is_past(note, now_ms)):
+        found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone)))
+    return found
+
+
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: Heading) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
@@ -163,7 +174,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: 
         found.insert(len(found) - leads, replies.say(key, when=rings).rstrip())
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         when = _rang_at(note, rang, now_ms, zone, told)
-        found.append(when if heading == "rang" else replies.say("lines.rang", when=when))
+        found.append(replies.say("lines.rang", when=when))
     if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
         found += _last_date(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring

@@ -14,7 +14,7 @@ from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import SOON_MS, day_it_is_for, hour_of, is_past, is_snoozed, story_of, while_on
+from memory.ledger.views import SOON_MS, day_it_is_for, hour_of, is_past, is_snoozed, story_of, waits_for_word, while_on
 from memory.zones import whole_month
 
 PAGE: Final = 6
@@ -134,16 +134,21 @@ def by_story(notes: Sequence[Note]) -> list[Group]:
 def day_of(note: Note, now_ms: int) -> int | None:
     """The time at which a note is to be thought of: the end of a delay, its own, else the last ring; None for none.
 
-    A series that rests is thought of when it rings again, as /reminders has it; what has no day, for a week after it
-    was put off until then.
+    A series that rests is thought of when it rings again, as /reminders has it; one that rang today and waits for a
+    word, today; what has no day, for a week after it was put off until then.
     """
     if note.is_paused:
         return None
     if is_snoozed(note, now_ms):
         return max(note.snoozed_until_ms or 0, note.rings_at_ms or 0) if note.repeats else note.snoozed_until_ms
+    rang = series.last(note, "rang")
+    if rang and note.repeats and waits_for_word(note):
+        rang_ms = series.moment_of(note, rang)
+        if days_from(rang_ms, now_ms, note.time_zone) == 0:
+            return rang_ms
     at_ms = day_it_is_for(note)
     at_ms = while_on(note, at_ms, now_ms) if at_ms is not None and at_ms == note.due_at_ms else at_ms
-    if at_ms is None and (rang := series.last(note, "rang")):
+    if at_ms is None and rang:
         return series.moment_of(note, rang)
     was_put_off = at_ms is None and note.snoozed_until_ms is not None and now_ms - note.snoozed_until_ms < SOON_MS
     return now_ms if was_put_off else at_ms

@@ -137,12 +137,15 @@ def take(
     opened = _opened(chosen, mark, threads_tokens - MORE_TOKENS, counter)
     spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
     lasting = _lasting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
+    far = [note for note in others if note.number in lasting and not (note.lasts or is_story(note))]
+    dated = [*(note for note in waiting if note.number in opened), *sorted(far, key=lambda each: moment_of(each) or 0)]
+    lines = {**lasting, **opened}
     return Block(
         mark,
-        tuple(lasting.values()),
-        tuple(opened[note.number] for note in waiting if note.number in opened),
+        tuple(lasting[note.number] for note in others if note.number in lasting and note not in far),
+        tuple(lines[note.number] for note in dated),
         len(known) - len(opened) - len(lasting),
-        MappingProxyType({**lasting, **opened}),
+        MappingProxyType(lines),
         ledger,
     )
 

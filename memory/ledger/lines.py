@@ -90,12 +90,17 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Not
     return note.model_copy(update=update)
 
 
+def _tells_its_owner(note: Note) -> bool:
+    """Whether a note says by itself who acts: one whose text names them, but a task; nobody has to do an event."""
+    return note.kind == "event" or (note.kind != "task" and note.owner.casefold() in note.text.casefold())
+
+
 def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, brief: bool) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     rule = f", {in_words(note.repeats) if brief else note.repeats + _last_date(note)}" if note.repeats else ""
     if note.about:
         found.append(f"in {note.about}")
-    if note.owner not in {"", USER}:
+    if note.owner not in {"", USER} and not (brief and _tells_its_owner(note)):
         found.append(f"owner {note.owner}")
     is_behind, is_paused = is_past(note, now_ms), note.is_open and note.is_paused
     goes_on = "" if is_paused else rule

@@ -968,6 +968,27 @@ def test_nothing_is_put_off_until_it_comes_again_anyway(repeats, choices):
     assert [button.payload["choice"] for row in message.buttons for button in row] == choices
 
 
+@pytest.mark.parametrize(("days", "remarks"), [(-1, "today at 22:13"), (2, "today at 22:13, for Thu 16 Nov")])
+def test_what_rang_says_when_it_did_and_for_which_day_to_come(days, remarks):
+    """Rung today for a debt of yesterday: "was due yesterday" read as if it had rung then."""
+    fields = {"rings_from": "2023-11-14T14:00", "due_at_ms": START_MS + days * DAY_MS, "time_zone": "UTC"}
+    ledger = ledger_of(task("Chase Morvan", **fields))
+    ledger, _ = apply_all(ledger, [due_now(ledger.notes[1], START_MS).ring], BY)
+
+    assert f"1. Chase Morvan ({remarks})" in page(reminder_list(ledger, START_MS, "UTC")).text
+
+
+def test_a_series_that_rang_today_stands_under_today_until_somebody_answers():
+    """The call of this evening is not next Sunday's yet; ticked off, it is."""
+    ledger = ledger_of(task("Call gran", rings_from="2023-11-14T20:00", repeats="FREQ=WEEKLY", time_zone="UTC"))
+    ledger, _ = apply_all(ledger, [due_now(ledger.notes[1], START_MS).ring], BY)
+    done, _ = apply_all(ledger, [End(number=1, how="done", occurrence="2023-11-14T20:00")], BY)
+    open_now, ticked = (page(loop_list(each, START_MS, "UTC")).text.splitlines()[2:4] for each in (ledger, done))
+
+    assert open_now == ["Today", "1. Call gran (⏰ every week, next on Tue 21 Nov at 20:00, reminded at 22:13)"]
+    assert ticked[0] == "Tue 21 Nov"
+
+
 def test_a_tap_on_a_ring_behind_missed_ones_is_about_the_last_of_them():
     """The bot was away for two days of doses: [Done] under the one message ticks off what rang."""
     ledger = ledger_of(task("Take the pill", rings_from="2023-11-12T08:00", repeats="FREQ=DAILY", time_zone="UTC"))
