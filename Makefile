@@ -9,8 +9,6 @@ SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
-
 # One more than there are cores: a test also waits, and each worker costs ten seconds of a processor.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 

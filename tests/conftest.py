@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 from zlib import crc32
 
@@ -13,6 +14,10 @@ from servers import REQUIRED, Databases, NoServer, server
 
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
 """No server of the tests speaks TLS: clients need not read all the world's certificates, which takes each 50 ms."""
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Else every process of every test compiles all of it: three workers take 21 s of a processor to begin, not 12."""
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
 ROOM_BYTES = 2 * 1024**3
