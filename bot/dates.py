@@ -76,11 +76,11 @@ def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
     return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
 
 
-def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True) -> str:
-    """`for tomorrow at 14:05`, `for Sat 12 Dec at 09:00`: the time of something, behind one that is ahead of it."""
+def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool = True, key: str = "for") -> str:
+    """`for tomorrow at 14:05`, `for Sat 12 Dec at 09:00`; with the key `until` the end of what is under way."""
     if abs(days_from(at_ms, now_ms, zone)) <= 1:
-        return say(language, "dates.for", when=when_text(at_ms, now_ms, zone, language, exact=exact))
-    return _say_when("dates.for_on", at_ms, now_ms, zone, language, exact=exact)
+        return say(language, f"dates.{key}", when=when_text(at_ms, now_ms, zone, language, exact=exact))
+    return _say_when(f"dates.{key}_on", at_ms, now_ms, zone, language, exact=exact)
 
 
 def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:

@@ -19,7 +19,7 @@ from bot.dates import (
     local,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, rests, rings_text
+from bot.rhythms import at_a_glance, next_text, rests, rings_text, under_way
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
@@ -148,7 +148,8 @@ def _rang(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]
 
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: Heading) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
-    due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
+    rings_at_ms = note.rings_at_ms
+    due = under_way(note, now_ms, _clock(note, zone)) or _due(note, now_ms, zone, told)
     comes = note.repeats and (_due_with_its_ring(note) if note.rings else note.due_at_ms and not is_past(note, now_ms))
     if comes:
         due = _comes(note, now_ms, zone, told)

@@ -12,6 +12,7 @@ from bot.dates import (
     day_text,
     days_from,
     every_text,
+    for_text,
     hour_text,
     hours_text,
     listed,
@@ -21,7 +22,7 @@ from bot.dates import (
     soon_text,
     when_text,
 )
-from bot.told_days import rhythm_in, tells_day, tells_hour
+from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import ring_times
 from memory.ledger.rules import first_from
@@ -96,6 +97,7 @@ def next_text(
     until_ms = over_at(note, at_ms)
     hour = hour_text(at_ms, zone, language, until_ms) if has_hour else ""
     when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
+    when = under_way(note, now_ms, zone) or when
     if not rule:
         return when
     rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
@@ -104,8 +106,13 @@ def next_text(
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is not None:
         usual_ms = series.at_ms_of(moved.original_local, note.time_zone)
-        usual = hour_text(usual_ms, zone, language) if exact else ""
-        when = _this_time(at_ms, usual_ms, zone) if is_told else soon_text(at_ms, now_ms, zone, language, exact=exact)
+        is_same = local(usual_ms, zone).time() == local(at_ms, zone).time()
+        usual = hour_text(usual_ms, zone, language) if exact and not is_same else ""
+        when = (
+            _this_time(at_ms, usual_ms, zone, exact)
+            if is_told
+            else soon_text(at_ms, now_ms, zone, language, exact=exact)
+        )
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         later = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)]))
         return (
@@ -126,13 +133,23 @@ def next_text(
     return said or when
 
 
-def _this_time(at_ms: int, usual_ms: int, zone: str) -> str:
+def under_way(note: Note, now_ms: int, zone: str) -> str:
+    """The end of an event that has begun and lasts for days: `until Sun 29 Nov at 16:00`; "" for all others."""
+    last_ms = last_day(note)
+    if note.kind != "event" or note.due_at_ms is None or last_ms is None or not note.due_at_ms <= now_ms < last_ms:
+        return ""
+    if tells_days(note.text, note.due_at_ms, last_ms, now_ms, zone):
+        return ""
+    exact = note.due_exact and note.ends_at_ms is None
+    return for_text(last_ms, now_ms, zone, replies.spoken(), exact=exact, key="until")
+
+
+def _this_time(at_ms: int, usual_ms: int, zone: str, exact: bool) -> str:
     """What is new about a date that was moved, for a line under its day: `at 10:00`, `on Saturday at 10:00`."""
-    language, is_other_day = replies.spoken(), days_from(at_ms, usual_ms, zone) != 0
-    is_other_hour = local(at_ms, zone).time() != local(usual_ms, zone).time()
+    language = replies.spoken()
     names = say(language, "dates.on_weekday").split(", ")
-    day = [names[local(at_ms, zone).weekday()]] if is_other_day else []
-    return " ".join([*day, *([hour_text(at_ms, zone, language)] if is_other_hour or not is_other_day else [])])
+    day = [names[local(at_ms, zone).weekday()]] if days_from(at_ms, usual_ms, zone) != 0 else []
+    return " ".join([*day, *([hour_text(at_ms, zone, language)] if exact else [])])
 
 
 def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:

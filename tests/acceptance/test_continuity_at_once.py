@@ -56,7 +56,7 @@ async def test_a_return_is_answered_at_once_with_one_small_line(api, model, bot_
 
     assert NOTE in asked(model)[-1].text
     assert line.text == f"{CARRIED}{NOTE}"
-    assert line.buttons == (("Start fresh",), ("Next time, ask me first",))
+    assert line.buttons == (("Start fresh",), ("Ask before carrying on",))
     assert [each.text for each in bot_lines(api)[-2:]] == ["You said: good morning", line.text]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
@@ -91,7 +91,7 @@ async def test_the_line_stands_under_whatever_comes_first(api, model, bot_here):
 
     line = await again(api, bot, "tell my boy a story: a knight seeks a horseshoe, one key and some dragon's egg")
     assert line.text == f"{CARRIED}The harbour report"
-    assert line.buttons == (("Start fresh",), ("Next time, ask me first",))
+    assert line.buttons == (("Start fresh",), ("Ask before carrying on",))
     assert NOTE in asked(model)[-1].text
 
 
@@ -187,7 +187,7 @@ async def test_ask_me_first_shows_the_preview_from_then_on(api, model, bot_here)
     """A tap changes the mode: the next return waits for the person's word."""
     bot = await bot_here()
     line = await returned(api, bot)
-    await tap(api, "Next time, ask me first", on=line)
+    await tap(api, "Ask before carrying on", on=line)
     await shows(api, "after a break I'll ask first")
     await bot.passes(hours=7)
     before = len(asked(model))

@@ -293,7 +293,7 @@ async def test_ask_me_first_survives_a_kill(api, model, bot_process):
     """The tap changed the mode; after kill -9 the next return waits for the person's word."""
     bot = await bot_process()
     await returned(api, bot)
-    api.people.presses(PERSON, "Next time, ask me first")
+    api.people.presses(PERSON, "Ask before carrying on")
     await shows(api, "after a break I'll ask first")
     await bot.kill()
     long_ago(bot)

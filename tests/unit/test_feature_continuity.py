@@ -148,7 +148,7 @@ def test_what_is_carried_stands_in_the_order_of_its_days():
 
 @pytest.mark.parametrize(
     ("is_first", "shown"),
-    [(True, [["Start fresh"], ["Next time, ask me first"]]), (False, [["Start fresh"]])],
+    [(True, [["Start fresh"], ["Ask before carrying on"]]), (False, [["Start fresh"]])],
     ids=["first", "later"],
 )
 def test_one_small_line_under_the_first_answer_names_what_was_carried(is_first, shown):

@@ -111,8 +111,8 @@ def test_a_date_of_a_series_that_is_under_way_is_not_told_as_the_next():
     told = [note_line(kids, friday_ms + hours * HOUR_MS, "UTC") for hours in (20, 47)]
 
     assert told == [
-        "Kids (yesterday 18:00 – Sun 12 Nov 18:00, then every two weeks)",
-        "Kids (Fri 10 Nov 18:00 – Sun 12 Nov 18:00, then every two weeks)",
+        "Kids (until tomorrow at 18:00, then every two weeks)",
+        "Kids (until today at 18:00, then every two weeks)",
     ]
 
 
@@ -124,9 +124,9 @@ def test_behind_a_moved_date_stand_the_ones_left_out_later():
     fields = {"due_at_ms": at_ms, "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TU", "time_zone": "UTC"}
     note = a_note("Pilates", kind="event", occurrences=(moved, out), **fields)
 
-    assert line(note) == "Pilates (tomorrow at 18:30, then every Tuesday at 18:30, not on Tue 28 Nov)"
+    assert line(note) == "Pilates (tomorrow at 18:30, then every Tuesday, not on Tue 28 Nov)"
     under = note_line(note, START_MS, "UTC", under_ms=at_ms, brief=True)
-    assert under == "Pilates (on Wednesday this time, then every Tuesday at 18:30, not on Tue 28 Nov)"
+    assert under == "Pilates (on Wednesday at 18:30 this time, then every Tuesday, not on Tue 28 Nov)"
 
 
 def test_a_series_says_how_often_and_when_next():
@@ -594,13 +594,13 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception(state):
 
 
 MOVED = {
-    "en": ("⏰ on Saturday this time, then every Friday at 19:00", "on Sat 25 Nov instead of Fri 24 Nov"),
-    "de": ("⏰ diesmal am Samstag, dann wieder jeden Freitag um 19:00", "am Sa, 25. Nov. statt am Fr, 24. Nov."),
-    "es": ("⏰ el sábado esta vez, luego cada viernes a las 19:00", "el sáb 25 de nov en vez del vie 24 de nov"),
-    "fr": ("⏰ samedi cette fois, puis chaque vendredi à 19h", "le sam. 25 nov. au lieu du ven. 24 nov."),
-    "it": ("⏰ sabato questa volta, poi ogni venerdì alle 19:00", "sab 25 nov invece di ven 24 nov"),
-    "pt": ("⏰ no sábado desta vez, depois", "sáb, 25 de nov em vez de sex, 24 de nov"),
-    "ru": ("⏰ в этот раз в субботу, потом по пятницам в 19:00", "сб, 25 нояб. вместо пт, 24 нояб."),
+    "en": ("⏰ on Saturday at 19:00 this time, then every Friday", "on Sat 25 Nov instead of Fri 24 Nov"),
+    "de": ("⏰ diesmal am Samstag um 19:00, dann wieder jeden Freitag", "am Sa, 25. Nov. statt am Fr, 24. Nov."),
+    "es": ("⏰ el sábado a las 19:00 esta vez, luego cada viernes", "el sáb 25 de nov en vez del vie 24 de nov"),
+    "fr": ("⏰ samedi à 19h cette fois, puis chaque vendredi", "le sam. 25 nov. au lieu du ven. 24 nov."),
+    "it": ("⏰ sabato alle 19:00 questa volta, poi ogni venerdì", "sab 25 nov invece di ven 24 nov"),
+    "pt": ("⏰ no sábado às 19h desta vez, depois", "sáb, 25 de nov em vez de sex, 24 de nov"),
+    "ru": ("⏰ в этот раз в субботу в 19:00, потом по пятницам", "сб, 25 нояб. вместо пт, 24 нояб."),
 }
 
 
