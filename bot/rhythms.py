@@ -104,12 +104,12 @@ def next_text(
     in_text = rhythm_in(note.text, rule)
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
-    if moved is not None:
+    if moved is not None and not series.has_date(note, series.local_of(at_ms, note.time_zone)):
         usual_ms = series.at_ms_of(moved.original_local, note.time_zone)
         is_same = local(usual_ms, zone).time() == local(at_ms, zone).time()
         usual = hour_text(usual_ms, zone, language) if exact and not is_same else ""
         when = (
-            _this_time(at_ms, usual_ms, zone, exact)
+            _this_time(at_ms, usual_ms, zone, exact=exact)
             if is_told
             else soon_text(at_ms, now_ms, zone, language, exact=exact)
         )
@@ -144,7 +144,7 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
     return for_text(last_ms, now_ms, zone, replies.spoken(), exact=exact, key="until")
 
 
-def _this_time(at_ms: int, usual_ms: int, zone: str, exact: bool) -> str:
+def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
     """What is new about a date that was moved, for a line under its day: `at 10:00`, `on Saturday at 10:00`."""
     language = replies.spoken()
     names = say(language, "dates.on_weekday").split(", ")
@@ -178,6 +178,8 @@ def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead_ms: int)
         if at_ms < from_ms:
             continue
         if occurrence.state == "moved":
+            if series.has_date(note, series.local_of(rings_ms, note.time_zone)):  # put off until the next one
+                continue
             usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + ahead_ms
             moved.append(_instead(at_ms, usual_ms, now_ms, zone))
         else:

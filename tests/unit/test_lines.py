@@ -116,6 +116,16 @@ def test_a_date_of_a_series_that_is_under_way_is_not_told_as_the_next():
     ]
 
 
+def test_a_date_put_off_until_the_next_one_is_that_one():
+    """Sunday's tablet was put off until Monday at seven, when Monday's comes."""
+    monday_ms = series.at_ms_of("2023-11-20T07:00", "UTC")
+    moved = Occurrence(original_local="2023-11-19T07:00", moved_to_ms=monday_ms, state="moved")
+    fields = {"rings_from": "2023-11-01T07:00", "repeats": "FREQ=DAILY", "rings_at_ms": monday_ms, "time_zone": "UTC"}
+    tablets = a_note("Tablets", occurrences=(moved,), **fields)
+
+    assert note_line(tablets, monday_ms - 9 * HOUR_MS, "UTC") == "Tablets (⏰ every day at 07:00)"
+
+
 def test_behind_a_moved_date_stand_the_ones_left_out_later():
     """Next week's class is on Wednesday, and the one before Christmas is left out all the same."""
     at_ms = series.at_ms_of("2023-11-15T18:30", "UTC")
