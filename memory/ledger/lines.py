@@ -162,14 +162,18 @@ def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
 
 
 def _last_date(note: Note) -> str:
-    """The last day of a series that ends: its rule tells it by a number of dates, or by a moment behind it."""
+    """The last day of a series that ends: its rule tells it by a number of dates, or by a moment behind it.
+
+    Of several on one day with its hour: the 14th of two doses a day may be a morning's or an evening's.
+    """
     if not any(map(is_end, parts_of(note.repeats))):
         return ""
     try:
         dates = list(islice(rule_of(note.repeats, series.begins(note)), series.MOST_STEPS))
     except ValueError:
         return ""
-    return f", the last on {dates[-1]:%a %Y-%m-%d}" if len(dates) < series.MOST_STEPS else ""
+    hour = f" {dates[-1]:%H:%M}" if is_several_a_day(note.repeats) else ""
+    return f", the last on {dates[-1]:%a %Y-%m-%d}{hour}" if len(dates) < series.MOST_STEPS else ""
 
 
 def ring_times(note: Note) -> list[int]:

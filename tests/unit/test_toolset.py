@@ -659,10 +659,12 @@ async def test_a_rule_may_end(repeats: str, rings: str):
         ("FREQ=WEEKLY;BYDAY=TU;UNTIL=20261222T000000", "Tue 2026-12-15"),
         ("FREQ=WEEKLY;BYDAY=TU;UNTIL=20261222", "Tue 2026-12-22"),
         ("FREQ=DAILY;COUNT=3", "Thu 2026-11-26"),
+        ("FREQ=DAILY;BYHOUR=8,20;COUNT=14", "Tue 2026-12-01 08:00"),
+        ("FREQ=DAILY;BYHOUR=8,20;BYMINUTE=0;UNTIL=20261204", "Fri 2026-12-04 20:00"),
     ],
 )
 async def test_the_last_date_of_a_series_is_answered(repeats: str, last: str):
-    """A number of dates, or a moment behind the last, does not say which one it is."""
+    """A number of dates, or a moment behind the last, does not say which it is; of two doses a day with its hour."""
     said = await make_box().remind(text="Pills", at="2026-11-24T18:00", repeats=repeats)
 
     assert said.endswith(f"{repeats}, the last on {last})")
