@@ -15,18 +15,18 @@ from bot.care.care import care
 from bot.dates import every_text, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.lists import Group, Listing, When, by_day, told_day
-from bot.features.shown import Made, View, change_listed, find_note, open_line, show, turn_page
+from bot.features.shown import Made, View, change_listed, find_note, open_line, say_unchanged, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line, say_in
 from bot.offline.times import SaidTime, moment_in
 from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone, group_of
-from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told
+from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told, told_unchanged
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import listed_last
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.apply import apply, folded
-from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome
+from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome, Refusal
 from memory.ledger.views import ringing, to_ring
 from memory.ports import Statement
 from memory.text import shorten
@@ -303,6 +303,8 @@ class Reminders:
         operation = operation_for(note, occurrence, choice, now_ms)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         outcome = apply(ledger, operation, Actor("person", now_ms, envelope.button_id))
+        if choice == "done" and isinstance(outcome, Refusal) and outcome.code == "same":
+            return await say_unchanged(services, tap, told_unchanged(note, occurrence), self._view if listed else None)
         said = (
             told(note, outcome.note, occurrence, choice, now_ms=now_ms, zone=zone)
             if isinstance(outcome, Applied)

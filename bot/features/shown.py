@@ -152,13 +152,21 @@ async def find_note(services: Services, tap: Tap, view: View | None = None) -> N
     note = ledger.by_id(tap.payload["note_id"])
     if note is not None and note.is_open:
         return note
-    gone = OutgoingMessage(_ended(note))
+    await say_unchanged(services, tap, replies.say("loop_gone_here") if view else _ended(note), view)
+    return None
+
+
+async def say_unchanged(services: Services, tap: Tap, said: str, view: View | None) -> bool:
+    """Answer a tap that changes no note, a button of a list with the list as it is now."""
+    envelope, message = tap.envelope, OutgoingMessage(said)
     if view is not None:
         zone = (await services.people.reader(envelope.conversation_id, envelope.user_id)).name
-        gone, _ = view.message(await services.tasks.rows.at_rest(ledger), zone, tap.payload.get("offset", 0))
-        gone = replace(gone, text=f"{replies.say('loop_gone_here')}\n\n{gone.text}")
-    await services.committer.done([envelope], [replace(gone, edits_message_id=envelope.message_id)], tap.use)
-    return None
+        message, _ = view.message(
+            await read_listed(services, envelope.conversation_id), zone, tap.payload.get("offset", 0)
+        )
+        message = replace(message, text=f"{said}\n\n{message.text}")
+    await services.committer.done([envelope], [replace(message, edits_message_id=envelope.message_id)], tap.use)
+    return bool(message.buttons)
 
 
 def _ended(note: Note | None) -> str:

@@ -268,7 +268,7 @@ def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:
 
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:
-    """The answer to a tap: `Ticked off: call Ana`, `Already ticked off: …`, `I'll remind you again at 09:00: …`."""
+    """The answer to a tap: `Ticked off: call Ana`, `I'll remind you again at 09:00: …`."""
     here, title, reader, zone = note.conversation_id, name_of(note), zone, note.time_zone
     if choice == "cancel":
         return say_in(here, "reminder_off", title=title)
@@ -277,11 +277,8 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
             return replies.say("reminder_skipped", title=title)
         return replies.say("reminder_skipped_next", title=title, when=_day(after.rings_at_ms, now_ms, zone))
     if choice == "done":
-        known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
-        is_ahead = (
-            not known and after.is_open and bool(after.due_at_ms) and not (after.repeats or is_past(after, now_ms))
-        )
-        key = "done_already" if known else "reminder_seen" if is_ahead else "reminder_done_text"
+        is_ahead = after.is_open and bool(after.due_at_ms) and not (after.repeats or is_past(after, now_ms))
+        key = "reminder_seen" if is_ahead else "reminder_done_text"
         return replies.say(key, title=note_line(after, now_ms, reader) if is_ahead else title)
     if choice == "go_on" and after.rings_at_ms is None:
         return say_in(here, "reminder_off", title=title)
@@ -291,6 +288,12 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     is_today = days_from(at_ms, now_ms, zone) == 0
     when = hour_text(at_ms, zone, language) if is_today else when_text(at_ms, now_ms, zone, language)
     return say_in(here, "reminder_snoozed_text", title=title, when=when)
+
+
+def told_unchanged(note: Note, occurrence: str) -> str:
+    """The answer to [Done] that changes nothing: `Already ticked off: call Ana`, else that a later date rang since."""
+    known = any(each.original_local == occurrence and each.state == "done" for each in note.occurrences)
+    return replies.say("done_already" if known else "done_overtaken", title=name_of(note))
 
 
 def _day(at_ms: int, now_ms: int, zone: str) -> str:

@@ -219,6 +219,8 @@ def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
         date = series.in_state(note, operation.occurrence, "done")
         date = date if operation.how == "done" else series.left_out(note, operation.occurrence, by.lets_pass)
         ended = turn_ids | _dated(note, date)
+        if ended["occurrences"] == note.occurrences:  # it is so already, or a later date has rung since
+            return Refusal("same", note.number)
         goes_on = note.is_paused or series.goes_on(note.model_copy(update=ended), by.at_ms)
         ended |= {} if goes_on or date.state not in series.OVER else {"status": operation.how}
         return written(ledger, note, ended, "end", by, said=operation.said)

@@ -136,6 +136,23 @@ async def test_a_tap_on_what_was_done_long_ago_says_so_by_its_name_now(api, bot_
     await tap(api, "Done", "^Already ticked off: Niamh brings the log$", on=ring)
 
 
+async def test_a_tap_on_a_ring_behind_which_the_next_came_changes_nothing_and_says_so(api, bot_here):
+    """Nothing is said to be ticked off, and nothing is there to be undone: the date of today waits as before."""
+    bot = await bot_here()
+    await reply(api, "/remind every day at 9 stretch")
+    await bot.passes(hours=24)
+    await bot.passes(hours=24)
+    first, second = (each for each in bot_lines(api) if each.text.startswith("⏰ stretch"))
+    [before] = await ledger_of(bot)
+    await tap(api, "Done", "^The next reminder has already come: stretch$", on=first)
+
+    [after] = await ledger_of(bot)
+    assert (after.version, dates(bot)) == (before.version, ["rang"])
+    assert "Undo" not in str(bot_lines(api)[-1].buttons)
+    await tap(api, "Done", "^Ticked off: stretch$", on=second)
+    assert dates(bot) == ["done"]
+
+
 async def test_what_was_put_off_comes_also_after_a_kill(api, bot_process):
     """Put off until tomorrow, killed, started again: it stands on the list at the new time, and nothing rings twice."""
     bot = await bot_process()

@@ -88,6 +88,21 @@ def test_done_of_a_date_leaves_the_series():
     assert not views.waits_for_word(ledger.notes[1])
 
 
+def test_a_date_behind_which_another_rang_is_not_called_done_once_more():
+    """Nothing of it is kept that could be undone; the date that waits stays, also where it is the last."""
+    two = added(Ledger("c"), "task", "Bins", rings_from="2027-01-17T19:00", repeats="FREQ=DAILY;COUNT=2", **BERLIN)
+    for ledger in (weekly(), two):
+        after, first, _ = rang(ledger)
+        after, second, at_ms = rang(after)
+        late = Actor("person", at_ms + 1)
+
+        assert apply(after, End(number=1, occurrence=first), late) == Refusal("same", 1)
+        assert [each.original_local for each in after.notes[1].occurrences] == [second]
+        done = apply(after, End(number=1, occurrence=second), late).ledger
+        assert done.notes[1].occurrences[0].state == "done"
+    assert apply(done, End(number=1, occurrence=second), late) == Refusal("ended", 1, "done")
+
+
 def test_one_date_of_a_series_is_moved_or_left_out():
     """The other dates stay where the rule has them."""
     ledger = weekly()

@@ -18,7 +18,16 @@ from bot.headings import by_heading
 from bot.lines import note_line
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
-from bot.reminders.ringing import list_row, messages_for, occurrence_of, operation_for, stamp_of, told, whom
+from bot.reminders.ringing import (
+    list_row,
+    messages_for,
+    occurrence_of,
+    operation_for,
+    stamp_of,
+    told,
+    told_unchanged,
+    whom,
+)
 from memory.keeper.session_lines import SessionLine
 from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
@@ -1120,7 +1129,8 @@ def test_what_was_done_already_is_not_done_once_more():
     done = Occurrence(original_local="2023-11-19T19:00", state="done")
     note = series_note(text="Ring mum", occurrences=(done,))
 
-    assert told(note, note, "2023-11-19T19:00", "done", now_ms=START_MS, zone="UTC") == "Already ticked off: Ring mum"
+    assert told_unchanged(note, "2023-11-19T19:00") == "Already ticked off: Ring mum"
+    assert told_unchanged(note, "2023-11-12T19:00") == "The next reminder has already come: Ring mum"
     assert told(note, note, "2023-11-26T19:00", "done", now_ms=START_MS, zone="UTC") == "Ticked off: Ring mum"
 
 
