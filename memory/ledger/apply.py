@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
+from memory.ledger.own_dates import set_again
 from memory.ledger.rules import is_by_days, what_is_wrong
 from memory.ledger.spans import fitted
 from memory.ledger.types import (
@@ -44,7 +45,7 @@ _RING: Final = ("rings_from", "repeats", "time_zone", "occurrences")
 """Fields that say when a note rings."""
 _DAY: Final = ("due_at_ms", "due_exact", "ends_at_ms", "lasts_ms")
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
-"""Fields whose change makes other dates of a note: moved dates are moved no more."""
+"""Fields whose change makes other dates of a note; of a series that doesn't ring its due time is one, too."""
 
 
 def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
@@ -161,19 +162,20 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
         fields["text"] = on_one_line(after["text"], most_chars(after["kind"], after))
         if not fields["text"]:
             return Refusal("empty", note.number)
-    if _RINGS & {name for name in fields if getattr(note, name) != fields[name]}:
-        fields = _set_again(note, fields)
+    rings = _RINGS if note.rings or not note.repeats else _RINGS | {"due_at_ms"}
+    if rings & {name for name in fields if getattr(note, name) != fields[name]}:
+        fields = _set_again(note, fields, by.at_ms)
     if "snoozed_until_ms" in fields and "occurrences" not in fields:
         fields["occurrences"] = dates_after(note, note.model_copy(update=fields), by.at_ms)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     return (_faulty(note.model_copy(update=new)) if new else None) or new
 
 
-def _set_again(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _set_again(note: Note, fields: Mapping[str, Any], now_ms: int) -> dict[str, Any]:
     """The fields with the dates that a new ring leaves; a series rests no more, unless its clock alone is another."""
     is_new = note.repeats and not fields.keys().isdisjoint(("rings_from", "repeats"))
     fields = {**({"snoozed_until_ms": None} if is_new else {}), **fields}
-    return {"occurrences": series.carried(note, note.model_copy(update=fields)), **fields}
+    return {**set_again(note, note.model_copy(update=fields), now_ms), **fields}
 
 
 def _end_of(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calendar import day_abbr, isleap, weekday
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from dateutil.rrule import rrule, rrulestr
@@ -14,6 +15,12 @@ LOOKED_AHEAD: Final = timedelta(days=1_500)
 """So far ahead the first date of a series is looked for: more than the years to a 29 February."""
 UNITS: Final = {"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+HOURS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
+"""Parts of a rule that tell an hour, which its first date tells, too."""
+COMPARED: Final = 60
+"""So many dates of two rules are compared: of one that comes yearly a person's life."""
+MOST_DATES: Final = 1_000
+"""So many dates of a rule are looked through for its last."""
 RUN: Final = 3
 """So many days in a row are said as `Mon to Fri`."""
 LAST_YEARS: Final = (9994, 9593, -1)
@@ -48,6 +55,48 @@ def first_from(repeats: str, local: str) -> str | None:
         return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
     except ValueError:
         return None
+
+
+def rule_moved(repeats: str, first: str, days: int) -> str | None:
+    """The rule whose dates are those of a series from its first on, so many days later, with the last day for an end.
+
+    None where no rule says that: for several dates a day, for the day before the last Friday of a month.
+
+    >>> rule_moved("FREQ=WEEKLY;BYDAY=MO;COUNT=2", "2026-11-30T20:00", 1)
+    'FREQ=WEEKLY;BYDAY=TU;UNTIL=20261208'
+    """
+    if is_several_a_day(repeats):
+        return None
+    parts = {name: value for name, value in named_parts(repeats).items() if name not in {"COUNT", "UNTIL", *HOURS}}
+    try:
+        dates = [at.date() + timedelta(days) for at in islice(rule_of(repeats, first), MOST_DATES)]
+        rule = ";".join(f"{name}={value}" for name, value in (_moved(parts, days) if days else parts).items())
+        moved = rule_of(rule, f"{dates[0]}T00:00")
+    except (ValueError, OverflowError):
+        return None
+    compared = dates[:COMPARED]
+    if [at.date() for at in islice(moved, len(compared))] != compared:
+        return None
+    has_end = any(map(is_end, parts_of(repeats))) and len(dates) < MOST_DATES
+    return rule + (f";UNTIL={dates[-1]:%Y%m%d}" if has_end else "")
+
+
+def _moved(parts: dict[str, str], days: int) -> dict[str, str]:
+    """The parts of a rule with other days; a day of the year is told by the first date."""
+    if parts["FREQ"] == "YEARLY":
+        return {name: value for name, value in parts.items() if name not in {"BYMONTH", "BYMONTHDAY"}}
+    parts = dict(parts)
+    if "BYDAY" in parts:
+        parts["BYDAY"] = ",".join(WEEK[(WEEK.index(day) + days) % len(WEEK)] for day in parts["BYDAY"].split(","))
+    if "BYMONTHDAY" in parts:
+        parts["BYMONTHDAY"] = ",".join(_day_moved(int(day), days) for day in parts["BYMONTHDAY"].split(","))
+    return parts
+
+
+def _day_moved(day: int, days: int) -> str:
+    """A day of the month; that before the first is the last, and the last is counted as -1."""
+    moved = day + days
+    return str(moved if moved * day > 0 else moved - 1 if day > 0 else moved + 1)
 
 
 def is_by_days(repeats: str) -> bool:

@@ -70,7 +70,7 @@ def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str 
 def hangs_on_its_day(note: Note) -> bool:
     """Whether a note rings for the day that it is due: on that day, or on the evening before."""
     ring = read_local((singles(note) or [note.rings_from])[-1])
-    days = (_local_due(note).date() - ring.date()).days
+    days = (local_due(note).date() - ring.date()).days
     return days == 0 or (days == 1 and ring.hour >= EVENING_FROM)
 
 
@@ -108,7 +108,7 @@ def rings_moved_along(note: Note, moved: Note) -> list[str]:
     One of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
     distance (`an hour before`). Raises ValueError for a time that is none.
     """
-    old, new = (_local_due(each) for each in (note, moved))
+    old, new = (local_due(each) for each in (note, moved))
     days, is_exact = timedelta(days=(new.date() - old.date()).days), note.due_exact and moved.due_exact
     moved_away = {each.original_local for each in note.occurrences if each.state in TO_COME}
     rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
@@ -116,26 +116,34 @@ def rings_moved_along(note: Note, moved: Note) -> list[str]:
     return [f"{ring + (new - old if is_exact and ring.date() == old.date() else days):{LOCAL}}" for ring in rings]
 
 
-def _local_due(note: Note) -> datetime:
+def local_due(note: Note) -> datetime:
+    """The minute at which a note is due, by its clock."""
     return read_local(local_of(note.due_at_ms or 0, note.time_zone))
 
 
-def at_next_date(note: Note) -> Note:
-    """The note with the hour of its next date: a walk on Thursdays at 19:00 that rings at 18:00, next Thursday 19:00.
-
-    A due day behind the second date is the end of the series, and stays.
-    """
+def has_own_dates(note: Note) -> bool:
+    """Whether each date of a series that rings has a time of its own: a due day behind the second is the end of all."""
     rule = dates_by_rule(note)
-    if rule is None or note.due_at_ms is None or note.rings_at_ms is None:
+    if rule is None or note.due_at_ms is None:
+        return False
+    second = rule.after(read_local(note.rings_from))
+    return second is None or local_due(note) < second
+
+
+def own_date(note: Note, ring: datetime) -> datetime:
+    """When a date of a series is due that rings then; the day where no hour was said."""
+    first, due = read_local(note.rings_from), local_due(note)
+    if note.due_exact:
+        return ring + (due - first)
+    return datetime.combine(ring.date() + (due.date() - first.date()), due.time())
+
+
+def at_next_date(note: Note) -> Note:
+    """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00."""
+    if note.rings_at_ms is None or not has_own_dates(note):
         return note
-    first = read_local(note.rings_from)
-    second, due = rule.after(first), _local_due(note)
-    if second is not None and due >= second:
-        return note
-    at = read_local(local_of(note.rings_at_ms, note.time_zone))
-    day = datetime.combine(at.date() + (due.date() - first.date()), due.time())
-    moved = at + (due - first) if note.due_exact else day
-    return note.model_copy(update={"due_at_ms": at_ms_of(f"{moved:{LOCAL}}", note.time_zone)})
+    due = own_date(note, read_local(local_of(note.rings_at_ms, note.time_zone)))
+    return note.model_copy(update={"due_at_ms": at_ms_of(f"{due:{LOCAL}}", note.time_zone)})
 
 
 def at_its_date(note: Note, now_ms: int) -> Note:
@@ -280,17 +288,6 @@ def date_to_end(note: Note, now_ms: int) -> str:
         return rang[-1]
     coming, today = next_date(note, now_ms), local_of(now_ms, note.time_zone)[:10]
     return coming[0] if coming and local_of(coming[1], note.time_zone).startswith(today) else ""
-
-
-def carried(note: Note, new: Note) -> tuple[Occurrence, ...]:
-    """The dates that a series keeps when it is set again: those that rang before, and later days that were left out."""
-    if not (note.repeats and new.repeats):
-        return ()
-    rang = [each for each in note.occurrences if each.state in OVER and each.original_local < new.rings_from]
-    days = [each.original_local[:10] for each in note.occurrences if each.state == "left_out"]
-    bare = new.model_copy(update={"occurrences": ()})
-    out = [date_on(bare, day) for day in days if day > new.rings_from[:10]]
-    return (*rang, *(Occurrence(original_local=local, state="left_out") for local in out if local))
 
 
 def moment_of(note: Note, date: Occurrence) -> int:

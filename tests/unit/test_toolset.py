@@ -758,6 +758,59 @@ async def test_a_series_that_rings_no_more_tells_how_it_rang():
     assert said.startswith("It rings no more (it rang at 19:00, FREQ=WEEKLY;BYDAY=SU), the note stays: #1")
 
 
+HURLING = {"due_at_ms": local_ms("2026-11-26T19:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TH"}
+
+
+async def agreed(*more: Any) -> Ledger:
+    """Hurling on Thursdays at seven, but on Wed 2 instead of Thu 3 December, and none on the 10th."""
+    ledger = ledger_of(("event", "Hurling", HURLING), *more)
+    box = make_box(ledger=ledger)
+    await box.change([1], date="2026-12-03", due="2026-12-02T19:00")
+    await box.change([1], date="2026-12-10", due="none")
+    return stored(box, ledger)
+
+
+@pytest.mark.parametrize("repeats", ["", "FREQ=WEEKLY;BYDAY=TH"])
+async def test_a_series_gets_a_ring_before_each_date(repeats: str):
+    """“An hour before”, with a rule or without: also before the date that was moved."""
+    box = make_box(ledger=await agreed())
+
+    said = await box.remind(numbers=[1], at="2026-11-26T18:00", repeats=repeats)
+    assert said.startswith("Set: #1" if repeats else "Set before each of its dates: #1")
+    assert said.endswith(
+        "(due Thu 2026-11-26 19:00; rings Thu 2026-11-26 18:00, FREQ=WEEKLY;BYDAY=TH; "
+        "moved: Thu 2026-12-03 18:00 to Wed 2026-12-02 18:00; not on Thu 2026-12-10)"
+    )
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"at": "2026-11-27T18:00"},
+        {"at": "2026-11-26"},
+        {"at": "2026-11-26T17:00,2026-11-26T18:00"},
+        {"at": "2026-11-26T18:00", "repeats": "once"},
+        {},
+    ],
+)
+async def test_a_ring_that_may_be_for_one_date_or_each_is_refused_with_the_arguments_to_give(wish: dict[str, str]):
+    """On another day it may be a move, once may be meant of one date alone; the series is no single date for it."""
+    box = make_box(ledger=await agreed())
+    said = await box.remind(numbers=[1], **wish)
+
+    assert "Not set, it is a series" in said
+    assert "repeats, by the days of the ring (FREQ=WEEKLY;BYDAY=TH)" in said
+    assert box.operations == ()
+
+
+async def test_a_reminder_in_words_of_its_own_for_one_date_of_a_series_leaves_the_series():
+    """The helmet is packed once."""
+    box = make_box(ledger=await agreed())
+    said = await box.remind(numbers=[1], text="Pack the helmet", at="2026-11-26T18:00")
+
+    assert said.startswith("Set: #2 task (rings Thu 2026-11-26 18:00), with words of its own; #1 event: Hurling")
+
+
 async def test_a_date_of_a_series_that_does_not_ring_is_changed():
     """“Hurling is on Wednesday this week”: it moved the whole series, or a ring was set that nobody asked for."""
     hurling = {"due_at_ms": local_ms("2026-11-26T19:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TH"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from bot.answers.tools.times import MORNING, read_rule
 from bot.dates import tomorrow_in
 from bot.titles import reworded
 from bot.told_days import rhythm_in
-from memory.ledger import lines, series, views
+from memory.ledger import lines, own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.rules import LOCAL
 from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
@@ -112,18 +112,36 @@ def _silenced(desk: Desk, note: Note) -> str:
 
 async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     """Another time for all of it. Raises `Refused`, also for a series of which one date may be meant."""
-    if note.repeats and not wish.repeats:
-        raise Refused(
-            f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring; for all "
-            f"of them give repeats too ({note.repeats}, or once)."
-        )
+    has_own_words = bool(wish.text.strip()) and not note.rings and folded(wish.text) != folded(note.text)
+    word = "Set"
+    if note.repeats and not has_own_words and not (wish.repeats if note.rings else read_rule(wish.repeats) != ""):
+        wish, word = _of_each(desk, note, wish), "Set before each of its dates"
     ring = await ring_time(desk, wish, note)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
-    if wish.text.strip() and not note.rings and folded(wish.text) != folded(note.text):
+    if has_own_words:
         return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}"
     fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
-    return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
+    return desk.done(word, Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
+
+
+def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
+    """The wish for a ring before each date of a series that has none, as `at` is before one. Raises `Refused`."""
+    if note.rings:
+        raise Refused(
+            f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring, and at; "
+            f"for all of them at and repeats too ({note.repeats}, or once)."
+        )
+    at = desk.time(wish.at) if wish.at.strip() and "," not in wish.at and not wish.repeats.strip() else None
+    found = own_dates.ring_of_each(note, at.local(), desk.ask.now_ms) if at and at.hour else None
+    if found is None or note.time_zone != desk.zone:
+        raise Refused(
+            f"Not set, it is a series: {desk.line(note)}. To ring for each of its dates give at, before its next date, "
+            f"and repeats, by the days of the ring ({note.repeats}); to move one date, date and at; to ring for one "
+            "date alone text and at, without numbers."
+        )
+    first, rule = found
+    return replace(wish, at=first, repeats=rule)
 
 
 def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:

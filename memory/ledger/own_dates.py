@@ -1,0 +1,174 @@
+"""The dates of a series when its ring is added, set again or taken away: what was agreed about each is kept. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from memory.ledger import series
+from memory.ledger.rules import LOCAL, first_from, read_local, rule_moved, rule_of
+from memory.ledger.types import Note, Occurrence
+
+DAY: Final = timedelta(days=1)
+KEPT: Final = frozenset({"done", "skipped"})
+"""States of a date that is over which a series without a ring has, too: nothing waits there for a word."""
+
+
+def set_again(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
+    """The fields that follow for a series which becomes `new`: its dates and, where it gets or loses a ring, its days.
+
+    A ring that is added, or comes at another hour, comes as long before a moved date as before the others; one that is
+    taken away leaves the series by its own time. Nothing is carried to or from a note without a rule.
+    """
+    if not (note.repeats and new.repeats):
+        return {"occurrences": ()}
+    if not new.rings:
+        return without_ring(note, now_ms) if note.rings else {"occurrences": _by_day(note, new, now_ms)}
+    if not note.rings:
+        return with_ring(note, new, now_ms)
+    if (note.rings_from, note.repeats) == (new.rings_from, new.repeats) or not series.has_own_dates(note):
+        return {"occurrences": _by_day(note, new, now_ms)}
+    return _rung_otherwise(note, new, now_ms)
+
+
+def without_ring(note: Note, now_ms: int) -> dict[str, Any]:
+    """The fields of a series that rings no more: it goes on by its own time, and without one it has no rhythm left."""
+    if not series.has_own_dates(note):
+        return {"rings_from": "", "repeats": "", "occurrences": ()}
+    days = (series.local_due(note).date() - read_local(note.rings_from).date()).days
+    rule = rule_moved(note.repeats, note.rings_from, days)
+    if rule is None:
+        due_at_ms = series.at_next_date(note).due_at_ms
+        return {"rings_from": "", "repeats": "", "due_at_ms": due_at_ms, "occurrences": ()}
+    dates = (_by_its_own(note, each, now_ms) for each in note.occurrences)
+    return {"rings_from": "", "repeats": rule, "occurrences": _one_each(date for date in dates if date)}
+
+
+def _by_its_own(note: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
+    """A date of a series that rings as one by its own time; None where nothing of it is to come."""
+    usual_ms, at_ms = series.at_ms_of(date.original_local, note.time_zone), series.moment_of(note, date)
+    was_moved = date.state == "moved" or (date.state in series.OVER - KEPT and at_ms < usual_ms)
+    local = f"{series.own_date(note, read_local(date.original_local)):{LOCAL}}"
+    if was_moved:
+        own = series.own_date(note, read_local(series.local_of(at_ms, note.time_zone)))
+        own_ms = series.at_ms_of(f"{own:{LOCAL}}", note.time_zone)
+        is_over = max(own_ms, series.at_ms_of(local, note.time_zone)) <= now_ms
+        return None if is_over else Occurrence(original_local=local, moved_to_ms=own_ms, state="moved")
+    return Occurrence(original_local=local, state=date.state) if date.state in {*KEPT, "left_out"} else None
+
+
+def with_ring(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
+    """The fields of a series that rings from now on: its first day is that of the first ring."""
+    due_at_ms = new.due_at_ms if new.due_at_ms != note.due_at_ms else _due_at_first(note, new)
+    rings = new.model_copy(update={"due_at_ms": due_at_ms, "occurrences": ()})
+    dates = (_by_ring(note, rings, each, now_ms) for each in note.occurrences)
+    return {"due_at_ms": due_at_ms, "occurrences": _one_each(date for date in dates if date)}
+
+
+def ring_of_each(note: Note, local: str, now_ms: int) -> tuple[str, str] | None:
+    """The first ring and the rule for a ring before each date of a silent series, as `local` is before one of them.
+
+    None for a minute that is before none of its dates: within a day, or on the day of one without an hour.
+    """
+    ring, found = read_local(local), _date_behind(note, read_local(local))
+    if note.rings or found is None:
+        return None
+    usual, own = found
+    ahead = own - ring if note.due_exact else own.date() - ring.date()
+    first = usual - ahead if note.due_exact else datetime.combine(usual.date() - ahead, ring.time())
+    rule = rule_moved(note.repeats, series.begins(note), (first.date() - usual.date()).days)
+    coming = series.first_local(rule, f"{first:{LOCAL}}", now_ms, note.time_zone) if rule else None
+    return (coming, rule) if rule and coming else None
+
+
+def _date_behind(note: Note, ring: datetime) -> tuple[datetime, datetime] | None:
+    """The date that is less than a day behind a ring, as the rule has it and as it is; None for none."""
+    from_ = ring if note.due_exact else datetime.combine(ring.date(), datetime.min.time())
+    rule, last = rule_of(note.repeats, series.begins(note)), ring + DAY
+    gone = {each.original_local for each in note.occurrences}
+    moved = (each for each in note.occurrences if each.state == "moved")
+    dates = [
+        (read_local(m.original_local), read_local(series.local_of(series.moment_of(note, m), note.time_zone)))
+        for m in moved
+    ]
+    dates += [(at, at) for at in rule.between(from_, last, inc=True) if f"{at:{LOCAL}}" not in gone]
+    return min((date for date in dates if from_ <= date[1] < last), key=lambda date: date[1], default=None)
+
+
+def _due_at_first(note: Note, new: Note) -> int | None:
+    """When the date is due that the first ring is for: within a day, else that day, else the next; the last of all."""
+    rule = rule_of(note.repeats, series.begins(note))
+    ring = read_local(series.local_of(series.at_ms_of(new.rings_from, new.time_zone), note.time_zone))
+    day = datetime.combine(ring.date(), datetime.min.time())
+    coming, that_day = rule.after(ring if note.due_exact else day, inc=True), rule.after(day, inc=True)
+    is_that_day = that_day is not None and that_day.date() == ring.date()
+    is_far = coming is None or coming - ring > DAY
+    found = that_day if is_far and is_that_day else coming or rule.before(ring)
+    zone = note.time_zone if note.due_exact else new.time_zone  # a day is a day everywhere
+    return series.at_ms_of(f"{found:{LOCAL}}", zone) if found else note.due_at_ms
+
+
+def _by_ring(note: Note, rings: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
+    """A date of a series that didn't ring as one of the same that does; None where nothing of it is to come."""
+    local = _ring_for(note, rings, series.at_ms_of(date.original_local, note.time_zone))
+    if local >= rings.rings_from and not series.has_date(rings, local):
+        local = series.date_on(rings, local[:10]) or (local if date.state == "moved" else "")
+    is_ahead = local >= rings.rings_from
+    if local and date.state in KEPT:
+        return Occurrence(original_local=local, state="left_out" if local > rings.rings_from else date.state)
+    if date.state == "moved":
+        to_ms = series.at_ms_of(_ring_for(note, rings, series.moment_of(note, date)), rings.time_zone)
+        if to_ms > now_ms:
+            return Occurrence(original_local=local, moved_to_ms=to_ms, state="moved")
+    return Occurrence(original_local=local, state="left_out") if is_ahead else None
+
+
+def _ring_for(note: Note, rings: Note, own_ms: int) -> str:
+    """When a series `rings` for a date of its own, as it was before."""
+    first, due = read_local(rings.rings_from), series.local_due(rings)
+    if rings.due_exact:
+        return f"{read_local(series.local_of(own_ms, rings.time_zone)) - (due - first):{LOCAL}}"
+    own = read_local(series.local_of(own_ms, note.time_zone))
+    return f"{datetime.combine(own.date() - (due.date() - first.date()), first.time()):{LOCAL}}"
+
+
+def _rung_otherwise(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
+    """The fields of a series with own dates that rings at another time: what rang waits for a word as before."""
+    silent = note.model_copy(update=without_ring(note, now_ms))
+    by_day = _by_day(note, new, now_ms)
+    if not silent.repeats:
+        return {"occurrences": by_day}
+    fields = with_ring(silent, new, now_ms)
+    if not note.due_exact:  # what was moved has the hour of its ring alone
+        return fields | {"occurrences": by_day}
+    named = new.rings_from[: len("2026-11-27")]  # this day is meant now, whatever was said of it
+    out = (each for each in fields["occurrences"] if each.state == "moved" or each.original_local[:10] > named)
+    rang = (each for each in by_day if each.state in series.OVER)
+    return fields | {"occurrences": _one_each((*out, *rang))}
+
+
+def _by_day(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
+    """The dates of a series at another hour: those over before, later days left out, and those moved, at their time."""
+    first, bare = series.begins(new), new.model_copy(update={"occurrences": ()})
+    kept = [each for each in note.occurrences if each.state in series.OVER and each.original_local < first]
+    for date in note.occurrences:
+        day = date.original_local[:10]
+        if date.state == "left_out" and day > first[:10] and (local := _date_at(bare, date.original_local)):
+            kept.append(Occurrence(original_local=local, state="left_out"))
+        if date.state == "moved" and series.moment_of(note, date) > now_ms:
+            usual = f"{day}{first[10:]}"
+            before = usual if day < first[:10] and first_from(new.repeats, usual) == usual else None
+            if local := before or _date_at(bare, date.original_local):
+                kept.append(date.model_copy(update={"original_local": local}))
+    return _one_each(kept)
+
+
+def _date_at(note: Note, local: str) -> str | None:
+    """The date of a series at this minute, else on this day."""
+    return local if series.has_date(note, local) else series.date_on(note, local[:10])
+
+
+def _one_each(dates: Iterable[Occurrence]) -> tuple[Occurrence, ...]:
+    """The dates in their order, of two for one the later."""
+    return tuple(date for _, date in sorted({date.original_local: date for date in dates}.items()))

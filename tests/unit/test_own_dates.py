@@ -1,0 +1,190 @@
+"""A series whose ring is added, set again or taken away: what was agreed about its dates is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.lines import note_line
+from memory.ledger import own_dates, series
+from memory.ledger.apply import apply
+from memory.ledger.lines import model_line
+from memory.ledger.rules import read_local, rule_moved
+from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Operation, Ring
+
+LONDON = "Europe/London"
+FRIDAY, WEDNESDAY = "2026-11-27T08:00", "2026-12-02T08:00"
+TUESDAYS = "FREQ=WEEKLY;BYDAY=TU"
+
+
+def at(local: str) -> int:
+    return series.at_ms_of(local, LONDON)
+
+
+def done(ledger: Ledger, operation: Operation, now: str) -> Ledger:
+    outcome = apply(ledger, operation, Actor("model", at(now), "t_1"))
+    assert isinstance(outcome, Applied), outcome
+    return outcome.ledger
+
+
+def a_series(**fields: Any) -> Ledger:
+    own = {"due_at_ms": at("2026-12-01T18:30"), "due_exact": True, "repeats": TUESDAYS, "time_zone": LONDON}
+    return done(Ledger("c"), Add(kind="event", text="Pilates", note_id="n_1", fields=own | fields), FRIDAY)
+
+
+def pilates() -> Ledger:
+    """Tuesdays at 18:30, but for Wed 9 instead of Tue 8 December, and none on the 22nd."""
+    moved = Move(number=1, occurrence="2026-12-08T18:30", to_ms=at("2026-12-09T18:30"))
+    out = Move(number=1, occurrence="2026-12-22T18:30")
+    return done(done(a_series(), moved, FRIDAY), out, FRIDAY)
+
+
+def rings(ledger: Ledger, first: str, rule: str = TUESDAYS, now: str = FRIDAY) -> Ledger:
+    return done(ledger, Change(number=1, fields={"rings_from": first, "repeats": rule}), now)
+
+
+def dates(note: Note) -> list[str]:
+    """The dates that differ from the rule: `08T17:30 to 09T17:30`, `22T17:30 left_out`."""
+    found = []
+    for each in note.occurrences:
+        to = "" if each.moved_to_ms is None else series.local_of(each.moved_to_ms, LONDON)[8:]
+        found.append(f"{each.original_local[8:]} {f'to {to}' if to else each.state}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("first", "rule", "now", "expected"),
+    [
+        ("2026-12-01T17:30", TUESDAYS, FRIDAY, ["08T17:30 to 09T17:30", "22T17:30 left_out"]),
+        ("2026-12-08T17:30", TUESDAYS, WEDNESDAY, ["08T17:30 to 09T17:30", "22T17:30 left_out"]),  # that of the moved
+        ("2026-12-15T17:30", TUESDAYS, WEDNESDAY, ["08T17:30 to 09T17:30", "22T17:30 left_out"]),  # the one behind it
+        ("2026-11-30T20:00", "FREQ=WEEKLY;BYDAY=MO", FRIDAY, ["07T20:00 to 08T20:00", "21T20:00 left_out"]),
+        ("2026-12-01T18:30", TUESDAYS, FRIDAY, ["08T18:30 to 09T18:30", "22T18:30 left_out"]),
+        ("2026-12-15T17:30", TUESDAYS, "2026-12-10T08:00", ["22T17:30 left_out"]),  # the moved one is over
+    ],
+)
+def test_a_ring_that_is_added_comes_before_moved_dates_too_and_not_before_those_left_out(first, rule, now, expected):
+    """As long before as before the others; the due time is that of the first date that it rings for."""
+    note = rings(pilates(), first, rule, now).notes[1]
+
+    assert dates(note) == expected
+    days = series.local_due(note).date() - read_local(first).date()
+    assert (days.days, series.local_due(note).hour) == (rule != TUESDAYS, 18)
+
+
+@pytest.mark.parametrize("first", ["2026-12-01T17:30", "2026-12-01T18:00", "2026-11-30T20:00"])
+@pytest.mark.parametrize("again", ["", "2026-12-01T18:15", "2026-11-30T21:00"])
+def test_a_ring_that_is_taken_away_leaves_the_series_as_it_was(first, again):
+    """At whatever hour it rang, and whether it was set once or twice: by its own hour, with all that was agreed."""
+    ledger = pilates()
+    before = ledger.notes[1]
+    for ring in filter(None, (first, again)):
+        ledger = rings(ledger, ring, TUESDAYS if "12-01" in ring else "FREQ=WEEKLY;BYDAY=MO")
+    after = done(ledger, Change(number=1, fields={"rings_from": ""}), "2026-11-27T09:00").notes[1]
+
+    assert after.model_copy(update={"version": before.version}) == before
+
+
+@pytest.mark.parametrize(
+    ("due", "ring", "rule", "expected"),
+    [
+        ("2026-12-03T00:00", "2026-12-02T20:00", "FREQ=MONTHLY;BYMONTHDAY=2", "FREQ=MONTHLY;BYMONTHDAY=3"),
+        ("2026-12-01T00:00", "2026-11-30T20:00", "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=MONTHLY;BYMONTHDAY=1"),
+        ("2027-05-03T00:00", "2027-05-02T09:00", "FREQ=YEARLY;BYMONTH=5;BYMONTHDAY=2", "FREQ=YEARLY"),
+        ("2026-12-02T18:30", "2026-12-02T17:30", "FREQ=DAILY;BYHOUR=17;BYMINUTE=30", "FREQ=DAILY"),
+        ("2026-12-01T18:30", "2026-12-01T17:30", f"{TUESDAYS};COUNT=3", f"{TUESDAYS};UNTIL=20261215"),
+        ("2026-12-01T18:30", "2026-12-01T17:30", f"{TUESDAYS};UNTIL=20261215T173000", f"{TUESDAYS};UNTIL=20261215"),
+        ("2026-12-01T00:00", "2026-11-30T20:00", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO;UNTIL=20261214",
+         "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU;UNTIL=20261215"),
+        ("2026-11-28T10:00", "2026-11-27T20:00", "FREQ=MONTHLY;BYDAY=-1FR", ""),  # no rule has the days behind these
+        ("2026-12-24T00:00", "2026-12-01T09:00", "FREQ=DAILY;UNTIL=20261224", ""),  # until then, its own is the end
+    ],
+)  # fmt: skip
+def test_a_series_without_its_ring_goes_on_by_days(due, ring, rule, expected):
+    """The evening before has a rule of its own; where none tells the days themselves, the next stays alone."""
+    ledger = a_series(due_at_ms=at(due), due_exact=not due.endswith("00:00"), rings_from=ring, repeats=rule)
+    note = done(ledger, Change(number=1, fields={"rings_from": ""}), FRIDAY).notes[1]
+
+    assert (note.rings, note.repeats, note.rings_at_ms) == (False, expected, None)
+    assert series.local_of(note.due_at_ms or 0, LONDON) == due
+
+
+def test_a_series_that_is_nothing_but_its_ring_has_no_rhythm_without_it():
+    """Water the plants, every day at nine."""
+    ledger = a_series(due_at_ms=None, due_exact=False, rings_from="2026-11-28T09:00", repeats="FREQ=DAILY")
+    note = done(ledger, Change(number=1, fields={"rings_from": ""}), FRIDAY).notes[1]
+
+    assert (note.rings, note.repeats, note.occurrences) == (False, "", ())
+
+
+def test_todays_date_of_which_the_ring_came_is_still_to_come_without_it():
+    """At six the bell of half past five is no more; the hour itself is ahead, one that was ticked off is not."""
+    ledger = rings(pilates(), "2026-12-01T17:30")
+    ring = Ring(number=1, occurrence="2026-12-01T17:30", rings_at_ms=at("2026-12-01T17:30"))
+    rang = done(ledger, ring, "2026-12-01T17:30")
+    ticked = done(rang, End(number=1, occurrence="2026-12-01T17:30"), "2026-12-01T17:50")
+
+    for before, coming in ((rang, "2026-12-01T18:30"), (ticked, "2026-12-09T18:30")):
+        note = done(before, Change(number=1, fields={"rings_from": ""}), "2026-12-01T18:00").notes[1]
+        assert series.at_its_date(note, at("2026-12-01T18:00")).due_at_ms == at(coming)
+
+
+@pytest.mark.parametrize(
+    ("first", "rule", "expected"),
+    [
+        ("2026-11-29T20:00", "FREQ=WEEKLY;BYDAY=SU", ["06T20:00 to 05T10:00", "13T20:00 left_out"]),
+        ("2026-12-06T20:00", "FREQ=WEEKLY;BYDAY=SU", ["06T20:00 to 05T10:00", "13T20:00 left_out"]),
+        ("2026-12-13T20:00", "FREQ=WEEKLY;BYDAY=SU", ["06T20:00 to 05T10:00"]),  # that day is meant now
+        ("2026-11-30T20:00", "FREQ=WEEKLY;BYDAY=MO", []),  # other days
+    ],
+)
+def test_a_date_that_was_moved_keeps_its_time_where_the_hour_of_the_others_changes(first, rule, expected):
+    """Call mum on Sundays, this once on Saturday at ten."""
+    ledger = a_series(due_at_ms=None, due_exact=False, rings_from="2026-11-29T19:00", repeats="FREQ=WEEKLY;BYDAY=SU")
+    ledger = done(ledger, Move(number=1, occurrence="2026-12-06T19:00", to_ms=at("2026-12-05T10:00")), FRIDAY)
+    ledger = done(ledger, Move(number=1, occurrence="2026-12-13T19:00"), FRIDAY)
+
+    assert dates(rings(ledger, first, rule).notes[1]) == expected
+
+
+def test_a_series_that_does_not_ring_keeps_what_was_agreed_at_another_hour():
+    """From seven on now: the date that was moved stays at its time, the 22nd stays out."""
+    note = done(pilates(), Change(number=1, fields={"due_at_ms": at("2026-12-01T19:00")}), FRIDAY).notes[1]
+
+    assert dates(note) == ["08T19:00 to 09T18:30", "22T19:00 left_out"]
+
+
+@pytest.mark.parametrize(
+    ("local", "expected"),
+    [
+        ("2026-12-01T17:30", ("2026-12-01T17:30", TUESDAYS)),
+        ("2026-12-09T17:30", ("2026-12-08T17:30", TUESDAYS)),  # before the date that was moved
+        ("2026-11-30T20:00", ("2026-11-30T20:00", "FREQ=WEEKLY;BYDAY=MO")),
+        ("2026-12-22T17:30", None),  # left out
+        ("2026-12-03T17:30", None),
+        ("2026-12-01T19:30", None),  # behind it
+    ],
+)
+def test_a_ring_before_one_date_tells_that_before_each(local, expected):
+    """An hour before, or the evening before."""
+    assert own_dates.ring_of_each(pilates().notes[1], local, at(FRIDAY)) == expected
+
+
+def test_people_and_model_read_a_series_with_its_ring_by_its_own_hour():
+    """The same days as before, and when it rings; without it the same line as before."""
+    silent, now = pilates(), at(FRIDAY)
+    for ledger, bell, ring in ((silent, "", ""), (rings(silent, "2026-12-01T17:30"), ", ⏰ 17:30", "17:30")):
+        note = ledger.notes[1]
+        days = "every Tuesday at 18:30, not on Tue 22 Dec, on Wed 9 Dec instead of Tue 8 Dec"
+        assert note_line(note, now, LONDON, brief=True) == f"Pilates ({days}{bell})"
+        line = model_line(note, now, LONDON, brief=True)
+        assert line.startswith("#1 event: Pilates (due Tue 1 Dec 18:30")
+        hour = ring or "18:30"
+        assert line.endswith(f"every Tue; moved: Tue 8 Dec {hour} to Wed 9 Dec {hour}; not on Tue 22 Dec)")
+
+
+def test_no_rule_is_made_up_for_days_that_none_has():
+    """Several dates a day, ordinals of a weekday, what is no rule."""
+    for rule in ("FREQ=DAILY;BYHOUR=8,20", "FREQ=HOURLY", "FREQ=MONTHLY;BYDAY=1MO", "nonsense"):
+        assert rule_moved(rule, "2026-12-01T08:00", 1) is None
