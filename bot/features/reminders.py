@@ -20,7 +20,7 @@ from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line, say_in
 from bot.offline.times import SaidTime, moment_in
 from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone, group_of
-from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told, told_unchanged
+from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told, told_off, told_unchanged
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import listed_last
 from bot.turns.services import Services
@@ -229,7 +229,7 @@ class Reminders:
             await services.committer.done([envelope], [replace(message, text=which)])
             return
         operation = moved_by(found[0], moment) if moment else cancelling(found[0])
-        await self._do(envelope, ledger, found[0], operation, zone)
+        await self._do(envelope, ledger, operation, zone)
 
     async def _named(self, envelope: Envelope, notes: Sequence[Note]) -> tuple[str, list[Note]]:
         """The words without the number they begin with, and the reminders that are meant by it, or by the words.
@@ -246,7 +246,7 @@ class Reminders:
         ref = refs[place - 1] if 0 < place <= len(refs) else ""
         return said[number.end() :], [note for note in notes if note.note_id == ref]
 
-    async def _do(self, envelope: Envelope, ledger: Ledger, note: Note, operation: Operation, zone: TimeZone) -> None:
+    async def _do(self, envelope: Envelope, ledger: Ledger, operation: Operation, zone: TimeZone) -> None:
         now_ms = self._services.clock.now_ms()
         by = Actor("person", now_ms, _cause(envelope))
         outcome = apply(ledger, operation, by)
@@ -254,7 +254,7 @@ class Reminders:
             await self._say(envelope, replies.say("remind_unclear", said=shorten(envelope.arguments, 60)))
             return
         if outcome.note.rings_at_ms is None:
-            text = say_in(note.conversation_id, "reminder_off", title=name_of(note))
+            text = told_off(outcome.note, now_ms, zone.name)
         else:
             text = set_text(outcome.note, now_ms, TimeZone(zone.name, chosen=True))
         undo = Button(replies.say("undo"), UNDO_NOTE, {"cause": by.cause})

@@ -235,7 +235,7 @@ def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> O
     if choice == "done" and series.rings_again(note, occurrence):
         return End(number=note.number, occurrence=occurrence)
     if choice == "done" and note.kind == "event" and note.due_at_ms and not note.repeats and not is_past(note, now_ms):
-        return Change(number=note.number, fields={"rings_from": "", "repeats": ""})  # it is still to come
+        return Change(number=note.number, fields={"rings_from": ""})  # it is still to come
     if choice == "done":
         return End(number=note.number, occurrence=occurrence if note.repeats else "")
     if choice == "cancel":
@@ -248,9 +248,10 @@ def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> O
 
 def cancelling(note: Note) -> Operation:
     """The operation by which a note rings no more: a mere reminder is dropped, another note stays without its ring."""
-    if note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms == note.rings_at_ms):
+    due_at_ms = series.at_next_date(note).due_at_ms
+    if note.kind in TO_DO and (due_at_ms is None or due_at_ms == note.rings_at_ms):
         return End(number=note.number, how="dropped")
-    return Change(number=note.number, fields={"rings_from": "", "repeats": ""})
+    return Change(number=note.number, fields={"rings_from": ""})
 
 
 def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
@@ -271,7 +272,7 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     """The answer to a tap: `Ticked off: call Ana`, `I'll remind you again at 09:00: …`."""
     here, title, reader, zone = note.conversation_id, name_of(note), zone, note.time_zone
     if choice == "cancel":
-        return say_in(here, "reminder_off", title=title)
+        return told_off(after, now_ms, reader)
     if choice == "skip":
         if after.rings_at_ms is None:
             return replies.say("reminder_skipped", title=title)
@@ -288,6 +289,12 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     is_today = days_from(at_ms, now_ms, zone) == 0
     when = hour_text(at_ms, zone, language) if is_today else when_text(at_ms, now_ms, zone, language)
     return say_in(here, "reminder_snoozed_text", title=title, when=when)
+
+
+def told_off(after: Note, now_ms: int, zone: str) -> str:
+    """The sentence on a note that rings no more, with the days of a series that stays."""
+    title = note_line(after, now_ms, zone, brief=True) if after.is_open and after.repeats else name_of(after)
+    return say_in(after.conversation_id, "reminder_off", title=title)
 
 
 def told_unchanged(note: Note, occurrence: str) -> str:

@@ -334,6 +334,28 @@ async def test_reminders_are_moved_repeated_and_cancelled_by_commands(api, bot_h
     assert "call Ana" in (await reply(api, "/reminders")).text
 
 
+@pytest.mark.parametrize("by", ["button", "command"])
+async def test_an_appointment_that_comes_again_stays_without_its_reminder(api, bot_here, by):
+    """Pilates on Mondays at noon, rung an hour before: the ring is stopped, the days stay, and [Undo] has it ring."""
+    bot = await bot_here()
+    await reply(api, "/remind every Monday at 11:00 Pilates")
+    [note] = await ledger_of(bot)
+    due_ms = series.at_ms_of(f"{note.rings_from[:10]}T12:00", note.time_zone)
+    own = Change(number=note.number, fields={"kind": "event", "due_at_ms": due_ms, "due_exact": True})
+    await bot.app.services.memory.change(note.conversation_id, [own], Actor("model", bot.clock.now_ms(), "t_2"))
+    assert "Pilates (every Monday at 12:00, ⏰ 11:00)" in (await reply(api, "/reminders")).text
+    stays = r"Okay, I won't remind you: Pilates \(every Monday at 12:00\)"
+    if by == "command":
+        await tap(api, "Undo", "I've taken that back", on=await reply(api, "/cancel 1"))
+        assert re.search(stays, (await reply(api, "/cancel Pilates")).text)
+    else:
+        await tap(api, "Stop it for good", stays)
+
+    assert "Pilates (every Monday at 12:00)" in (await reply(api, "/loops")).text
+    [after] = await ledger_of(bot)
+    assert (after.repeats, after.rings) == (note.repeats, False)
+
+
 async def test_another_zone_says_when_what_is_set_rings(api, bot_here):
     """What was set by the bot's clock rings at the same moment; it is said by the person's."""
     await bot_here()

@@ -25,6 +25,7 @@ from bot.reminders.ringing import (
     operation_for,
     stamp_of,
     told,
+    told_off,
     told_unchanged,
     whom,
 )
@@ -1194,6 +1195,30 @@ def test_cancelling_keeps_a_note_that_is_more_than_a_reminder():
 
     assert isinstance(operation_for(party, "2023-11-19T19:00", "cancel", START_MS), Change)
     assert operation_for(series_note(), "2023-11-19T19:00", "cancel", START_MS) == End(number=1, how="dropped")
+
+
+@pytest.mark.parametrize(
+    ("kind", "due_exact", "due", "said"),
+    [
+        ("event", True, "2023-11-19T20:00", "Call mum (every Sunday at 20:00, not on Sun 26 Nov)"),
+        ("task", True, "2023-11-19T20:00", "Call mum (every Sunday at 20:00, not on Sun 26 Nov)"),
+        ("event", True, "2023-11-19T19:00", "Call mum (every Sunday at 19:00, not on Sun 26 Nov)"),
+        ("event", False, "2023-11-20T00:00", "Call mum (every Monday, not on Mon 27 Nov)"),
+        ("task", True, "2023-11-19T19:00", ""),
+        ("task", False, "", ""),
+    ],
+)
+def test_a_series_that_is_more_than_its_ring_stays_by_its_own_time(kind, due_exact, due, said):
+    """[Stop it for good] stops the ring, and the answer says what stays. A mere reminder ends."""
+    own = {"due_at_ms": series.at_ms_of(due, "UTC") if due else None, "due_exact": due_exact}
+    ring = {"rings_from": "2023-11-19T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU", "time_zone": "UTC"}
+    ledger = ledger_of((kind, "Call mum", own | ring))
+    left_out = Move(number=1, occurrence="2023-11-26T19:00")
+    ledger = apply(ledger, left_out, BY).ledger
+    after = apply(ledger, operation_for(ledger.notes[1], "2023-11-19T19:00", "cancel", START_MS), BY).ledger.notes[1]
+
+    assert (after.is_open, after.rings_at_ms) == (bool(said), None)
+    assert told_off(after, START_MS, "UTC") == f"Okay, I won't remind you: {said or 'Call mum'}"
 
 
 def test_a_date_goes_into_a_button_as_a_number_and_comes_back():

@@ -771,8 +771,8 @@ async def agreed(*more: Any) -> Ledger:
 
 
 @pytest.mark.parametrize("repeats", ["", "FREQ=WEEKLY;BYDAY=TH"])
-async def test_a_series_gets_a_ring_before_each_date(repeats: str):
-    """“An hour before”, with a rule or without: also before the date that was moved."""
+async def test_a_series_gets_a_ring_before_each_date_and_loses_it_again(repeats: str):
+    """“An hour before”, with a rule or without: also before the date that was moved. Then “stop reminding me”."""
     box = make_box(ledger=await agreed())
 
     said = await box.remind(numbers=[1], at="2026-11-26T18:00", repeats=repeats)
@@ -780,6 +780,12 @@ async def test_a_series_gets_a_ring_before_each_date(repeats: str):
     assert said.endswith(
         "(due Thu 2026-11-26 19:00; rings Thu 2026-11-26 18:00, FREQ=WEEKLY;BYDAY=TH; "
         "moved: Thu 2026-12-03 18:00 to Wed 2026-12-02 18:00; not on Thu 2026-12-10)"
+    )
+    said = await box.remind(numbers=[1], skip=True)
+    assert said.startswith("It rings no more (it rang at 18:00, FREQ=WEEKLY;BYDAY=TH), the note stays: #1 ")
+    assert said.endswith(
+        "(due Thu 2026-11-26 19:00, FREQ=WEEKLY;BYDAY=TH; "
+        "moved: Thu 2026-12-03 19:00 to Wed 2026-12-02 19:00; not on Thu 2026-12-10)"
     )
 
 

@@ -105,7 +105,7 @@ def _silenced(desk: Desk, note: Note) -> str:
             f"Not done, that is your own work by the clock: {desk.line(note)}. change with not_before lets it "
             "rest until a day, or told, until they say; end with dropped ends it."
         )
-    silent = {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
+    silent = {"rings_from": "", "turn_ids": (desk.ask.turn_id,)}
     was = f" (it rang at {note.rings_from[11:]}, {note.repeats})" if note.repeats else ""
     return desk.done(f"It rings no more{was}, the note stays", Change(number=note.number, fields=silent))
 
