@@ -144,6 +144,16 @@ def test_days_to_come_stand_among_what_is_open_in_their_order():
     assert block.lasting == ()
 
 
+def test_what_lasting_notes_leave_free_goes_to_open_ones():
+    """Beside one fact a person's weekend was "1 more note"; with many facts the room is theirs."""
+    tasks = [("task", f"Matter {n} of the house by the river that has to be looked at", {}) for n in range(20)]
+    facts = [("fact", f"Fact {n} of the family that lives in the house by the river", {}) for n in range(20)]
+    few, many = block_of(ledger_of(*tasks, facts[0])), block_of(ledger_of(*tasks, *facts))
+
+    assert len(few.open) > len(many.open)
+    assert len(many.lasting) > 1
+
+
 def test_a_note_that_the_block_tells_in_brief_is_news_only_when_it_changed():
     """Its whole line differs from the brief one; that alone is told to nobody."""
     ledger = ledger_of(*[("task", f"Matter {n}: {LONG}", {}) for n in range(20)])
