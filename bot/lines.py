@@ -24,6 +24,7 @@ from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, title_of
+from memory.ledger.own_dates import at_next_date
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Occurrence, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
@@ -63,7 +64,7 @@ def note_line(
     exceptions of a series alone.
     """
     reader, zone = zone, zone if by_reader else note.time_zone
-    note = series.at_next_date(series.at_its_date(note, now_ms)).model_copy(update={"text": name_of(note)})
+    note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     times = (
@@ -222,11 +223,13 @@ def _is_one(note: Note) -> bool:
 
 
 def _due_with_its_ring(note: Note) -> bool:
-    """Whether a series rings on the day of each date at another time than due, and its next date is not a moved one."""
+    """Whether a series rings on the day of each date at another time than due, and its next was not put off."""
     if not note.due_exact or note.due_at_ms is None or note.rings_at_ms is None or _is_one(note):
         return False
     days = {local(at_ms, note.time_zone).date() for at_ms in (note.due_at_ms, note.rings_at_ms)}
-    return len(days) == 1 and all(each.moved_to_ms != note.rings_at_ms for each in note.occurrences)
+    return len(days) == 1 and all(
+        each.state != "snoozed" or each.moved_to_ms != note.rings_at_ms for each in note.occurrences
+    )
 
 
 def _clock(note: Note, zone: str) -> str:

@@ -103,9 +103,9 @@ def next_text(
     rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
     in_text = rhythm_in(note.text, rule)
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
-    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
-    if moved is not None and not series.has_date(note, series.local_of(at_ms, note.time_zone)):
-        usual_ms = series.at_ms_of(moved.original_local, note.time_zone)
+    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms - ahead_ms), None)
+    if moved is not None and not series.has_date(note, series.local_of(at_ms - ahead_ms, note.time_zone)):
+        usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + ahead_ms
         is_same = local(usual_ms, zone).time() == local(at_ms, zone).time()
         usual = hour_text(usual_ms, zone, language) if exact and not is_same else ""
         when = (

@@ -18,7 +18,7 @@ from bot.lines import name_of, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.keeper.wording import UNSPACED
-from memory.ledger.series import at_next_date
+from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import agenda, best_first, standing
 from memory.search.same_words import asked_words, held
@@ -96,7 +96,7 @@ def told(note: Note, now_ms: int, zone: str) -> str:
 
     What is for a whole month is found by its name, and by no day.
     """
-    note = at_next_date(note)
+    note = at_next_date(note, now_ms)
     clock = zone if note.due_exact else note.time_zone
     days = [each for each in (note.due_at_ms, note.ends_at_ms) if each is not None]
     month = whole_month(days[0], days[-1], clock) if days else None

@@ -12,6 +12,7 @@ from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
+from memory.ledger.own_dates import at_next_date
 from memory.ledger.rules import LOCAL, read_local
 from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
@@ -111,7 +112,7 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
 
     "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
     """
-    note, language = series.at_next_date(due.note), replies.spoken()
+    note, language = at_next_date(due.note, now_ms), replies.spoken()
     at_ms = note.due_at_ms
     if at_ms is None or not note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
         return []
@@ -187,7 +188,7 @@ def _begins_ms(note: Note, occurrence: str) -> int | None:
         each.moved_to_ms for each in note.occurrences if each.original_local == occurrence and each.state == "moved"
     )
     rings_ms = next(moved, None) or series.at_ms_of(occurrence, note.time_zone)
-    return series.at_next_date(note.model_copy(update={"rings_at_ms": rings_ms})).due_at_ms
+    return at_next_date(note.model_copy(update={"rings_at_ms": rings_ms})).due_at_ms
 
 
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
@@ -248,7 +249,7 @@ def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> O
 
 def cancelling(note: Note) -> Operation:
     """The operation by which a note rings no more: a mere reminder is dropped, another note stays without its ring."""
-    due_at_ms = series.at_next_date(note).due_at_ms
+    due_at_ms = at_next_date(note).due_at_ms
     if note.kind in TO_DO and (due_at_ms is None or due_at_ms == note.rings_at_ms):
         return End(number=note.number, how="dropped")
     return Change(number=note.number, fields={"rings_from": ""})

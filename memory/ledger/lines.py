@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 from memory.ledger import series
+from memory.ledger.own_dates import at_next_date, has_own_dates
 from memory.ledger.rules import in_words, is_end, is_several_a_day, parts_of, rule_of
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
@@ -41,9 +42,9 @@ def model_line(
     `whole`, and no date that was done before today: the line is told again with every message. Without `text` whoever
     reads it has just written it: `#12 task (due …)`.
     """
-    note = series.at_next_date(series.at_its_date(note, now_ms))
+    coming_ms, note = _coming(note, now_ms), at_next_date(series.at_its_date(note, now_ms), now_ms)
     when = partial(brief_moment, now_ms) if brief else moment
-    remarks = "; ".join(_remarks(note, now_ms, zone, when, brief=brief))
+    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, brief=brief))
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
@@ -74,13 +75,15 @@ def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
 def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Note:
     """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
-    The moment is when it is due, of a series, or where it rings later, when it rings. One that rings before rings with
-    its day there, on that day with its own `hour`: without a word of that a second reminder is set beside it. The rest
-    is found by a search.
+    The moment is when it is due, of a mere series, or where it rings later, when it rings. One that rings before rings
+    with its day there, on that day with its own `hour`: without a word of that a second reminder is set beside it. The
+    rest is found by a search.
     """
-    note = series.at_next_date(clipped(note, chars))
+    note = clipped(note, chars)
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
     update: dict[str, Any] = {"occurrences": kept}
+    if has_own_dates(note):
+        return note.model_copy(update=update)
     if hour and _rings_on_its_day(note, note.time_zone):
         update["occurrences"] = ()
     elif note.due_at_ms is not None and note.rings_at_ms is not None:
@@ -95,7 +98,17 @@ def _tells_its_owner(note: Note) -> bool:
     return note.kind == "event" or (note.kind != "task" and note.owner.casefold() in note.text.casefold())
 
 
-def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, brief: bool) -> list[str]:
+def _coming(note: Note, now_ms: int) -> int | None:
+    """The next date of a series that doesn't ring one of whose dates has begun; None for another, and for its last."""
+    if note.rings or not note.repeats or not is_past(series.at_its_date(note, now_ms), now_ms):
+        return None
+    date = series.next_date(note, now_ms + series.GOES_ON // timedelta(milliseconds=1) + MINUTE_MS)
+    return date[1] if date and date[1] > now_ms else None
+
+
+def _remarks(
+    note: Note, now_ms: int, zone: str, when: Callable[..., str], coming_ms: int | None, *, brief: bool
+) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     rule = f", {in_words(note.repeats) if brief else note.repeats + _last_date(note)}" if note.repeats else ""
     if note.about:
@@ -107,16 +120,19 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
     rings_then = brief and _rings_on_its_day(note, zone)
     if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
         word = "was" if is_behind else "due"
-        found.append(f"{word} {due_days(note, zone, when)}{'' if note.rings else goes_on}")
-        found[-1] += _ring_that_day(note, zone) if rings_then else ""
+        following = f", next {when(coming_ms, zone, exact=note.due_exact)}" if coming_ms is not None else ""
+        ring = _ring_that_day(note, zone) if rings_then else ""
+        found.append(f"{word} {due_days(note, zone, when)}{following}{ring}{goes_on if ring or not note.rings else ''}")
     if rings := ring_times(note)[rings_then:]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
     exceptions = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
-    told = {at_ms // MINUTE_MS for at_ms in (note.rings_at_ms, note.due_at_ms) if at_ms is not None}
+    told = {at_ms // MINUTE_MS for at_ms in (note.rings_at_ms, note.due_at_ms, coming_ms) if at_ms is not None}
+    ahead_ms = (note.due_at_ms or 0) - (note.rings_at_ms or 0) if rings_then and note.due_exact else 0
+    whens = partial(_later, when, ahead_ms)
     found += (
-        _exception(note, at_ms, date, zone, when, is_told=at_ms // MINUTE_MS in told) for at_ms, date in exceptions
+        _exception(note, at_ms, date, zone, whens, is_told=at_ms // MINUTE_MS in told) for at_ms, date in exceptions
     )
     found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
     if is_paused:
@@ -129,8 +145,8 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, br
 
 
 def _rings_on_its_day(note: Note, zone: str) -> bool:
-    """Whether a note that comes once rings next on the day that it is due."""
-    if note.due_at_ms is None or note.rings_at_ms is None or note.repeats:
+    """Whether a note rings next on the day that it is due."""
+    if note.due_at_ms is None or note.rings_at_ms is None:
         return False
     days = ((note.due_at_ms, zone if note.due_exact else note.time_zone), (note.rings_at_ms, zone))
     return len({moment(at_ms, clock, exact=False) for at_ms, clock in days}) == 1
@@ -212,6 +228,11 @@ def _own_time(note: Note, date: Occurrence, zone: str, when: Callable[..., str])
     """When the rule has a date, however late it rang, or the earlier moment that it was moved to."""
     at_ms = min(series.at_ms_of(date.original_local, note.time_zone), series.moment_of(note, date))
     return when(at_ms, zone, exact=note.rings or note.due_exact)
+
+
+def _later(when: Callable[..., str], by_ms: int, at_ms: int, zone: str, *, exact: bool = True) -> str:
+    """A date by its own time, told by a ring so long before."""
+    return when(at_ms + by_ms, zone, exact=exact)
 
 
 def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str], *, is_told: bool) -> str:

@@ -1,4 +1,4 @@
-"""The dates of a series when its ring is added, set again or taken away: what was agreed about each is kept. Pure."""
+"""The dates of a series by its own time, beside its ring; what was agreed about each outlives that ring. Pure."""
 
 from __future__ import annotations
 
@@ -15,6 +15,45 @@ KEPT: Final = frozenset({"done", "skipped"})
 """States of a date that is over which a series without a ring has, too: nothing waits there for a word."""
 
 
+def has_own_dates(note: Note) -> bool:
+    """Whether each date of a series that rings has a time of its own: a due day behind the second is the end of all."""
+    rule = series.dates_by_rule(note)
+    if rule is None or note.due_at_ms is None:
+        return False
+    second = rule.after(read_local(note.rings_from))
+    return second is None or series.local_due(note) < second
+
+
+def own_date(note: Note, ring: datetime) -> datetime:
+    """When a date of a series is due that rings then; the day where no hour was said."""
+    first, due = read_local(note.rings_from), series.local_due(note)
+    if note.due_exact:
+        return ring + (due - first)
+    return datetime.combine(ring.date() + (due.date() - first.date()), due.time())
+
+
+def at_next_date(note: Note, now_ms: int | None = None) -> Note:
+    """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00.
+
+    At a moment that is the date which rang and was not called done, as long as it is ahead.
+    """
+    if not has_own_dates(note):
+        return note
+    waits = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
+    if now_ms is not None and waits is not None:
+        usual_ms = min(series.at_ms_of(waits.original_local, note.time_zone), series.moment_of(note, waits))
+        rung = _due_then(note, usual_ms)
+        if (rung.due_at_ms or 0) > now_ms:
+            return rung
+    return note if note.rings_at_ms is None else _due_then(note, note.rings_at_ms)
+
+
+def _due_then(note: Note, rings_at_ms: int) -> Note:
+    """The note with the date of its own for a ring at that moment."""
+    due = own_date(note, read_local(series.local_of(rings_at_ms, note.time_zone)))
+    return note.model_copy(update={"due_at_ms": series.at_ms_of(f"{due:{LOCAL}}", note.time_zone)})
+
+
 def set_again(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
     """The fields that follow for a series which becomes `new`: its dates and, where it gets or loses a ring, its days.
 
@@ -27,19 +66,19 @@ def set_again(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
         return without_ring(note, now_ms) if note.rings else {"occurrences": _by_day(note, new, now_ms)}
     if not note.rings:
         return with_ring(note, new, now_ms)
-    if (note.rings_from, note.repeats) == (new.rings_from, new.repeats) or not series.has_own_dates(note):
+    if (note.rings_from, note.repeats) == (new.rings_from, new.repeats) or not has_own_dates(note):
         return {"occurrences": _by_day(note, new, now_ms)}
     return _rung_otherwise(note, new, now_ms)
 
 
 def without_ring(note: Note, now_ms: int) -> dict[str, Any]:
     """The fields of a series that rings no more: it goes on by its own time, and without one it has no rhythm left."""
-    if not series.has_own_dates(note):
+    if not has_own_dates(note):
         return {"rings_from": "", "repeats": "", "occurrences": ()}
     days = (series.local_due(note).date() - read_local(note.rings_from).date()).days
     rule = rule_moved(note.repeats, note.rings_from, days)
     if rule is None:
-        due_at_ms = series.at_next_date(note).due_at_ms
+        due_at_ms = at_next_date(note).due_at_ms
         return {"rings_from": "", "repeats": "", "due_at_ms": due_at_ms, "occurrences": ()}
     dates = (_by_its_own(note, each, now_ms) for each in note.occurrences)
     return {"rings_from": "", "repeats": rule, "occurrences": _one_each(date for date in dates if date)}
@@ -49,9 +88,9 @@ def _by_its_own(note: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
     """A date of a series that rings as one by its own time; None where nothing of it is to come."""
     usual_ms, at_ms = series.at_ms_of(date.original_local, note.time_zone), series.moment_of(note, date)
     was_moved = date.state == "moved" or (date.state in series.OVER - KEPT and at_ms < usual_ms)
-    local = f"{series.own_date(note, read_local(date.original_local)):{LOCAL}}"
+    local = f"{own_date(note, read_local(date.original_local)):{LOCAL}}"
     if was_moved:
-        own = series.own_date(note, read_local(series.local_of(at_ms, note.time_zone)))
+        own = own_date(note, read_local(series.local_of(at_ms, note.time_zone)))
         own_ms = series.at_ms_of(f"{own:{LOCAL}}", note.time_zone)
         is_over = max(own_ms, series.at_ms_of(local, note.time_zone)) <= now_ms
         return None if is_over else Occurrence(original_local=local, moved_to_ms=own_ms, state="moved")

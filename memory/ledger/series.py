@@ -121,31 +121,6 @@ def local_due(note: Note) -> datetime:
     return read_local(local_of(note.due_at_ms or 0, note.time_zone))
 
 
-def has_own_dates(note: Note) -> bool:
-    """Whether each date of a series that rings has a time of its own: a due day behind the second is the end of all."""
-    rule = dates_by_rule(note)
-    if rule is None or note.due_at_ms is None:
-        return False
-    second = rule.after(read_local(note.rings_from))
-    return second is None or local_due(note) < second
-
-
-def own_date(note: Note, ring: datetime) -> datetime:
-    """When a date of a series is due that rings then; the day where no hour was said."""
-    first, due = read_local(note.rings_from), local_due(note)
-    if note.due_exact:
-        return ring + (due - first)
-    return datetime.combine(ring.date() + (due.date() - first.date()), due.time())
-
-
-def at_next_date(note: Note) -> Note:
-    """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00."""
-    if note.rings_at_ms is None or not has_own_dates(note):
-        return note
-    due = own_date(note, read_local(local_of(note.rings_at_ms, note.time_zone)))
-    return note.model_copy(update={"due_at_ms": at_ms_of(f"{due:{LOCAL}}", note.time_zone)})
-
-
 def at_its_date(note: Note, now_ms: int) -> Note:
     """The note with the next date of a series that doesn't ring, its last once it is over: hurling on Tuesdays.
 

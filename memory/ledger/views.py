@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.ledger import series
+from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Note, is_anothers, is_question
 from memory.zones import later, zone_of
 
@@ -175,16 +176,16 @@ def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     A series is at its next date. With events of two days among its numbers .93 of the lines of /loops were about
     something open, without them .98.
     """
-    dated = map(_at_next_day, standing(notes, now_ms))
+    dated = (_at_next_day(note, now_ms) for note in standing(notes, now_ms))
     found = [n for n in dated if n.due_at_ms is not None and not _sleeps(n, now_ms)]
     left = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
     still = (n for n in left if not (is_over(n, now_ms) if n.kind == "event" else is_past(n, now_ms)))
     return sorted(still, key=lambda note: note.due_at_ms or 0)
 
 
-def _at_next_day(note: Note) -> Note:
+def _at_next_day(note: Note, now_ms: int) -> Note:
     """A series that rings with its next day: that of its ring, where its own day is the last of all."""
-    at_next = series.at_next_date(note)
+    at_next = at_next_date(note, now_ms)
     if not note.repeats or note.rings_at_ms is None or note.due_at_ms is None or at_next is not note:
         return at_next
     return note.model_copy(update={"due_at_ms": note.rings_at_ms, "due_exact": True, "lasts_ms": 0})

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from memory.ledger import series, views
+from memory.ledger import own_dates, series, views
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.rules import first_from, rule_of
 from memory.ledger.types import (
@@ -352,7 +352,7 @@ def test_a_rule_without_any_date_is_refused_and_one_that_is_stored_is_no_series(
         assert isinstance(apply(Ledger("c"), replace(new, fields=fields | {"repeats": LEAP_DAYS}), BY), Applied)
         note = added(Ledger("c"), "event", "Club", **fields).notes[1].model_copy(update={"repeats": rule})
 
-        assert series.at_next_date(series.at_its_date(note, NOW * 2)) == note
+        assert own_dates.at_next_date(series.at_its_date(note, NOW * 2)) == note
         assert series.next_ring(note) is None
         assert not series.has_date(note, "2027-02-01T18:00")
     assert first_from(LEAP_DAYS, "2027-01-15T18:00") == "2028-02-29T18:00"
@@ -367,7 +367,7 @@ def test_a_rule_that_never_goes_on_is_refused_and_one_that_is_stored_is_no_serie
         assert apply(Ledger("c"), new, BY).code == "rule"
         note = added(Ledger("c"), "event", "Yoga", **fields).notes[1].model_copy(update={"repeats": rule})
 
-        assert series.at_next_date(series.at_its_date(note, NOW * 2)) == note
+        assert own_dates.at_next_date(series.at_its_date(note, NOW * 2)) == note
         assert (series.until_its_last(note), series.next_ring(note)) == (rule, None)
         assert series.skip_missed(note, "2027-01-12T18:00", NOW * 2) == "2027-01-12T18:00"
     with pytest.raises(ValueError, match="never goes on"):

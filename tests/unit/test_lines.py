@@ -801,8 +801,8 @@ def test_a_series_stands_with_the_hour_of_its_next_date():
     )  # fmt: skip
 
     assert line(walk) == "Walking club (every Thursday at 19:00, ⏰ 18:00)"
-    assert model_line(walk, START_MS, "UTC", brief=True).startswith(
-        "#1 task: Walking club (due Thu 16 Nov 19:00; rings"
+    assert model_line(walk, START_MS, "UTC", brief=True) == (
+        "#1 task: Walking club (due Thu 16 Nov 19:00, rings 18:00, every Thu)"
     )
 
 

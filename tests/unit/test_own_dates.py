@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from bot.lines import note_line
-from memory.ledger import own_dates, series
+from bot.reminders.ringing import due_of, messages_for
+from memory.ledger import own_dates, series, views
 from memory.ledger.apply import apply
-from memory.ledger.lines import model_line
+from memory.ledger.lines import in_brief, model_line
 from memory.ledger.rules import read_local, rule_moved
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Operation, Ring
 
@@ -171,17 +172,76 @@ def test_a_ring_before_one_date_tells_that_before_each(local, expected):
     assert own_dates.ring_of_each(pilates().notes[1], local, at(FRIDAY)) == expected
 
 
-def test_people_and_model_read_a_series_with_its_ring_by_its_own_hour():
-    """The same days as before, and when it rings; without it the same line as before."""
-    silent, now = pilates(), at(FRIDAY)
-    for ledger, bell, ring in ((silent, "", ""), (rings(silent, "2026-12-01T17:30"), ", ⏰ 17:30", "17:30")):
-        note = ledger.notes[1]
-        days = "every Tuesday at 18:30, not on Tue 22 Dec, on Wed 9 Dec instead of Tue 8 Dec"
-        assert note_line(note, now, LONDON, brief=True) == f"Pilates ({days}{bell})"
-        line = model_line(note, now, LONDON, brief=True)
-        assert line.startswith("#1 event: Pilates (due Tue 1 Dec 18:30")
-        hour = ring or "18:30"
-        assert line.endswith(f"every Tue; moved: Tue 8 Dec {hour} to Wed 9 Dec {hour}; not on Tue 22 Dec)")
+def after(ledger: Ledger, *ringing: str) -> Ledger:
+    """The ledger once these dates rang."""
+    for local in ringing:
+        ledger = done(ledger, Ring(number=1, occurrence=local, rings_at_ms=at(local)), local)
+    return ledger
+
+
+FIRST, HALF_PAST = "2026-12-01T17:30", "every Tuesday at 18:30"
+WITHOUT = "not on Tue 22 Dec"
+MOVED = f"{WITHOUT}, on Wed 9 Dec instead of Tue 8 Dec"
+TOLD = "moved: Tue 8 Dec 18:30 to Wed 9 Dec 18:30; not on Tue 22 Dec"
+NEXT = "moved from Tue 8 Dec 18:30; not on Tue 22 Dec"
+
+
+@pytest.mark.parametrize(
+    ("rung", "now", "person", "model"),
+    [
+        (None, FRIDAY, f"{HALF_PAST}, {MOVED}", f"due Tue 1 Dec 18:30, every Tue; {TOLD}"),
+        (None, "2026-12-01T20:00", "today at 18:30", f"was Tue 1 Dec 18:30, next Wed 9 Dec 18:30, every Tue; {NEXT}"),
+        (None, WEDNESDAY, f"on Wed 9 Dec at 18:30, then {HALF_PAST}, {WITHOUT}",
+         f"due Wed 9 Dec 18:30, every Tue; {NEXT}"),
+        (None, "2026-12-09T19:00", "today at 18:30",
+         "was Wed 9 Dec 18:30, next Tue 15 Dec 18:30, every Tue; not on Tue 22 Dec"),
+        ((), FRIDAY, f"{HALF_PAST}, {MOVED}, ⏰ 17:30", f"due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD}"),
+        ((FIRST,), "2026-12-01T17:40",
+         f"today at 18:30, ⏰ on Wed 9 Dec at 17:30, then every Tuesday, {WITHOUT}",
+         f"due Tue 1 Dec 18:30; rings Wed 9 Dec 17:30, every Tue; {NEXT.replace('18', '17')}; rang Tue 1 Dec 17:30"),
+        ((FIRST,), WEDNESDAY, f"on Wed 9 Dec at 18:30, then {HALF_PAST}, {WITHOUT}, ⏰ 17:30",
+         f"due Wed 9 Dec 18:30, rings 17:30, every Tue; {NEXT}; rang Tue 1 Dec 17:30"),
+    ],
+)  # fmt: skip
+def test_people_and_model_read_a_series_by_its_own_hour_at_its_next_date(rung, now, person, model):
+    """With all that was agreed, whether it rings or not; of a date that is on or over the model knows what comes."""
+    note = (pilates() if rung is None else after(rings(pilates(), FIRST), *rung)).notes[1]
+
+    assert note_line(note, at(now), LONDON, brief=True) == f"Pilates ({person})"
+    assert model_line(note, at(now), LONDON, brief=True) == f"#1 event: Pilates ({model})"
+
+
+def test_what_comes_today_stands_among_the_dates_ahead_between_its_ring_and_its_hour():
+    """At twenty to six the lesson of half past six is still the next one; behind it the date that was moved is."""
+    note = after(rings(pilates(), FIRST), FIRST).notes[1]
+
+    for now, day in (("2026-12-01T17:40", "2026-12-01T18:30"), ("2026-12-01T19:00", "2026-12-09T18:30")):
+        [coming] = views.dates_to_come([note], at(now))
+        assert coming.due_at_ms == at(day)
+
+
+def test_a_series_has_its_own_hour_also_where_room_is_short():
+    """The ring alone would be told as the hour of the lesson; a series that is its ring has no other."""
+    note = rings(pilates(), FIRST).notes[1]
+    mere = a_series(due_at_ms=None, due_exact=False, rings_from="2026-11-28T09:00", repeats="FREQ=DAILY").notes[1]
+
+    for hour in (True, False):
+        line = model_line(in_brief(note, hour=hour), at(FRIDAY), LONDON, brief=True)
+        assert line == f"#1 event: Pilates (due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD})"
+        assert "(rings Sat 28 Nov 09:00, every day)" in model_line(
+            in_brief(mere, hour=hour), at(FRIDAY), LONDON, brief=True
+        )
+
+
+def test_a_ring_that_was_put_off_tells_the_hour_that_was_not():
+    """A quarter of an hour later the lesson is at half past six as before."""
+    put_off = Move(number=1, occurrence=FIRST, to_ms=at("2026-12-01T17:45"))
+    note = done(after(rings(pilates(), FIRST), FIRST), put_off, "2026-12-01T17:31").notes[1]
+    due = due_of(note, at("2026-12-01T17:45"))
+
+    assert due is not None
+    [(message, _)] = messages_for([due], at("2026-12-01T17:45"))
+    assert message.text == "⏰ Pilates (today at 18:30)"
 
 
 def test_no_rule_is_made_up_for_days_that_none_has():

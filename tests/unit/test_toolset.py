@@ -845,7 +845,7 @@ async def test_a_date_of_a_series_that_does_not_ring_is_moved_by_its_due():
     assert "Only the date 2026-11-26 is moved to Wed 2026-11-25 18:30" in said
     note = ledger_of(("task", "Drive Felix", drive)).notes[1]
     line = model_line(note, local_ms("2026-11-24T19:30"), "Europe/Berlin")
-    assert line == "#1 task: Drive Felix (was Tue 2026-11-24 18:30, FREQ=WEEKLY;BYDAY=TU,TH)"
+    assert line == "#1 task: Drive Felix (was Tue 2026-11-24 18:30, next Thu 2026-11-26 18:30, FREQ=WEEKLY;BYDAY=TU,TH)"
 
 
 async def test_a_note_rings_from_now_on_or_no_more():
