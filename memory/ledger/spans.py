@@ -53,6 +53,22 @@ def fitted(fields: Mapping[str, Any], note: Note | None = None) -> dict[str, Any
     return {**fields, **begins, "ends_at_ms": None, "lasts_ms": days * DAY_MS}
 
 
+def read_by(note: Note, zone: str) -> dict[str, Any]:
+    """The fields of a note by another clock: the same days and hours there, where its own was a guess.
+
+    >>> from memory.testing import make_note
+    >>> read_by(make_note("Class", due_at_ms=1_700_000_000_000, time_zone="UTC"), "Europe/Berlin")["due_at_ms"]
+    1699996380000
+    """
+
+    def there(at_ms: int | None) -> int | None:
+        return None if at_ms is None else at_ms_of(local_of(at_ms, note.time_zone), zone)
+
+    moments = {name: there(getattr(note, name)) for name in ("due_at_ms", "ends_at_ms", "snoozed_until_ms")}
+    dates = tuple(each.model_copy(update={"moved_to_ms": there(each.moved_to_ms)}) for each in note.occurrences)
+    return {"time_zone": zone, **moments, "occurrences": dates}
+
+
 def over_at(note: Note, at_ms: int) -> int | None:
     """The minute at which what begins then is over, or its last day; None where no end was said."""
     return later(at_ms, note.lasts_ms, note.time_zone) if note.lasts_ms and at_ms == note.due_at_ms else None

@@ -1255,6 +1255,34 @@ async def test_a_zone_is_kept_and_what_rings_by_another_clock_is_told():
     assert statement.expect is None
 
 
+async def test_what_was_noted_by_a_guessed_clock_means_the_same_hours_by_the_chosen_one():
+    """The course is at half past six; that they live in Kiel was said with the next message."""
+    utc = {"time_zone": "UTC"}
+    dentist = {"rings_from": "2026-12-03T08:00", "due_at_ms": at_ms_of("2026-12-03T09:00", "UTC"), "due_exact": True}
+    notes = (("event", "Operation", utc | {"due_at_ms": at_ms_of("2026-12-02T00:00", "UTC")}),
+             ("event", "Dentist", utc | dentist))  # fmt: skip
+    box = make_box(*notes, time_zone="UTC", time_zone_chosen=False)
+    await box.note(text="Course", kind="event", due="2026-12-01T18:30", repeats="FREQ=WEEKLY;BYDAY=TU")
+
+    assert "at the hours that were said: #2, #3." in await box.settings(time_zone="Europe/Berlin")
+    after = stored(box, ledger_of(*notes))
+    assert [model_line(note, NOW_MS, "Europe/Berlin") for note in after] == [
+        "#1 event: Operation (due Wed 2026-12-02)",
+        "#2 event: Dentist (due Thu 2026-12-03 09:00; rings Thu 2026-12-03 08:00)",
+        "#3 event: Course (due Tue 2026-12-01 18:30, FREQ=WEEKLY;BYDAY=TU)",
+    ]
+    assert {note.time_zone for note in after} == {"Europe/Berlin"}
+
+
+async def test_a_chosen_clock_moves_no_notes_to_another():
+    """Who travels has the dentist at nine at home all the same."""
+    day = {"due_at_ms": at_ms_of("2026-12-03T09:00", "Europe/Berlin"), "due_exact": True, "time_zone": "Europe/Berlin"}
+    box = make_box(("event", "Dentist", day))
+
+    await box.settings(time_zone="America/New_York")
+    assert stored(box, ledger_of(("event", "Dentist", day))).notes[1].time_zone == "Europe/Berlin"
+
+
 async def test_settings_of_one_turn_are_stored_together():
     """Language and name in two calls: one row with both; what is no language is refused."""
     box = make_box()

@@ -9,6 +9,8 @@ from bot import replies
 from bot.answers.tools.desk import Desk, Refused
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, group_of, plain_name
 from bot.sentences import LANGUAGES
+from memory.ledger.spans import read_by
+from memory.ledger.types import Change
 from memory.ports import Statement
 
 AS_WRITTEN: Final = "auto"
@@ -77,9 +79,20 @@ class SettingsTool:
     def _moved_to(self, zone: str) -> list[str]:
         """Reckon by this clock from now on, and name the reminders that ring by another one."""
         desk = self._desk
+        guessed = "" if desk.zone_known else desk.zone
         desk.zone, desk.zone_known = zone, True
+        said = [desk.now, *self._read_by(guessed, zone)]
         others = [note for note in desk.notes.open() if note.rings_at_ms is not None and note.time_zone != zone]
-        if not others:
-            return [desk.now]
-        mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
-        return [f"{desk.now} {mend} another hour, mend it with remind:\n{desk.shown(others)}\n"]
+        if others:
+            mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
+            said.append(f"{mend} another hour, mend it with remind:\n{desk.shown(others)}\n")
+        return [" ".join(said)]
+
+    def _read_by(self, guessed: str, zone: str) -> list[str]:
+        """Let what was noted with a day or hour, while the clock was a guess, mean the same by this one; name that."""
+        desk = self._desk
+        moved = [note for note in desk.notes.open() if note.due_at_ms is not None and note.time_zone == guessed]
+        for note in moved if guessed != zone else ():
+            desk.notes.apply(Change(number=note.number, fields=read_by(note, zone)))
+        hours = [f"#{note.number}" for note in moved if note.due_exact]
+        return [f"By this clock now, at the hours that were said: {', '.join(hours)}."] if hours else []
