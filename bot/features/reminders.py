@@ -26,8 +26,9 @@ from bot.turns.listing import listed_last
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.apply import apply, folded
+from memory.ledger.spans import as_meant
 from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome, Refusal
-from memory.ledger.views import ringing, to_ring
+from memory.ledger.views import ringing, standing, to_ring
 from memory.ports import Statement
 from memory.text import shorten
 
@@ -190,12 +191,12 @@ class Reminders:
         await self._store(envelope, [add], by, message)
 
     async def _store(
-        self, envelope: Envelope, operations: Sequence[Operation], by: Actor, message: OutgoingMessage
+        self, envelope: Envelope, operations: Sequence[Operation], by: Actor, message: OutgoingMessage, *also: Statement
     ) -> None:
         services = self._services
 
         async def store(*rows: Statement) -> list[Outcome]:
-            ends = (services.inbox.done(envelope), *rows)
+            ends = (services.inbox.done(envelope), *also, *rows)
             return await services.memory.change(envelope.conversation_id, operations, by, *ends)
 
         await services.committer.say(Target.of(envelope), [message], store)
@@ -261,12 +262,15 @@ class Reminders:
         await self._store(envelope, [operation], by, OutgoingMessage(text, buttons=((undo,),)))
 
     async def time_zone(self, envelope: Envelope) -> None:
-        """Say by which clock times are read, or set it; with it when the reminders that are set ring by this clock."""
+        """Say by which clock times are read, or set it; with it when the reminders that are set ring by this clock.
+
+        What was noted before anybody chose one means the same hours by it.
+        """
         services, now_ms, language = self._services, self._services.clock.now_ms(), replies.spoken()
+        before = await services.people.clock(envelope.conversation_id, envelope.user_id)
         if not envelope.arguments or envelope.user_id is None:
-            zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
-            now = when_text(now_ms, now_ms, zone, language)
-            await self._say(envelope, replies.say("zone_is", zone=zone, now=now))
+            now = when_text(now_ms, now_ms, before.name, language)
+            await self._say(envelope, replies.say("zone_is", zone=before.name, now=now))
             return
         found = find_time_zone(envelope.arguments)
         if found is None:
@@ -280,7 +284,8 @@ class Reminders:
             text = "\n".join([text, "", replies.say("zone_rings"), *lines])
         whose = group_of(envelope.conversation_id) or envelope.user_id
         chosen = await services.people.choose(whose, **{TIME_ZONE: found})
-        await services.committer.done([envelope], [OutgoingMessage(text)], chosen)
+        means = [] if before.chosen else as_meant(standing(ledger), before.name, found)
+        await self._store(envelope, means, Actor("person", now_ms, _cause(envelope)), OutgoingMessage(text), chosen)
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 

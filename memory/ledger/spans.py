@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, Final
 
 from memory.ledger.rules import read_local
 from memory.ledger.series import at_ms_of, local_of
-from memory.ledger.types import Note
+from memory.ledger.types import Change, Note
 from memory.ledger.views import DAY_MS, ends_at
 from memory.zones import later
 
@@ -53,13 +53,14 @@ def fitted(fields: Mapping[str, Any], note: Note | None = None) -> dict[str, Any
     return {**fields, **begins, "ends_at_ms": None, "lasts_ms": days * DAY_MS}
 
 
-def read_by(note: Note, zone: str) -> dict[str, Any]:
-    """The fields of a note by another clock: the same days and hours there, where its own was a guess.
+def as_meant(notes: Iterable[Note], guessed: str, zone: str) -> list[Change]:
+    """The changes by which open notes with a day or hour, said by a guessed clock, mean the same by another."""
+    said = (note for note in notes if note.due_at_ms is not None and note.time_zone == guessed != zone)
+    return [Change(number=note.number, fields=_read_by(note, zone)) for note in said]
 
-    >>> from memory.testing import make_note
-    >>> read_by(make_note("Class", due_at_ms=1_700_000_000_000, time_zone="UTC"), "Europe/Berlin")["due_at_ms"]
-    1699996380000
-    """
+
+def _read_by(note: Note, zone: str) -> dict[str, Any]:
+    """The fields of a note by another clock: the same days and hours there."""
 
     def there(at_ms: int | None) -> int | None:
         return None if at_ms is None else at_ms_of(local_of(at_ms, note.time_zone), zone)

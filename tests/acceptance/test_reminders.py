@@ -366,6 +366,19 @@ async def test_another_zone_says_when_what_is_set_rings(api, bot_here):
     assert "• call Ana (⏰ tomorrow at 10:00)" in told
 
 
+async def test_the_first_zone_is_the_one_in_which_hours_were_meant(api, bot_here):
+    """A course at half past six stays there; the next zone, on a journey, moves nothing."""
+    bot = await bot_here()
+    await reply(api, "/start")
+    day = f"{series.local_of(bot.clock.now_ms() + 24 * 3_600_000, 'UTC')[:10]}T18:30"
+    await noted(bot, "event", "the course", due_at_ms=series.at_ms_of(day, "UTC"), due_exact=True, time_zone="UTC")
+
+    await reply(api, "/timezone berlin")
+    assert "Tomorrow: the course (at 18:30)" in (await reply(api, "/loops")).text
+    await reply(api, "/timezone tokyo")
+    assert [note.time_zone for note in await ledger_of(bot)] == ["Europe/Berlin"]
+
+
 async def test_what_was_ended_elsewhere_is_said_to_be_over(api, bot_here):
     """A button of a reminder that ended meanwhile changes nothing."""
     bot = await bot_here()

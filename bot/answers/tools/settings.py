@@ -9,8 +9,7 @@ from bot import replies
 from bot.answers.tools.desk import Desk, Refused
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, group_of, plain_name
 from bot.sentences import LANGUAGES
-from memory.ledger.spans import read_by
-from memory.ledger.types import Change
+from memory.ledger.spans import as_meant
 from memory.ports import Statement
 
 AS_WRITTEN: Final = "auto"
@@ -91,8 +90,9 @@ class SettingsTool:
     def _read_by(self, guessed: str, zone: str) -> list[str]:
         """Let what was noted with a day or hour, while the clock was a guess, mean the same by this one; name that."""
         desk = self._desk
-        moved = [note for note in desk.notes.open() if note.due_at_ms is not None and note.time_zone == guessed]
-        for note in moved if guessed != zone else ():
-            desk.notes.apply(Change(number=note.number, fields=read_by(note, zone)))
+        means = as_meant(desk.notes.open(), guessed, zone)
+        for change in means:
+            desk.notes.apply(change)
+        moved = filter(None, (desk.notes.find(change.number) for change in means))
         hours = [f"#{note.number}" for note in moved if note.due_exact]
         return [f"By this clock now, at the hours that were said: {', '.join(hours)}."] if hours else []
