@@ -134,20 +134,17 @@ def take(
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
     chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
-    room = threads_tokens + LASTING_TOKENS
-    unused = LASTING_TOKENS - _cost(_lasting(others, mark, LASTING_TOKENS, counter), counter)
-    opened = _opened(chosen, mark, threads_tokens + unused - MORE_TOKENS, counter)
-    lasting = _lasting(others, mark, min(room - _cost(opened, counter), LASTING_TOKENS + LASTING_MORE_TOKENS), counter)
-    far = [note for note in others if note.number in lasting and not (note.lasts or is_story(note))]
-    dated = [*(note for note in waiting if note.number in opened), *sorted(far, key=lambda each: moment_of(each) or 0)]
-    lines = {**lasting, **opened}
-    lasts = tuple(lasting[note.number] for note in others if note.number in lasting and note not in far)
-    open_lines, more = tuple(lines[note.number] for note in dated), len(known) - len(lines)
-    return Block(mark, lasts, open_lines, more, MappingProxyType(lines), ledger)
-
-
-def _cost(lines: Mapping[int, str], counter: TokenCounter) -> int:
-    return sum(counter.count(line) + 1 for line in lines.values())
+    opened = _opened(chosen, mark, threads_tokens - MORE_TOKENS, counter)
+    spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
+    lasting = _lasting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
+    return Block(
+        mark,
+        tuple(lasting.values()),
+        tuple(opened[note.number] for note in waiting if note.number in opened),
+        len(known) - len(opened) - len(lasting),
+        MappingProxyType({**lasting, **opened}),
+        ledger,
+    )
 
 
 def _line(note: Note, mark: NotesMark) -> str:

@@ -140,18 +140,8 @@ def test_days_to_come_stand_among_what_is_open_in_their_order():
     days = [("event", f"Day {n}", {"due_at_ms": START_MS + n * DAY_MS}) for n in (5, 1, 3, 30)]
     block = block_of(ledger_of(*days, ("task", "Call Ana", {"due_at_ms": START_MS + 2 * DAY_MS})))
 
-    assert [line.split()[0] for line in block.open] == ["#2", "#5", "#3", "#1", "#4"]
-    assert block.lasting == ()
-
-
-def test_what_lasting_notes_leave_free_goes_to_open_ones():
-    """Beside one fact a person's weekend was "1 more note"; with many facts the room is theirs."""
-    tasks = [("task", f"Matter {n} of the house by the river that has to be looked at", {}) for n in range(20)]
-    facts = [("fact", f"Fact {n} of the family that lives in the house by the river", {}) for n in range(20)]
-    few, many = block_of(ledger_of(*tasks, facts[0])), block_of(ledger_of(*tasks, *facts))
-
-    assert len(few.open) > len(many.open)
-    assert len(many.lasting) > 1
+    assert [line.split()[0] for line in block.open] == ["#2", "#5", "#3", "#1"]
+    assert [line.split()[0] for line in block.lasting] == ["#4"], "no day of these weeks"
 
 
 def test_a_note_that_the_block_tells_in_brief_is_news_only_when_it_changed():
