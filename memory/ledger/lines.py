@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date, has_own_dates
-from memory.ledger.rules import in_words, is_end, is_several_a_day, parts_of, rule_of
+from memory.ledger.rules import in_words, is_several_a_day, last_date
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
 from memory.ledger.views import is_past, is_snoozed, is_work
@@ -182,14 +181,12 @@ def _last_date(note: Note) -> str:
 
     Of several on one day with its hour: the 14th of two doses a day may be a morning's or an evening's.
     """
-    if not any(map(is_end, parts_of(note.repeats))):
-        return ""
     try:
-        dates = list(islice(rule_of(note.repeats, series.begins(note)), series.MOST_STEPS))
+        last = last_date(note.repeats, series.begins(note))
     except ValueError:
         return ""
-    hour = f" {dates[-1]:%H:%M}" if is_several_a_day(note.repeats) else ""
-    return f", the last on {dates[-1]:%a %Y-%m-%d}{hour}" if len(dates) < series.MOST_STEPS else ""
+    hour = f" {last:%H:%M}" if last and is_several_a_day(note.repeats) else ""
+    return f", the last on {last:%a %Y-%m-%d}{hour}" if last else ""
 
 
 def ring_times(note: Note) -> list[int]:

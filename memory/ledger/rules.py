@@ -15,6 +15,8 @@ LOOKED_AHEAD: Final = timedelta(days=1_500)
 """So far ahead the first date of a series is looked for: more than the years to a 29 February."""
 UNITS: Final = {"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+MOST_STEPS: Final = 1_000
+"""Dates of a series that are looked through for the next one, or the last: every hour for six weeks."""
 HOURS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
 """Parts of a rule that tell an hour, which its first date tells, too."""
 COMPARED: Final = 60
@@ -55,6 +57,29 @@ def first_from(repeats: str, local: str) -> str | None:
         return f"{next(iter(rule_of(repeats, local))):{LOCAL}}"
     except ValueError:
         return None
+
+
+def last_date(repeats: str, first: str) -> datetime | None:
+    """The last date of a series; None for one without an end, or with too many dates. Raises ValueError as `rule_of`.
+
+    >>> last_date("FREQ=WEEKLY;COUNT=6", "2026-12-03T16:30")
+    datetime.datetime(2027, 1, 7, 16, 30)
+    """
+    if not any(map(is_end, parts_of(repeats))):
+        return None
+    dates = list(islice(rule_of(repeats, first), MOST_STEPS))
+    return dates[-1] if len(dates) < MOST_STEPS else None
+
+
+def ending_by_day(repeats: str, first: str) -> str:
+    """The rule with the day of its last date in place of their number, as far as that is known.
+
+    >>> ending_by_day("FREQ=WEEKLY;COUNT=6", "2026-12-03T16:30")
+    'FREQ=WEEKLY;UNTIL=20270107'
+    """
+    last = last_date(repeats, first)
+    kept = [part for part in parts_of(repeats) if not is_end(part)]
+    return repeats if last is None else ";".join([*kept, f"UNTIL={last:%Y%m%d}"])
 
 
 def rule_moved(repeats: str, first: str, days: int) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dateutil.rrule import rrule
 
-from memory.ledger.rules import LOCAL, is_end, parts_of, read_local, rule_of
+from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, last_date, read_local, rule_of
 from memory.ledger.types import Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
@@ -26,8 +26,6 @@ GOES_ON: Final = timedelta(hours=2)
 LATE_MS: Final = 5 * 60_000
 """A date that rings so much behind its time is known by when it did."""
 Date = tuple[str, int]  # as the rule has it, and the moment at which it comes
-MOST_STEPS: Final = 1_000
-"""Dates of a series that are looked through for the next one: every hour for six weeks."""
 
 
 def local_of(at_ms: int, zone: str) -> str:
@@ -164,17 +162,12 @@ def goes_on(note: Note, now_ms: int) -> bool:
 
 def until_its_last(note: Note) -> str:
     """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
-    kept = [part for part in parts_of(note.repeats) if not is_end(part)]
-    rule = dates_by_rule(note)
-    if rule is None or note.rings_at_ms is None or len(kept) == len(parts_of(note.repeats)):
+    if dates_by_rule(note) is None or note.rings_at_ms is None:
         return note.repeats
-    dates = list(islice(rule, MOST_STEPS))
-    if len(dates) == MOST_STEPS:
-        return note.repeats
-    following = next_ring(note)
-    if following is not None and not (dates and f"{dates[-1]:{LOCAL}}" > following[0]):
+    last, following = last_date(note.repeats, note.rings_from), next_ring(note)
+    if last is not None and following is not None and f"{last:{LOCAL}}" <= following[0]:
         return ""
-    return ";".join([*kept, f"UNTIL={dates[-1]:%Y%m%d}"])
+    return ending_by_day(note.repeats, note.rings_from)
 
 
 def next_ring(note: Note) -> tuple[str, int] | None:

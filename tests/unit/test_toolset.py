@@ -161,6 +161,14 @@ async def test_what_comes_again_and_again_is_noted_without_a_ring():
     assert not any(note.rings for note in stored(box, Ledger("c")))
 
 
+async def test_so_many_times_without_a_ring_end_on_the_day_of_the_last():
+    """Six times physio, each Thursday: a note that doesn't ring goes by days."""
+    box = make_box()
+    said = await box.note(text="Physio", kind="event", due="2026-12-03T16:30", repeats="FREQ=WEEKLY;BYDAY=TH;COUNT=6")
+
+    assert "due Thu 2026-12-03 16:30, FREQ=WEEKLY;BYDAY=TH;UNTIL=20270107, the last on Thu 2027-01-07" in said
+
+
 async def test_a_note_is_answered_with_its_line_and_belongs_to_its_turn():
     """The number is told at once, and the note knows by whom, where and in which turn it was said."""
     box = make_box(("fact", "Dana is a translator"))

@@ -14,7 +14,7 @@ from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read
 from bot.answers.tools.which import candidates, near, wanted
 from bot.answers.tools.working_copy import WorkingCopy
 from memory.ledger import lines, series, views
-from memory.ledger.rules import first_from, what_is_wrong
+from memory.ledger.rules import ending_by_day, first_from, what_is_wrong
 from memory.ledger.spans import end_fields, first_and_last
 from memory.ledger.types import Add, Applied, Change, Note, Operation, Refusal
 from memory.ports import Statement
@@ -203,7 +203,8 @@ class Desk:
         if first is None:
             why = what_is_wrong(rule, begins.local()) if rule else f"{repeats!r} is no RRULE"
             raise Refused(f"Not done: {why}. {HOW}")
-        return {"repeats": rule, "due_at_ms": series.at_ms_of(first, self.zone), "due_exact": bool(begins.hour)}
+        day = {"due_at_ms": series.at_ms_of(first, self.zone), "due_exact": bool(begins.hour)}
+        return {"repeats": ending_by_day(rule or "", first), **day}
 
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""
