@@ -24,7 +24,7 @@ from story import (
 pytestmark = pytest.mark.acceptance
 PREVIEW = "I can carry this forward:"
 CARRYING = "Carrying this forward:"
-LINE = "Still in mind from before: "
+LINE = "Carrying on from: "
 ASKS = "what about the harbour?"
 
 

@@ -246,7 +246,7 @@ async def test_always_do_this_carries_forward_in_silence_from_then_on(api, model
 
     assert NOTE in asked(model)[-1].text
     assert sum(OFFER in line.text for line in bot_lines(api)) == 0
-    assert sum("Still in mind from before" in line.text for line in bot_lines(api)) == 0
+    assert sum("Carrying on from" in line.text for line in bot_lines(api)) == 0
 
 
 async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):

@@ -23,7 +23,7 @@ from story import (
 from memory.keeper.session_lines import SessionLine, put_session_line
 
 pytestmark = pytest.mark.acceptance
-CARRIED = "Still in mind from before: "
+CARRIED = "Carrying on from: "
 
 
 async def returned(api, bot, text="good morning"):

@@ -227,7 +227,7 @@ async def returned(api, bot):
     await yesterday(api, bot)
     api.people.says(PERSON, "good morning")
     await answered(api, PERSON, "good morning")
-    return await shows(api, "Still in mind from before: ")
+    return await shows(api, "Carrying on from: ")
 
 
 async def test_a_return_that_was_cut_off_is_answered_once_with_its_small_line(api, model, bot_process):
@@ -240,13 +240,13 @@ async def test_a_return_that_was_cut_off_is_answered_once_with_its_small_line(ap
     await bot.kill()
     model.gate.open()
     await bot.start()
-    line = await shows(api, "Still in mind from before: ")
+    line = await shows(api, "Carrying on from: ")
     await bot.restart()
 
-    assert line.text == f"Still in mind from before: {NOTE}"
+    assert line.text == f"Carrying on from: {NOTE}"
     assert [NOTE in request.text for request in asked(model)[-2:]] == [True, True]
     assert answers_to(api, PERSON, "good morning") == ["You said: good morning"]
-    assert sum("Still in mind from before" in each.text for each in bot_lines(api)) == 1
+    assert sum("Carrying on from" in each.text for each in bot_lines(api)) == 1
     assert heard(bot) == [PROMISE, "good morning"]
 
 

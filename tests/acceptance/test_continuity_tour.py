@@ -17,7 +17,7 @@ DAYS = (
         ("says", "I still have to send the harbour report to Anna.", "list", 1),
     ),
     (
-        ("says", "Good morning!", "Still in mind from before", 2),
+        ("says", "Good morning!", "Carrying on from", 2),
         ("says", "What is still open?", "harbour", 1),
         ("says", "/fresh", "Fresh start", 1),
         ("says", "What did we decide about the boat?", "", 1),

@@ -155,7 +155,7 @@ def test_one_small_line_under_the_first_answer_names_what_was_carried(is_first, 
     """With a way to answer without it; the very first time also with the way to be asked."""
     message = carried_message("the kitchen tiles", "t_1", is_first=is_first)
 
-    assert message.text == "Still in mind from before: the kitchen tiles"
+    assert message.text == "Carrying on from: the kitchen tiles"
     assert labels(message) == shown
     assert all(button.payload == {"turn_id": "t_1"} for row in message.buttons for button in row)
 
