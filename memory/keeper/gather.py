@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from memory.keeper.contract import KeeperRequest
-from memory.keeper.queue import WaitingReading
+from memory.keeper.queue import COMPANY_TURNS, WaitingReading
 from memory.keeper.request import (
     BEFORE_TURNS,
     before_them,
@@ -106,9 +106,17 @@ class RequestMaker:
             seen=seen,
         )
 
-    async def has_content(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> bool:
-        """Whether turns may hold something to note; their pictures are looked up only where the words are too few."""
-        return has_content(turns) or has_content(turns, await self._seen(conversation_id, turns))
+    async def is_worth_reading(
+        self, conversation_id: str, state: SessionState | None, turns: Sequence[ConversationTurn], *, is_asked: bool
+    ) -> bool:
+        """Whether turns may hold something to note; of a few something has to lack in the notes, unless somebody asks.
+
+        What an edited message says stands in no note yet. Pictures are looked up only where the words are too few.
+        """
+        is_edited = state is not None and not {turn.turn_id for turn in turns}.isdisjoint(state.edited)
+        if is_asked or is_edited or len(turns) >= COMPANY_TURNS:
+            return has_content(turns) or has_content(turns, await self._seen(conversation_id, turns))
+        return bool(await self.untold(conversation_id, turns))
 
     async def untold(self, conversation_id: str, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
         """Return the turns of which something may lack in the notes, or in their pictures where words are too few."""

@@ -191,7 +191,7 @@ class Keeper:
         state = await self._maker.state(waiting.session_id)
         silent = await self._maker.silent(waiting, state)
         shown = [turn for turn in turns if is_shown(turn, silent)]
-        if not await self._maker.has_content(waiting.conversation_id, shown):
+        if not await self._maker.is_worth_reading(waiting.conversation_id, state, shown, is_asked=is_asked):
             return await self._move_on(line, waiting, turns[-1].seq)
         request = await self._maker.make(waiting, state, shown, silent)
         before = without(line, forgotten_turns(request.ledger))  # the words of an edited turn went with its edit
