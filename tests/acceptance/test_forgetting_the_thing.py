@@ -82,13 +82,14 @@ async def test_words_find_the_note_first_and_no_neighbours(api, model, bot_here)
 
     found = await reply(api, "/forget Priya's welly sizes, wellies")
     assert "1. Priya wears size 5 wellies" in found.text
-    assert "2. A message and its answer: “our Priya wears size 5 wellies" in found.text
+    assert "\n2. A message (today at " in found.text
+    assert "its answer: “our Priya wears size 5 wellies" in found.text
     assert "3." not in found.text
     assert "Tom" not in found.text
     await tap(api, "Forget 1", "Should I forget this note")
     report = await tap(api, "Yes, forget it", "I've checked")
-    assert "comes up" not in report.text
-    assert "only our messages still mention it" in report.text
+    assert "read it here" not in report.text
+    assert "only in some of our messages" in report.text
 
     assert "Priya" not in "".join(standing(bot))
     assert len(standing(bot)) == 2
@@ -110,7 +111,7 @@ async def test_a_message_that_was_found_leaves_what_else_it_told(api, model, bot
     assert "I'll keep what else I noted from there:\n• You are keeping the barrow" in asked.text
     report = await tap(api, "Yes, forget it", "I've checked")
 
-    assert "comes up" not in report.text
+    assert "read it here" not in report.text
     assert standing(bot) == ["You are keeping the barrow that Marek painted"]
     assert [user for user, _ in stored_turns(bot)] == ["keepin the barrow then. […]", "what now?"]
 

@@ -59,7 +59,7 @@ async def test_answers_that_repeat_what_was_forgotten_are_shown_and_go_too(api, 
     await reply(api, "/forget dog")
     await tap(api, "Forget 1", "Should I forget")
     await tap(api, "Yes, forget it", "forgotten")
-    report = await shows(api, "still comes up here")
+    report = await shows(api, "still read it here")
     assert "how is Zebrafish?" in report.text
 
     await tap(api, "Forget those too", "Should I forget")

@@ -136,7 +136,12 @@ def test_a_question_counts_only_what_a_person_knows_of():
 def test_a_short_note_is_found_beside_the_message_that_says_it_in_more_words():
     """“60 €” is noted for “60 euros”: the message alone would have taken the rest that it says along."""
     noted = note(text="Bea te debe 60 € de la cena")
-    row = {"turn_id": "t_5", "user_text": "y bea me debe 60 euros d la cena, el bus son 1850", "assistant_text": ""}
+    row = {
+        "turn_id": "t_5",
+        "user_text": "y bea me debe 60 euros d la cena, el bus son 1850",
+        "assistant_text": "",
+        "created_at_ms": START_MS,
+    }
     others = [noted, note(2, text="Bea tiene tu libro")]
 
     found = found_in(others, [row], "los 60 euros de Bea", START_MS, "UTC")
@@ -146,7 +151,12 @@ def test_a_short_note_is_found_beside_the_message_that_says_it_in_more_words():
 def test_a_note_in_other_words_is_found_beside_the_message_that_has_them_all():
     """“livre” is no form of “livraison”: only a message about the eggs' delivery was offered for the butter's."""
     notes = [note(text="La ferme Blanc te livre le beurre"), note(2, text="La ferme Blanc te livre les œufs")]
-    row = {"turn_id": "t_5", "user_text": "le beurre aussi", "assistant_text": "Mardi, pour la livraison, préviens-le."}
+    row = {
+        "turn_id": "t_5",
+        "user_text": "le beurre aussi",
+        "assistant_text": "Mardi, pour la livraison, préviens-le.",
+        "created_at_ms": START_MS,
+    }
 
     found = found_in(notes, [row], "la livraison du beurre", START_MS, "UTC")
     assert [each.payload for each in found] == [{"note_ids": ["n_1"]}, {"turn_ids": ["t_5"]}]
@@ -227,7 +237,12 @@ def test_the_question_says_what_stays_of_the_messages_that_go():
 def test_words_are_found_with_or_without_accents_and_little_words():
     """Who writes “el melocoton de Nerea” finds the note that says “Nerea es alérgica al melocotón”."""
     noted = note(text="Nerea es celíaca y alérgica al melocotón")
-    row = {"turn_id": "t_1", "user_text": "mi hija Nerea es alérgica al melocotón", "assistant_text": ""}
+    row = {
+        "turn_id": "t_1",
+        "user_text": "mi hija Nerea es alérgica al melocotón",
+        "assistant_text": "",
+        "created_at_ms": START_MS,
+    }
 
     assert holding([noted], "el melocoton de nerea", START_MS, "UTC") == [noted]
     assert [each.payload for each in found_in([noted], [row], "el melocoton de Nerea", START_MS, "UTC")] == [

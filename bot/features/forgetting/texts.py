@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot import replies
-from bot.dates import listed
+from bot.dates import listed, when_text
 from bot.delivery.markup import unmarked
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.memories import told
@@ -161,17 +161,20 @@ def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: in
     lines = [note_line(note, now_ms, zone) for note in holding]
     ids = [note.note_id for note in holding]
     noted = [ForgetMatch({"note_ids": [each]}, line) for each, line in zip(ids, lines, strict=True)]
-    said = [_said(row, asked, holding) for row, count in zip(turns, in_turns, strict=True) if count == most]
+    said = [
+        _said(row, asked, holding, now_ms, zone) for row, count in zip(turns, in_turns, strict=True) if count == most
+    ]
     return noted + said
 
 
-def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note]) -> ForgetMatch:
-    """The turn, quoted around the words where more of them stand: in the message or the answer."""
+def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note], now_ms: int, zone: str) -> ForgetMatch:
+    """The turn with its time, quoted around the words where more of them stand: in the message or the answer."""
+    when = when_text(row["created_at_ms"], now_ms, zone, replies.spoken())
     text = max(row["user_text"], row["assistant_text"], key=lambda each: len(held(asked, each)))
     around = next((word for word in held(asked, text) if word in text.casefold()), "")
     theirs = [note.note_id for note in notes if row["turn_id"] in note.turn_ids]
     payload = {"turn_ids": [row["turn_id"]]} | ({"note_ids": theirs} if theirs else {})
-    return ForgetMatch(payload, replies.say("forget_said", text=_around(text, around)))
+    return ForgetMatch(payload, replies.say("forget_said", when=when, text=_around(text, around)))
 
 
 def _around(text: str, words: str) -> str:
