@@ -22,7 +22,7 @@ from story import (
 )
 
 pytestmark = pytest.mark.acceptance
-PREVIEW = "I can carry this forward:"
+PREVIEW = "Here's what we could go on with:"
 CARRYING = "Carrying this forward:"
 LINE = "Carrying on from: "
 ASKS = "what about the harbour?"

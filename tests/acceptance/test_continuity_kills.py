@@ -96,7 +96,7 @@ async def test_after_fresh_nothing_and_after_continue_the_chosen_context(api, mo
     assert NOTE not in asked(model)[-1].text
 
     api.people.says(PERSON, "/continue")
-    offer = await shows(api, "I can carry this forward:")
+    offer = await shows(api, "Here's what we could go on with:")
     assert "harbour report" in offer.text
     api.people.presses(PERSON, "Carry this forward")
     await shows(api, "Carrying this forward")
@@ -318,7 +318,7 @@ async def test_a_passed_over_preview_isolates_until_continue_across_a_kill(api, 
         assert "I will send" not in request.text
 
     api.people.says(PERSON, "/continue")
-    await shows(api, "I can carry this forward:")
+    await shows(api, "Here's what we could go on with:")
     api.people.presses(PERSON, "Carry this forward")
     await shows(api, "Carrying this forward")
     api.people.says(PERSON, "so, the harbour")

@@ -21,7 +21,7 @@ DAYS = (
         ("says", "What is still open?", "harbour", 1),
         ("says", "/fresh", "Fresh start", 1),
         ("says", "What did we decide about the boat?", "", 1),
-        ("says", "/continue", "I can carry this forward", 1),
+        ("says", "/continue", "Here's what we could go on with", 1),
         ("taps", "Carry this forward", "Carrying this forward", 1),
         ("says", "What did we decide about the boat?", "green", 1),
     ),

@@ -109,7 +109,7 @@ async def test_that_it_is_over_is_said_once(api, bot_here):
     await reply(api, "/fresh private")
     await reply(api, SECRET)
     await reply(api, "/continue")
-    await shows(api, "I can carry this forward")
+    await shows(api, "Here's what we could go on with")
     await tap(api, "Carry this forward", "Carrying this forward")
     await reply(api, "/persona companion")
     await reply(api, "so where were we?")
