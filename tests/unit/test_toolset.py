@@ -28,7 +28,7 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import model_line
 from memory.ledger.series import at_ms_of
 from memory.ledger.types import Actor, Add, Change, End, Ledger, Move, Ring
-from memory.ledger.views import Scope
+from memory.ledger.views import DAY_MS, Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
 from memory.search.query import Query
@@ -159,6 +159,26 @@ async def test_what_comes_again_and_again_is_noted_without_a_ring():
     assert bins == "Noted: #2 event (due Fri 2026-11-27, FREQ=WEEKLY;INTERVAL=2;BYDAY=FR)"
     assert "is no RRULE" in refused
     assert not any(note.rings for note in stored(box, Ledger("c")))
+
+
+async def test_a_note_gets_a_rhythm_and_loses_it():
+    """The weekend turns out to be every other one; what rings has its rhythm from remind."""
+    friday = {
+        "due_at_ms": at_ms_of("2026-11-27T18:00", "Europe/Berlin"),
+        "due_exact": True,
+        "time_zone": "Europe/Berlin",
+    }
+    ring = {"rings_from": "2026-11-25T09:00", "time_zone": "Europe/Berlin"}
+    box = make_box(("event", "The kids", friday | {"lasts_ms": 2 * DAY_MS}), ("task", "Call Ana", ring))
+
+    said = await box.change(numbers=[1], repeats="FREQ=WEEKLY;INTERVAL=2")
+    assert "(due Fri 2026-11-27 18:00 to Sun 2026-11-29 18:00, FREQ=WEEKLY;INTERVAL=2)" in said
+    assert "FREQ" not in await box.change(numbers=[1], repeats="none")
+    assert "Tue 2026-12-01 09:00, FREQ=WEEKLY" in await box.change(
+        numbers=[1], due="2026-12-01T09:00", repeats="FREQ=WEEKLY"
+    )
+    assert "remind gives it its rhythm" in await box.change(numbers=[2], repeats="FREQ=DAILY")
+    assert "no RRULE" in await box.change(numbers=[1], repeats="weekly")
 
 
 async def test_so_many_times_without_a_ring_end_on_the_day_of_the_last():

@@ -12,6 +12,8 @@ from bot.lines import note_line
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from bot.titles import reworded
+from memory.ledger import series
+from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 
@@ -56,7 +58,7 @@ async def change(desk: Desk, numbers: Any, given: Mapping[str, str]) -> str:
     notes, problems = desk.picked(numbers)
     given = {name: value for name, value in given.items() if value.strip()}
     if not given:
-        raise Refused("Nothing was changed: give text, due, kind, owner or not_before.")
+        raise Refused("Nothing was changed: give text, due, repeats, kind, owner or not_before.")
     if "text" in given and len(notes) > 1:
         raise Refused("Nothing was changed: a text is for one note. Call once for each.")
     return "\n".join([*(_changed(desk, note, given) for note in notes), *problems])
@@ -91,6 +93,8 @@ def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:
     zone = note.time_zone if note.rings else desk.zone
     if due := desk.due(given.get("due", ""), zone):
         fields |= due | ({} if note.rings else {"time_zone": zone})
+    if "repeats" in given:
+        fields |= _rhythm(desk, note, given["repeats"], given.get("due", ""))
     if "kind" in given:
         fields["kind"] = _kind(given["kind"])
     if "owner" in given:
@@ -98,6 +102,18 @@ def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:
     if "not_before" in given:
         fields["snoozed_until_ms"] = _rests_until(desk, note, given["not_before"].strip())
     return fields | ({"text": reworded(note, given["text"])} if "text" in given else {})
+
+
+def _rhythm(desk: Desk, note: Note, repeats: str, due: str) -> dict[str, Any]:
+    """The fields by which a note that doesn't ring comes again and again, or once. Raises `Refused`."""
+    if note.rings:
+        raise Refused(f"Not done: it rings, so remind gives it its rhythm, with at and repeats: {desk.line(note)}")
+    if repeats.lower() in NONE:
+        return {"repeats": ""}
+    if not due and note.due_at_ms is not None:
+        local = series.local_of(note.due_at_ms, note.time_zone)
+        due = local if note.due_exact else local[:DAY_CHARS]
+    return {**desk.rhythm(repeats, due), "time_zone": desk.zone}
 
 
 def _rests_until(desk: Desk, note: Note, given: str) -> int | None:

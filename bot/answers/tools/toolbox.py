@@ -206,7 +206,7 @@ class Toolbox:
         return await self._once(lambda: noting.note(self._desk, text, kind, fields))
 
     async def change(self, numbers: Any, **fields: str) -> str:
-        """Give notes another text, day, kind or owner, or put them off; of a series one date another day."""
+        """Give notes another text, day, rhythm, kind or owner, or put them off; of a series one date another day."""
         return await self._once(lambda: noting.change(self._desk, numbers, fields), restores=True)
 
     async def end(self, numbers: Any, how: str, date: str = "") -> str:
