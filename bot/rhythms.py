@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from typing import Final
 
@@ -167,25 +167,28 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
 
 
 def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead_ms: int) -> str:
-    """The exceptions to the rule: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
+    """The exceptions to the rule in their order: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
 
     Those before `from_ms`, the next date where its day is told, tell nothing more. A series told by its own hour rings
     `ahead_ms` before it, on its exceptions, too.
     """
-    left_out, moved, language = list[str](), list[str](), replies.spoken()
+    said, left_out, language = list[str](), list[str](), replies.spoken()
     for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
         at_ms = rings_ms + ahead_ms
         if at_ms < from_ms:
             continue
-        if occurrence.state == "moved":
-            if series.has_date(note, series.local_of(rings_ms, note.time_zone)):  # put off until the next one
-                continue
-            usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + ahead_ms
-            moved.append(_instead(at_ms, usual_ms, now_ms, zone))
-        else:
+        if occurrence.state != "moved":
             left_out.append(soon_text(at_ms, now_ms, zone, language, exact="BYHOUR" in note.repeats))
-    out = [replies.say("lines.not_on", day=listed(left_out, language))] if left_out else []
-    return ", ".join([*out, *moved])
+        elif not series.has_date(note, series.local_of(rings_ms, note.time_zone)):  # put off until the next one
+            usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + ahead_ms
+            said += [*_not_on(left_out), _instead(at_ms, usual_ms, now_ms, zone)]
+            left_out = []
+    return ", ".join([*said, *_not_on(left_out)])
+
+
+def _not_on(days: Sequence[str]) -> list[str]:
+    """The days on which a series does not come: `not this Friday and on Tue 8 Dec`."""
+    return [replies.say("lines.not_on", day=listed(days, replies.spoken()))] if days else []
 
 
 def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:

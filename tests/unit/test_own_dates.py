@@ -181,7 +181,7 @@ def after(ledger: Ledger, *ringing: str) -> Ledger:
 
 FIRST, HALF_PAST = "2026-12-01T17:30", "every Tuesday at 18:30"
 WITHOUT = "not on Tue 22 Dec"
-MOVED = f"{WITHOUT}, on Wed 9 Dec instead of Tue 8 Dec"
+MOVED = f"on Wed 9 Dec instead of Tue 8 Dec, {WITHOUT}"
 TOLD = "moved: Tue 8 Dec 18:30 to Wed 9 Dec 18:30; not on Tue 22 Dec"
 NEXT = "moved from Tue 8 Dec 18:30; not on Tue 22 Dec"
 
