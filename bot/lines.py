@@ -150,7 +150,7 @@ def _rang(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]
 def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: Heading) -> list[str]:
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     rings_at_ms = note.rings_at_ms
-    due = under_way(note, now_ms, _clock(note, zone)) or _due(note, now_ms, zone, told)
+    due = _when_due(note, now_ms, zone, told)
     comes = note.repeats and (_due_with_its_ring(note) if note.rings else note.due_at_ms and not is_past(note, now_ms))
     if comes:
         due = _comes(note, now_ms, zone, told)
@@ -235,6 +235,14 @@ def _due_with_its_ring(note: Note) -> bool:
 def _clock(note: Note, zone: str) -> str:
     """The clock by which a note is due: a day without an hour is a day where it was said."""
     return zone if note.due_exact else note.time_zone
+
+
+def _when_due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """Its due time, or until when it lasts; under the day of a series' next ring nothing of the date before that."""
+    rings_ms, is_behind = note.rings_at_ms, note.due_at_ms is not None and note.due_at_ms < (note.rings_at_ms or 0)
+    if note.repeats and is_behind and rings_ms is not None and local(rings_ms, zone).date() in told:
+        return ""
+    return under_way(note, now_ms, _clock(note, zone)) or _due(note, now_ms, zone, told)
 
 
 def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:

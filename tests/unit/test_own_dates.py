@@ -211,6 +211,14 @@ def test_people_and_model_read_a_series_by_its_own_hour_at_its_next_date(rung, n
     assert model_line(note, at(now), LONDON, brief=True) == f"#1 event: Pilates ({model})"
 
 
+def test_under_the_day_of_the_next_ring_nothing_of_todays_lesson_is_told():
+    """Between ring and lesson /reminders has the one of next week: "for today at 18:30" made no sense there."""
+    note = after(rings(pilates(), FIRST), FIRST).notes[1]
+    said = note_line(note, at("2026-12-01T17:40"), LONDON, under_ms=note.rings_at_ms, brief=True)
+
+    assert said == f"Pilates (⏰ on Wednesday at 17:30 this time, then every Tuesday, {WITHOUT})"
+
+
 def test_what_comes_today_stands_among_the_dates_ahead_between_its_ring_and_its_hour():
     """At twenty to six the lesson of half past six is still the next one; behind it the date that was moved is."""
     note = after(rings(pilates(), FIRST), FIRST).notes[1]
