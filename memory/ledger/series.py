@@ -264,11 +264,20 @@ def moment_of(note: Note, date: Occurrence) -> int:
 
 
 def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
-    """The dates to come that the rule has otherwise, with when they ring or would have rung, the next first."""
+    """The dates to come that the rule has otherwise, with when they ring or would have rung, the next first.
+
+    One that is left out stays one until its day is over: "is there rehearsal tonight?"
+    """
     if not note.repeats:
         return []
+    today = local_of(now_ms, note.time_zone)[:10]
     dates = [(moment_of(note, each), each) for each in note.occurrences if each.state in {"moved", "left_out"}]
-    return sorted((date for date in dates if date[0] > now_ms), key=lambda date: date[0])
+    ahead = (
+        (at_ms, each)
+        for at_ms, each in dates
+        if at_ms > now_ms or (each.state == "left_out" and local_of(at_ms, note.time_zone).startswith(today))
+    )
+    return sorted(ahead, key=lambda date: date[0])
 
 
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:

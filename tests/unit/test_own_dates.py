@@ -211,6 +211,13 @@ def test_people_and_model_read_a_series_by_its_own_hour_at_its_next_date(rung, n
     assert model_line(note, at(now), LONDON, brief=True) == f"#1 event: Pilates ({model})"
 
 
+def test_what_is_left_out_today_is_told_until_the_day_is_over():
+    """At eight in the evening somebody asks whether there was a lesson today."""
+    told = [note_line(pilates().notes[1], at(f"2026-12-{now}"), LONDON) for now in ("22T20:00", "23T08:00")]
+
+    assert told == ["Pilates (every Tuesday at 18:30, not today)", "Pilates (every Tuesday at 18:30)"]
+
+
 def test_under_the_day_of_the_next_ring_nothing_of_todays_lesson_is_told():
     """Between ring and lesson /reminders has the one of next week: "for today at 18:30" made no sense there."""
     note = after(rings(pilates(), FIRST), FIRST).notes[1]
