@@ -64,6 +64,7 @@ SAID_LATER: Final = "(said after the new turns)"
 """Stands behind a note that turns which are read late, or once more, are older than."""
 TAKEN_BACK: Final = "(its last change was taken back by the person: leave it so)"
 """Stands behind a note, since the turns still ask for what was taken back."""
+NO_STANDING: Final = "(none yet: give this conversation its title)"
 STOPPED_ANSWER: Final = "(the person stopped the answer)"
 EDITED: Final = "[edited since: this is what holds; what the assistant did and said below was to other words]"
 
@@ -236,7 +237,7 @@ def request_text(request: KeeperRequest) -> str:
     sections = (
         ("Notes", [_note(note, request) for note in is_open] or ["(none yet)"]),
         ("Ended", [_note(note, request) for note in ended]),
-        ("Standing until now", [cut(request.standing, STANDING_CHARS)] if request.standing else []),
+        ("Standing until now", [cut(request.standing, STANDING_CHARS) or NO_STANDING]),
         ("Read before", [text for number, text in lines.items() if number < first_new]),
         ("New turns", [text for number, text in lines.items() if number >= first_new]),
     )

@@ -68,6 +68,7 @@ def test_a_request_reads_as_the_contract_says():
     assert request_text(asked) == (
         "It is Tue 2023-11-14 23:13 now (Europe/Berlin); all times are by this clock.\n\n"
         "Notes:\n#1 promise: Sends the PR (owner Priya; was Tue 2023-11-14 23:13)\n\n"
+        "Standing until now:\n(none yet: give this conversation its title)\n\n"
         "Read before:\n1. [Tue 2023-11-14 23:14] person: old\n   assistant: Okay.\n\n"
         "New turns:\n2. [Tue 2023-11-14 23:15] person: new one\n   assistant: Fine."
     )
@@ -189,7 +190,7 @@ def test_what_ended_stands_apart_from_what_is_open():
     )
     asked = request(make_turn(seq=1, user_text="Ana is called"), notes=notes[0])
 
-    assert "Notes:\n#2 task: Buy milk\n\nEnded:\n#1 task: Call Ana (done)\n\nNew turns:" in request_text(asked)
+    assert "Notes:\n#2 task: Buy milk\n\nEnded:\n#1 task: Call Ana (done)\n\nStanding until now:" in request_text(asked)
 
 
 def test_an_answer_that_was_stopped_is_told_as_that():
