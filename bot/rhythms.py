@@ -141,6 +141,8 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
     if tells_days(note.text, note.due_at_ms, last_ms, now_ms, zone):
         return ""
     exact = note.due_exact and note.ends_at_ms is None
+    if exact and days_from(last_ms, now_ms, zone) == 0:
+        return say(replies.spoken(), "dates.until", when=clock_text(local(last_ms, zone), replies.spoken()))
     return for_text(last_ms, now_ms, zone, replies.spoken(), exact=exact, key="until")
 
 

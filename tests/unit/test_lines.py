@@ -112,7 +112,7 @@ def test_a_date_of_a_series_that_is_under_way_is_not_told_as_the_next():
 
     assert told == [
         "Kids (until tomorrow at 18:00, then every two weeks)",
-        "Kids (until today at 18:00, then every two weeks)",
+        "Kids (until 18:00, then every two weeks)",
     ]
 
 

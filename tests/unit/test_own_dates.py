@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.features.loops import coming_line
 from bot.lines import note_line
 from bot.reminders.ringing import due_of, messages_for
 from memory.ledger import own_dates, series, views
@@ -209,6 +210,18 @@ def test_people_and_model_read_a_series_by_its_own_hour_at_its_next_date(rung, n
 
     assert note_line(note, at(now), LONDON, brief=True) == f"Pilates ({person})"
     assert model_line(note, at(now), LONDON, brief=True) == f"#1 event: Pilates ({model})"
+
+
+def test_under_its_day_in_loops_a_date_stands_without_the_others():
+    """Tomorrow it is at half past six, with its ring: what is moved and left out later is for /memory."""
+    silent, ringing = pilates().notes[1], rings(pilates(), FIRST).notes[1]
+    plain = silent.model_copy(update={"occurrences": ()})
+
+    assert [coming_line(note, at("2026-11-30T12:00"), LONDON) for note in (silent, ringing, plain)] == [
+        "Tomorrow: Pilates (at 18:30)",
+        "Tomorrow: Pilates (at 18:30, ⏰ 17:30)",
+        "Tomorrow: Pilates (every Tuesday at 18:30)",
+    ]
 
 
 def test_what_is_left_out_today_is_told_until_the_day_is_over():
