@@ -69,7 +69,7 @@ class Sessions:
         return replies.say("private_over")
 
     async def choices(self, envelope: Envelope) -> tuple[tuple[Button, ...], ...]:
-        """Return a button for each of the latest sessions but the current one, by topic and age."""
+        """Return a button for each of the latest sessions that can be taken up, by topic and age."""
         rows, current_id = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
         return tuple(
@@ -80,8 +80,7 @@ class Sessions:
                     {"session_id": row.session_id},
                 ),
             )
-            for row in rows
-            if row.session_id != current_id
+            for row in to_take_up(rows, current_id)
         )
 
     async def nothing_to_offer(self, envelope: Envelope, over: str = "") -> None:
@@ -173,6 +172,12 @@ class Sessions:
         """Let the recorder change sessions in the same transaction as the message and the end of the update."""
         end = self._services.inbox.done(envelope)
         await self._services.committer.say(Target.of(envelope), [message], lambda *rows: change((end, *rows)))
+
+
+def to_take_up(rows: Sequence[SessionRow], current_id: str | None) -> list[SessionRow]:
+    """The sessions but the current one; one turn that has no topic is none, unless there is nothing else."""
+    others = [row for row in rows if row.session_id != current_id]
+    return [row for row in others if bare(row.title) or row.turn_count > 1] or others
 
 
 def session_label(row: SessionRow, now_ms: int, zone: str, current_id: str | None, most: int = NAME_CHARS) -> str:

@@ -18,7 +18,7 @@ from bot.features.continuity.preview import (
     shown_message,
 )
 from bot.features.continuity.settings import OwnChoices, settings_message
-from bot.features.sessions import session_label
+from bot.features.sessions import session_label, to_take_up
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Preference
 from memory.ledger.types import Ledger
@@ -256,3 +256,15 @@ def test_a_conversation_without_a_title_is_told_by_when_it_was():
     assert session_label(row, START_MS, "UTC", "s_2") == "On Sun 5 Nov at 22:13"
     row.title = "The boat"
     assert session_label(row, START_MS, "UTC", "s_2") == "The boat · Sun 5 Nov"
+
+
+def test_one_turn_without_a_topic_is_no_conversation_to_take_up():
+    """A day and hour says nothing to anybody; where there is nothing else it is offered all the same."""
+    one, boat, now = (
+        SimpleNamespace(session_id=f"s_{n}", title=title, turn_count=1) for n, title in enumerate(("", "The boat", ""))
+    )
+
+    assert to_take_up([now, one, boat], "s_2") == [boat]
+    assert to_take_up([now, one], "s_2") == [one]
+    one.turn_count = 2
+    assert to_take_up([now, one, boat], "s_2") == [one, boat]
