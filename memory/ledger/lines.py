@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from memory.ledger.own_dates import at_next_date, has_own_dates
 from memory.ledger.rules import in_words, is_several_a_day, last_date
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
-from memory.ledger.views import is_past, is_snoozed, is_work
+from memory.ledger.views import BEGUN_MS, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import whole_month, zone_of
 
@@ -101,7 +101,7 @@ def _coming(note: Note, now_ms: int) -> int | None:
     """The next date of a series that doesn't ring one of whose dates has begun; None for another, and for its last."""
     if note.rings or not note.repeats or not is_past(series.at_its_date(note, now_ms), now_ms):
         return None
-    date = series.next_date(note, now_ms + series.GOES_ON // timedelta(milliseconds=1) + MINUTE_MS)
+    date = series.next_date(note, now_ms + BEGUN_MS + MINUTE_MS)
     return date[1] if date and date[1] > now_ms else None
 
 

@@ -21,8 +21,8 @@ ENDED: Final = frozenset({"done", "left_out", "skipped"})
 """States of a date that somebody called done or left out: it can be taken back."""
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
-GOES_ON: Final = timedelta(hours=2)
-"""A date of a series is still meant for so long after its hour, where nobody said how long it lasts."""
+GOES_ON: Final = timedelta(hours=1)
+"""What has an hour, and whose end nobody said, is on for so long; with two, a lesson that was over stood to come."""
 LATE_MS: Final = 5 * 60_000
 """A date that rings so much behind its time is known by when it did."""
 Date = tuple[str, int]  # as the rule has it, and the moment at which it comes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from memory.ledger import series
@@ -19,7 +19,7 @@ ROUTINE_FADES_MS: Final = DAY_MS // 2
 """The same of one with an end that weighs little: a shift is over with its last hour."""
 WEIGHS: Final = 0.7
 """From this weight on a note is one that the person would mind to be without."""
-BEGUN_MS: Final = 2 * 3_600_000
+BEGUN_MS: Final = series.GOES_ON // timedelta(milliseconds=1)
 """An event whose end nobody said is on, not over, for so long after its hour."""
 HALF_LIFE_DAYS: Final = 21.0
 """A note that nobody spoke of counts half after so long."""

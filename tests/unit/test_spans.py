@@ -54,7 +54,7 @@ def test_what_lasts_is_on_until_its_end_and_over_at_once_behind_it():
     assert not is_past(note, in_time)
     assert while_on(note, START_MS, in_time) == in_time
     assert is_over(note, late)
-    assert not is_over(note.model_copy(update={"lasts_ms": 0}), START_MS + HOUR_MS)
+    assert not is_over(note.model_copy(update={"lasts_ms": 0}), START_MS + HOUR_MS // 2)
 
 
 @pytest.mark.parametrize("repeats_later", [False, True])
