@@ -151,7 +151,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: 
     told = set() if under_ms is None else {local(under_ms, zone).date()}
     rings_at_ms = note.rings_at_ms
     due = _when_due(note, now_ms, zone, told)
-    comes = note.repeats and (_due_with_its_ring(note) if note.rings else note.due_at_ms and not is_past(note, now_ms))
+    comes = note.repeats and (_due_with_its_ring(note) if note.rings else _comes_again(note, now_ms))
     if comes:
         due = _comes(note, now_ms, zone, told)
     if is_at_rest(note):
@@ -183,6 +183,11 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: 
     if rests(note, now_ms) and not says_when and note.snoozed_until_ms is not None:
         found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
+
+
+def _comes_again(note: Note, now_ms: int) -> bool:
+    """Whether a series that doesn't ring goes on: also on the day of a date that has begun, but for its last."""
+    return note.due_at_ms is not None and (not is_past(note, now_ms) or series.goes_on(note, now_ms))
 
 
 def is_at_rest(note: Note) -> bool:

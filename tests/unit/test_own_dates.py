@@ -191,10 +191,11 @@ NEXT = "moved from Tue 8 Dec 18:30; not on Tue 22 Dec"
     ("rung", "now", "person", "model"),
     [
         (None, FRIDAY, f"{HALF_PAST}, {MOVED}", f"due Tue 1 Dec 18:30, every Tue; {TOLD}"),
-        (None, "2026-12-01T19:15", "today at 18:30", f"was Tue 1 Dec 18:30, next Wed 9 Dec 18:30, every Tue; {NEXT}"),
+        (None, "2026-12-01T19:15", f"today at 18:30, then every Tuesday, {MOVED}",
+         f"was Tue 1 Dec 18:30, next Wed 9 Dec 18:30, every Tue; {NEXT}"),
         (None, WEDNESDAY, f"on Wed 9 Dec at 18:30, then every Tuesday, {WITHOUT}",
          f"due Wed 9 Dec 18:30, every Tue; {NEXT}"),
-        (None, "2026-12-09T19:00", "today at 18:30",
+        (None, "2026-12-09T19:00", f"today at 18:30, then every Tuesday, {WITHOUT}",
          "was Wed 9 Dec 18:30, next Tue 15 Dec 18:30, every Tue; not on Tue 22 Dec"),
         ((), FRIDAY, f"{HALF_PAST}, {MOVED}, ⏰ 17:30", f"due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD}"),
         ((FIRST,), "2026-12-01T17:40",
