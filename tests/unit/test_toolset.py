@@ -161,6 +161,21 @@ async def test_what_comes_again_and_again_is_noted_without_a_ring():
     assert not any(note.rings for note in stored(box, Ledger("c")))
 
 
+async def test_one_date_of_a_series_is_dropped_by_its_day():
+    """It ended all of a course; without a date it does."""
+    course = {"due_at_ms": at_ms_of("2026-12-01T18:30", "Europe/Berlin"), "due_exact": True,
+              "repeats": "FREQ=WEEKLY;BYDAY=TU", "time_zone": "Europe/Berlin"}  # fmt: skip
+    ring = {"rings_from": "2026-12-01T17:30", "repeats": "FREQ=WEEKLY;BYDAY=TU", "time_zone": "Europe/Berlin"}
+    notes = (("event", "Course", course), ("task", "Bins out", ring))
+    box = make_box(*notes)
+
+    for number in (1, 2):
+        assert "2026-12-15" in await box.end(numbers=[number], how="dropped", date="2026-12-15")
+    after = stored(box, ledger_of(*notes))
+    assert [(note.status, [each.state for each in note.occurrences]) for note in after] == [("open", ["left_out"])] * 2
+    assert "dropped" in await box.end(numbers=[1], how="dropped")
+
+
 async def test_a_note_gets_a_rhythm_and_loses_it():
     """The weekend turns out to be every other one; what rings has its rhythm from remind."""
     friday = {

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from bot.answers.tools.desk import Desk, Refused
-from bot.answers.tools.ringing import date_of, ended_date
+from bot.answers.tools.ringing import Wish, date_of, ended_date, one_date
 from memory.ledger import series
 from memory.ledger.types import End, Note, Reopen
 
 HOWS: Final = ("done", "dropped", "reopen")
 AHEAD_SHARE: Final = 3
 """A date is ahead when it is to come in more than a third of the time since the one before rang."""
-AHEAD: Final = "dropped ends the whole series; remind with numbers, date and skip leaves one date out."
+AHEAD: Final = "dropped ends the whole series, with date it leaves that one out."
 
 
 async def end(desk: Desk, numbers: Any, how: str, date: str = "") -> str:
-    """End notes, or let them stand again; of a series that is done the date of this day. Raises `Refused`."""
+    """End notes, or let them stand again; of a series the date of this day, done or left out. Raises `Refused`."""
     if how not in HOWS:
         raise Refused(f"Not done: how is one of {', '.join(HOWS)}.")
     notes, problems = desk.picked(numbers, ended=how == "reopen")
@@ -36,12 +36,14 @@ def _reopened(desk: Desk, note: Note, day: str) -> str:
 
 
 def _ended(desk: Desk, note: Note, how: str, day: str) -> str:
-    """End one note; of a series that is done one date."""
+    """End one note; of a series one date where it is done, or where one is named."""
     turn_ids = (desk.ask.turn_id,)
-    if how == "dropped":
-        return desk.done("Ended", End(number=note.number, how="dropped", turn_ids=turn_ids))
-    if not note.repeats:
-        return desk.done("Ended", End(number=note.number, turn_ids=turn_ids))
+    if how == "dropped" and day and note.repeats:
+        return one_date(desk, note, Wish(date=day, skip=True))
+    if how == "dropped" or not note.repeats:
+        return desk.done(
+            "Ended", End(number=note.number, how="dropped" if how == "dropped" else "done", turn_ids=turn_ids)
+        )
     date = date_of(note, day, desk.zone) if day else series.date_to_end(note, desk.ask.now_ms)
     if date is None:
         return f"Not done: it has no date on {day}: {desk.line(note)}"
