@@ -244,8 +244,9 @@ def _clock(note: Note, zone: str) -> str:
 
 def _when_due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     """Its due time, or until when it lasts; under the day of a series' next ring nothing of the date before that."""
-    rings_ms, is_behind = note.rings_at_ms, note.due_at_ms is not None and note.due_at_ms < (note.rings_at_ms or 0)
-    if note.repeats and is_behind and rings_ms is not None and local(rings_ms, zone).date() in told:
+    due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
+    is_behind = note.repeats and due_ms is not None and rings_ms is not None and due_ms < rings_ms
+    if is_behind and local(rings_ms or 0, zone).date() in told:
         return ""
     return under_way(note, now_ms, _clock(note, zone)) or _due(note, now_ms, zone, told)
 

@@ -20,6 +20,7 @@ from bot.answers.tools.toolbox import Tools
 from bot.answers.wires.providers import wire_to
 from bot.meters.meters import Meters
 from bot.pauses import FULL, Pauses
+from bot.people.spending import USED_UP
 from bot.settings import NO_PRICES, Prices
 from bot.settings.model_names import NamedModel
 from memory.context.packet_text import prompt
@@ -133,7 +134,7 @@ class OneModel:
         await loop.price(taken)
         uses = (*bill.uses, spent_of(self.named.model, "answer", taken, self._means.prices))
         if ask.left.share(sum(use.tokens for use in uses), total_cost(uses) or 0) >= 1:
-            raise ModelError("Budget", "why_budget", "the person's budget for today is used up")
+            raise ModelError("Budget", "why_budget", USED_UP)
 
 
 def _from_now(seconds: float) -> float:

@@ -17,7 +17,6 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date
 from memory.ledger.spans import last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import agenda, dates_to_come, ends_at, is_story
@@ -86,7 +85,7 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     One that began before midnight and is on stands under today, and says since when.
     """
     clock, language = note.time_zone, replies.spoken()
-    note = _this_date(note, now_ms) if series.exceptions(note, now_ms) else note
+    note = _this_date(note) if series.exceptions(note, now_ms) else note
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
     if tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock):
         return note_line(note, now_ms, zone, brief=True)
@@ -98,9 +97,8 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     return replies.say("coming_line", day=day, line=note_line(note, now_ms, zone, under_ms=under_ms, brief=True))
 
 
-def _this_date(note: Note, now_ms: int) -> Note:
-    """The next date of a series alone: under its day its other days, and the exceptions to them, are too much."""
-    note = at_next_date(note, now_ms)
+def _this_date(note: Note) -> Note:
+    """A series, at its next date, as that date alone: under its day the others, and the exceptions, are too much."""
     rings = "" if note.rings_at_ms is None else series.local_of(note.rings_at_ms, note.time_zone)
     return note.model_copy(update={"repeats": "", "occurrences": (), "rings_from": rings})
 

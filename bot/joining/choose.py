@@ -22,7 +22,7 @@ from bot.meters.meters import Meters
 from bot.meters.spent import Spend, Spent
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
-from bot.people.spending import ReadingPurse
+from bot.people.spending import USED_UP, ReadingPurse
 from bot.settings import OFFLINE, Settings
 from bot.settings.model_names import read_sound_model
 from bot.tasks.task import read_quiet_hours
@@ -224,7 +224,7 @@ def summary_writer(settings: Settings, spend: Spend, payer: Payer) -> SummaryWri
 
         (purse, db), user_id = payer(), turns[-1].user_id
         if not await purse.may_spend(user_id):
-            raise ModelError("Budget", "why_budget", "the person's budget for today is used up")
+            raise ModelError("Budget", "why_budget", USED_UP)
         text, spent = await write_summary(model, turns, previous, settings.prices)
         spend(spent)
         await db.write(*await purse.bill(user_id, spent))

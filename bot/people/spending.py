@@ -20,6 +20,9 @@ from memory.zones import zone_of
 MINUTE_MS = 60_000
 NEAR = 0.8
 """The share of a day's limit at which the person is told."""
+USED_UP = "the person's budget for today is used up"
+"""The reason of a message without an answer, as logs and records have it; so is the next."""
+TOO_FAST = "the person has had all turns of this minute"
 NOTICE = "notice"
 """The purpose of the row which says that they were told."""
 

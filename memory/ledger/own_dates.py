@@ -181,7 +181,7 @@ def _rung_otherwise(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
     fields = with_ring(silent, new, now_ms)
     if not note.due_exact:  # what was moved has the hour of its ring alone
         return fields | {"occurrences": by_day}
-    named = new.rings_from[: len("2026-11-27")]  # this day is meant now, whatever was said of it
+    named = new.rings_from[:10]  # this day is meant now, whatever was said of it
     out = (each for each in fields["occurrences"] if each.state == "moved" or each.original_local[:10] > named)
     rang = (each for each in by_day if each.state in series.OVER)
     return fields | {"occurrences": _one_each((*out, *rang))}

@@ -271,6 +271,16 @@ async def test_a_lone_turn_that_the_model_noted_costs_no_reading(memory, model, 
     assert [turn.user_text for request in model.requests for turn in request.turns] == [PLUMBER]
 
 
+async def test_an_edited_lone_turn_is_read_though_the_model_noted_its_words_before(memory, model, say):
+    """What it says now stands in no note."""
+    await say(SURGERY, tool_calls=(ToolCall(call_id="1", name="note"),))
+    await memory.edited("t_1", LATER)
+    await memory.fresh(HERE, user_id=7)
+    await memory.keeper.read_due()
+
+    assert [turn.user_text for request in model.requests for turn in request.turns] == [LATER]
+
+
 @pytest.mark.parametrize("ends", ["", "by an hour", "by a new session"])
 async def test_what_the_model_noted_as_it_answered_is_read_at_the_sessions_end(memory, model, say, ends):
     """Short turns whose notes stand, and questions, cost no reading each, and a list lacks nothing of them."""

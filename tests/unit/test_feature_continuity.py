@@ -9,6 +9,7 @@ import pytest
 
 from bot import replies
 from bot.delivery.outbox import Button
+from bot.features.continuity.carried import is_named
 from bot.features.continuity.idle import Idle
 from bot.features.continuity.preview import (
     asked_message,
@@ -20,7 +21,7 @@ from bot.features.continuity.preview import (
 from bot.features.continuity.settings import OwnChoices, settings_message
 from bot.features.sessions import session_label, to_take_up
 from memory.continuity.bootstrap import BootstrapPreview
-from memory.continuity.types import Preference
+from memory.continuity.types import BootstrapOwner, Persona, Preference
 from memory.ledger.types import Ledger
 from memory.testing import START_MS, ManualClock, make_arc, make_note
 
@@ -268,3 +269,22 @@ def test_one_turn_without_a_topic_is_no_conversation_to_take_up():
     assert to_take_up([now, one], "s_2") == [one]
     one.turn_count = 2
     assert to_take_up([now, one, boat], "s_2") == [one, boat]
+
+
+@pytest.mark.parametrize(
+    ("conversation_id", "origin", "preference", "role", "named"),
+    [
+        ("tg:1:7:0", "gap", {"is_chosen": False}, "assistant", True),
+        ("tg:1:-7:0", "gap", {"is_chosen": False}, "assistant", False),
+        ("tg:1:7:0", "fresh", {"is_chosen": False}, "assistant", False),
+        ("tg:1:7:0", "gap", {"is_chosen": True}, "assistant", False),
+        ("tg:1:7:0", "gap", {"is_chosen": False, "mode": "off"}, "assistant", False),
+        ("tg:1:7:0", "gap", {"is_chosen": False}, "roleplay", False),
+    ],
+)
+def test_what_is_carried_is_named_to_one_person_once(conversation_id, origin, preference, role, named):
+    """Not to a group, where nobody asked; nor in a scene, after a clean start, or to who chose already."""
+    persona = Persona(name="p", role=role, tone=("warm", "plain"), instructions="Help.")
+    owner = BootstrapOwner(conversation_id=conversation_id, user_id=7, persona=persona)
+
+    assert is_named(owner, Preference(**preference), SimpleNamespace(origin=origin)) is named

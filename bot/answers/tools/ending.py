@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.ringing import Wish, date_of, ended_date, one_date
@@ -23,7 +23,7 @@ async def end(desk: Desk, numbers: Any, how: str, date: str = "") -> str:
     if how == "reopen":
         said = [_reopened(desk, note, date.strip()) for note in notes]
     else:
-        said = [_ended(desk, note, how, date.strip()) for note in notes]
+        said = [_ended(desk, note, "dropped" if how == "dropped" else "done", date.strip()) for note in notes]
     return "\n".join([*said, *problems])
 
 
@@ -35,15 +35,13 @@ def _reopened(desk: Desk, note: Note, day: str) -> str:
     return desk.done("Stands again", Reopen(number=note.number, occurrence=occurrence or ""))
 
 
-def _ended(desk: Desk, note: Note, how: str, day: str) -> str:
+def _ended(desk: Desk, note: Note, how: Literal["done", "dropped"], day: str) -> str:
     """End one note; of a series one date where it is done, or where one is named."""
     turn_ids = (desk.ask.turn_id,)
     if how == "dropped" and day and note.repeats:
         return one_date(desk, note, Wish(date=day, skip=True))
     if how == "dropped" or not note.repeats:
-        return desk.done(
-            "Ended", End(number=note.number, how="dropped" if how == "dropped" else "done", turn_ids=turn_ids)
-        )
+        return desk.done("Ended", End(number=note.number, how=how, turn_ids=turn_ids))
     date = date_of(note, day, desk.zone) if day else series.date_to_end(note, desk.ask.now_ms)
     if date is None:
         return f"Not done: it has no date on {day}: {desk.line(note)}"

@@ -79,7 +79,7 @@ class CarriedMatters:
             preference = await self._services.memory.bootstrap.preference(owner)
             row = await self._services.memory.store.session(state.session_id)
             is_typed = ask.turn_id in self._typed
-            if row is None or not (is_typed or _is_named(owner, preference, row)):
+            if row is None or not (is_typed or is_named(owner, preference, row)):
                 return nothing
             name = await self._carried(owner, ask)
             if not name or (not is_typed and speaks_of(word_keys(name), word_keys(answer))):
@@ -125,7 +125,7 @@ class CarriedMatters:
         preference = await self._services.memory.bootstrap.preference(owner)
         row = await self._services.memory.store.session(state.session_id)
         is_previewed = preference.mode == "ask" and not preference.skip_preview
-        return is_previewed or (row is not None and _is_named(owner, preference, row))
+        return is_previewed or (row is not None and is_named(owner, preference, row))
 
     async def carries(self, first: Envelope, state: SessionState) -> bool:
         """Return whether notes of the conversation's other sessions may reach the model in this one.
@@ -153,7 +153,7 @@ class CarriedMatters:
             del self._carries[key]
 
 
-def _is_named(owner: BootstrapOwner, preference: Preference, row: SessionRow) -> bool:
+def is_named(owner: BootstrapOwner, preference: Preference, row: SessionRow) -> bool:
     """Whether what is carried after a pause may be named: once, to one person, and nobody steps out of a scene for it.
 
     After days of silence it was in the way as on each morning: what goes on the answer tells, and /fresh is known.

@@ -10,6 +10,7 @@ from typing import Final
 from bot.intake.fields import as_object, as_text
 from bot.intake.inbox import GOES_ON, INTERRUPTED, WAITS
 from bot.intake.raw_json import Malformed, TooDeep, read_json
+from bot.people.spending import TOO_FAST, USED_UP
 from bot.replies import ago, plural
 from memory.ports import Database, Row
 
@@ -43,10 +44,10 @@ _NAMED: Final = {
     "it did not begin in time": (
         "the model did not begin to answer in time", "retry; if it repeats, look at CONTINUITY_MODEL_TIMEOUT_S"
     ),
-    "the person's budget for today is used up": (
+    USED_UP: (
         "the person has used up today's tokens", "nothing is broken; raise the limit, or wait for tomorrow"
     ),
-    "the person has had all turns of this minute": (
+    TOO_FAST: (
         "the person wrote faster than the limit allows", "nothing is broken; retry"
     ),
     "unreachable": ("a file could not be fetched from Telegram", "retry"),

@@ -10,7 +10,7 @@ from bot.answers.responder import STOPPED, Answer, Ask, NoAnswer, own_words
 from bot.care.care import care
 from bot.delivery.local import LocalAnswer
 from bot.delivery.streaming import LiveAnswer
-from bot.people.spending import Spending, TurnRate
+from bot.people.spending import TOO_FAST, USED_UP, Spending, TurnRate
 from bot.turns.services import Services
 from bot.turns.steps.work import TurnWork
 from memory.types import WAS_STOPPED
@@ -52,10 +52,10 @@ class Answers:
         if caring and not (ask.cared_for and self._services.settings.by_model):
             return caring
         if not self._rate.admits(ask.user_id, ask.now_ms):
-            return NoAnswer("the person has had all turns of this minute", replies.say("why_too_fast"))
+            return NoAnswer(TOO_FAST, replies.say("why_too_fast"))
         left = await self._spending.left(ask.user_id, ask.today)
         if left is None:
-            return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
+            return NoAnswer(USED_UP, replies.say("why_budget"))
         key = ask.conversation_id
         responds = self._services.responder.respond(replace(ask, left=left), live.grow)
         steps = self._services.waiting.in_steps(ask.turn_id, work.batch[0], responds)

@@ -14,6 +14,7 @@ from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.inbox import GOES_ON, WAITS, Parked
 from bot.intake.updates import Envelope
+from bot.people.spending import TOO_FAST, USED_UP
 from bot.turns.services import Services
 from bot.turns.waiting import next_batch
 from memory.errors import Conflict
@@ -37,14 +38,7 @@ _OF_THE_MESSAGE: Final = frozenset({"Declined", "Refused", "CutOff", "TooLong", 
 """Failures that would come again with the same words."""
 _OF_ITS_FILE: Final = frozenset({"unreachable", "away", "slow", "garbage", "refused", "missing", "damaged"})
 """Without its file nobody knows its words."""
-_OF_NO_MESSAGE: Final = frozenset(
-    {
-        "NoKey",
-        "Budget",
-        "the person's budget for today is used up",
-        "the person has had all turns of this minute",
-    }
-)
+_OF_NO_MESSAGE: Final = frozenset({"NoKey", "Budget", USED_UP, TOO_FAST})
 _STATUS: Final = re.compile(r"\w+ (\d{3})")
 _STATUS_OF_NO_MESSAGE: Final = frozenset(
     {
