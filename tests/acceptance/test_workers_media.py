@@ -17,9 +17,9 @@ STEPS = ["file_linked", "file_downloaded", "file_fetched", "file_read", "file_in
 
 @pytest.fixture
 def workers(api, model, postgres, bot_process, sounds):
-    """Offer a factory of workers that share one database and nothing else."""
+    """Offer a factory of workers that share one database and nothing else; the first may begin before the others."""
 
-    async def make(*envs):
+    async def make(*envs, begin=None):
         model.reply = repeats
         hears = {"CONTINUITY_TRANSCRIBE": "openai:whisper-1", "CONTINUITY_TRANSCRIBE_URL": sounds.url}
         made = []
@@ -29,7 +29,10 @@ def workers(api, model, postgres, bot_process, sounds):
             bot.database = postgres
             await (bot.launch(**env) if made else bot.start(**env))
             made.append(bot)
-        await api.until(lambda: len(rows(made[0], "SELECT worker FROM workers")) == len(made))
+            if begin and len(made) == 1:
+                await begin(bot)
+        if not begin:
+            await api.until(lambda: len(rows(made[0], "SELECT worker FROM workers")) == len(made))
         return made
 
     return make
@@ -45,9 +48,15 @@ def assert_bytes_are_in_rows(bot) -> None:
 @pytest.mark.parametrize("step", swept(STEPS, "file_fetched", "file_heard"))
 async def test_what_a_killed_worker_had_begun_to_read_the_other_one_reads(api, workers, step):
     """It dies over the second file that comes to this step, whosever that is: each is read and answered once."""
-    dying, other = await workers({"CONTINUITY_FAULT": f"{step}:2"}, {})
-    sent = Sent([7101, 7108], 7)
-    await asyncio.gather(*(sent.say(api, person, 60) for person in sent.people))
+    sent, saying = Sent([7101, 7108], 7), []
+
+    async def begin(first):
+        saying.extend(asyncio.create_task(sent.say(api, person, 60)) for person in sent.people)
+        held = "SELECT COUNT(*) FROM leases WHERE name LIKE '%:710_'"
+        await api.until(lambda: rows(first, held)[0][0] == len(sent.people))
+
+    dying, other = await workers({"CONTINUITY_FAULT": f"{step}:2"}, {}, begin=begin)
+    await asyncio.gather(*saying)
 
     assert await dying.wait() == -9
     sent.check(api, other)
