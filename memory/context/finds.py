@@ -23,7 +23,7 @@ from memory.search.terms import little_words, split_words
 from memory.text import asks_at_the_end, has_question_mark, shorten
 from memory.types import ConversationTurn, ToolCall
 
-FORGOTTEN: Final = "Forgotten, as the person asked; say no more of it: {numbers}"
+FORGOTTEN: Final = "Forgotten, as the person asked; you no longer know it: {numbers}"
 _NAMED: Final = re.compile(r"^[^#'\"\n]*: #(\d+(?:, #\d+)*)", re.MULTILINE)
 """The notes of which a line of a tool of ours tells (`Ended: #3 task: …`); their texts have numbers of their own."""
 OVER: Final = frozenset({"done", "dropped"})

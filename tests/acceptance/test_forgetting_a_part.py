@@ -63,7 +63,7 @@ async def test_one_thing_of_a_message_goes_and_the_rest_stays(api, model, bot_he
     assert "• Sage for the café walls, final; ochre was a moment\n" in asked.text
     report = await tap(api, "Yes, forget it", "I've checked")
 
-    assert report.text.startswith("Okay, that's forgotten: the part of a message about it and what I'd noted.")
+    assert report.text.startswith("Okay, that's forgotten: the part of a message about it and my note.")
     assert report.text.endswith("nothing of it is left.")
     said = [user for user, _ in stored_turns(bot)]
     assert said == [SAID_TRIP, f"[…] {REST}", OISIN, "so where were we?", HOTEL, FORGET]

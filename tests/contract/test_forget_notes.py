@@ -217,7 +217,7 @@ async def test_a_model_is_told_that_a_note_went_and_nothing_of_it(memory, say, m
     await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=messages_too))
 
     said = await told(memory, "Do you still have that?")
-    assert "Forgotten, as the person asked; say no more of it: #1\n" in said
+    assert "Forgotten, as the person asked; you no longer know it: #1\n" in said
     assert "squeaks" not in said
 
 

@@ -109,7 +109,7 @@ def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
     """That there is no trace is said only after a look that found none, with the log emptied."""
     text = report_text(ForgetCounts(turns=12, notes=3, summaries=1), proof, log_emptied=emptied)
 
-    assert text == f"Okay, that's forgotten: the messages with my answers and what I'd noted.\n{sentence}"
+    assert text == f"Okay, that's forgotten: the messages with my answers and my notes.\n{sentence}"
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -273,11 +273,11 @@ def test_dates_that_were_over_days_ago_are_only_counted():
     listed = memory_list(ledger, START_MS, "UTC")
 
     assert len(listed.notes) == 4
-    assert page(listed).text.endswith("8 earlier dates are over; /memory with a word from one finds it.")
+    assert page(listed).text.endswith("8 older dates aren't listed any more; /memory and a word from one brings it up.")
     assert "What I remember is in /memory." in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
     assert "Shift 11" in notes_text(ledger, START_MS, "UTC")
     assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
-        "1 earlier date is over; /memory with a word from it finds it."
+        "1 older date isn't listed any more; /memory and a word from it brings it up."
     )
 
 

@@ -384,7 +384,7 @@ Story: The captain
 Over
 16. Choir rehearsal (was yesterday at 18:00)
 
-1 earlier date is over; /memory with a word from it finds it.
+1 older date isn't listed any more; /memory and a word from it brings it up.
 ---
 Your reminders:
 
@@ -515,7 +515,7 @@ Geschichte: The captain
 Vorbei
 16. Chorprobe (war gestern um 18:00)
 
-1 früherer Termin ist vorbei; /memory mit einem Wort daraus findet ihn.
+1 älterer Termin steht hier nicht mehr; /memory und ein Wort daraus zeigt ihn.
 ---
 Deine Erinnerungen:
 
@@ -646,7 +646,7 @@ Historia: The captain
 Ya pasó
 16. Ensayo del coro (fue ayer a las 18:00)
 
-1 fecha anterior ya pasó; /memory con una palabra suya la encuentra.
+1 fecha anterior ya no sale aquí; con /memory y una palabra suya la ves.
 ---
 Tus recordatorios:
 
@@ -777,7 +777,7 @@ Histoire : The captain
 C'est passé
 16. Répétition de la chorale (c'était hier à 18h)
 
-1 date plus ancienne est passée ; /memory avec un mot la retrouve.
+1 date plus ancienne n'est plus affichée ici ; /memory et un mot la retrouve.
 ---
 Tes rappels :
 

@@ -355,7 +355,7 @@ def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
     call = ToolCall(call_id="1", name="forget", result="Used no more: #1.")
 
     news = with_forgotten(NOTHING_SINCE, now, changes, EVERYTHING, [])
-    assert news.changed == ("Forgotten, as the person asked; say no more of it: #1",)
+    assert news.changed == ("Forgotten, as the person asked; you no longer know it: #1",)
     assert with_forgotten(NOTHING_SINCE, now, changes, EVERYTHING, [make_turn(tool_calls=(call,))]) == NOTHING_SINCE
 
 
@@ -368,7 +368,7 @@ def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
             (),
         ),
         ("Noted: #9 fact: Else", ()),
-        ("Ended: #2 task: Else\nNoted: #1 fact: Row: #3", ("Forgotten, as the person asked; say no more of it: #1",)),
+        ("Ended: #2 task: Else\nNoted: #1 fact: Row: #3", ("Forgotten, as the person asked; you no longer know it: #1",)),
     ],
 )
 def test_a_number_in_the_words_of_a_note_is_no_forgotten_note(result, line):

@@ -209,10 +209,10 @@ def counts_text(counts: ForgetCounts) -> str:
 
 
 def gone_text(counts: ForgetCounts) -> str:
-    """All kinds of things that are gone: `Okay, that's forgotten: the message with my answer and what I'd noted`."""
-    named = {"turn": counts.turns, "part": counts.parts, "reminder": counts.jobs, **counts.beside}
+    """All kinds of things that are gone: `Okay, that's forgotten: the message with my answer and my note`."""
+    named = {"turn": counts.turns, "part": counts.parts, "reminder": counts.jobs, **counts.beside, "note": counts.notes}
     words = [f"{word}s" if count > 1 else word for word, count in named.items() if count]
-    gone = [replies.say(f"forgotten_what.{word}") for word in [*words, *(["notes"] if counts.notes else [])]]
+    gone = [replies.say(f"forgotten_what.{word}") for word in words]
     return replies.say("forgotten", what=listed(gone, replies.spoken())) if gone else replies.say("forgotten_nothing")
 
 
