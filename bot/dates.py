@@ -17,6 +17,8 @@ MORNING_HOUR: Final = 9
 """Hour at which a day begins for a note put off until it."""
 _WORKING: Final = frozenset(WEEK[:5])
 _WEEKEND: Final = frozenset(WEEK[5:])
+_SETS: Final = {1: {_WORKING: "weekdays", _WEEKEND: "weekend"}, 2: {_WEEKEND: "other_weekend"}}
+"""Weekdays that have a name together, by the weeks from one to the next."""
 _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY"})
 """Parts of a rule for which there are no words."""
 _HOURS: Final = frozenset({"BYHOUR", "BYMINUTE"})
@@ -190,8 +192,7 @@ def names_days(rrule: str) -> bool:
 
 def each_named(days: Sequence[str], language: str) -> list[str]:
     """The names of weekdays as `every` has them."""
-    names = say(language, "dates.each_weekday").split()
-    return [names[WEEK.index(day)] for day in days]
+    return [say(language, "dates.each_weekday").split()[WEEK.index(day)] for day in days]
 
 
 def day_names(at_ms: int, now_ms: int, zone: str) -> str:
@@ -252,12 +253,12 @@ def _each(unit: str, step: int, language: str) -> str:
 def _on_days(days: Sequence[str], step: int, language: str) -> str:
     if any(day not in WEEK for day in days):
         return say(language, "every.at_times")
+    if known := _SETS.get(step, {}).get(frozenset(days)):
+        return say(language, f"every.{known}")
     order = sorted(days, key=WEEK.index)
     if step > 1:  # of one day the next date tells it
-        also = [_short(day, language) for day in order] if len(order) > 1 else []
+        also = [listed([_short(day, language) for day in order], language)] if len(order) > 1 else []
         return ", ".join([_each("week", step, language), *also])
-    if set(days) in (_WORKING, _WEEKEND):
-        return say(language, "every.weekdays" if set(days) == _WORKING else "every.weekend")
     others = each_named([day for day in WEEK if day not in days], language)
     if len(others) <= 1:
         return say(language, "every.but_day", day=others[0]) if others else say(language, "every.day")

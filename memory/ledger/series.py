@@ -43,9 +43,18 @@ def at_ms_of(local: str, zone: str) -> int:
 
 
 def dates_by_rule(note: Note) -> rrule | None:
-    """The series of a note; None for none, and for a rule that is none or has no date."""
+    """The series of a note that rings; None for none, and for a rule that is none or has no date."""
+    return _rule_from(note, note.rings_from)
+
+
+def rule_by_first(note: Note) -> rrule | None:
+    """The series of a note, whether it rings or not, by its first date; None as above."""
+    return _rule_from(note, begins(note))
+
+
+def _rule_from(note: Note, first: str) -> rrule | None:
     try:
-        return rule_of(note.repeats, note.rings_from) if note.repeats else None
+        return rule_of(note.repeats, first) if note.repeats else None
     except ValueError:
         return None
 
@@ -135,9 +144,7 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
     now = read_local(local_of(now_ms, note.time_zone))
     lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
     edge = now - lasts if note.due_exact else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
-    try:
-        rule = rule_of(note.repeats, begins(note))
-    except ValueError:
+    if (rule := rule_by_first(note)) is None:
         return None, False
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
     moved = [(each.original_local, moment_of(note, each)) for each in note.occurrences if each.state == "moved"]
@@ -226,10 +233,8 @@ def date_on(note: Note, day: str) -> str | None:
     if not note.repeats:
         return first if first.startswith(day) else None
     start = read_local(f"{day}T00:00")
-    try:
-        dates = rule_of(note.repeats, first).between(start, start + timedelta(days=1), inc=True)
-    except ValueError:
-        return None
+    rule = rule_by_first(note)
+    dates = rule.between(start, start + timedelta(days=1), inc=True) if rule else []
     return next((f"{at:{LOCAL}}" for at in dates if f"{at:%Y-%m-%d}" == day), None)
 
 

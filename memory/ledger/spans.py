@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, Final
 
-from memory.ledger.rules import read_local
-from memory.ledger.series import at_ms_of, local_of
+from memory.ledger.own_dates import has_own_dates, own_date
+from memory.ledger.rules import LOCAL, read_local
+from memory.ledger.series import at_ms_of, begins, local_of, moment_of, rule_by_first, singles
 from memory.ledger.types import Change, Note
-from memory.ledger.views import DAY_MS, ends_at
+from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 from memory.zones import later
 
 DAY_CHARS: Final = len("2026-11-27")
@@ -84,3 +85,53 @@ def last_of(note: Note) -> int | None:
     """The last day or minute of a note that has another than its first; else None."""
     last_ms = ends_at(note)
     return None if last_ms == note.due_at_ms else last_ms
+
+
+def falls_within(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> bool:
+    """Whether a note rings, is due or goes on in a stretch of time (UTC ms, before its end; None for no end).
+
+    A series does on each of its dates, moved ones where they were moved to, none that was left out.
+    """
+    stretches = _of_series(note, from_ms, to_ms, now_ms) if note.repeats else _of_one(note)
+    return any((to_ms is None or first_ms < to_ms) and last_ms >= from_ms for first_ms, last_ms in stretches)
+
+
+def _of_one(note: Note) -> Iterator[tuple[int, int]]:
+    for ring in singles(note):
+        yield (ring_ms := at_ms_of(ring, note.time_zone)), ring_ms
+    if note.due_at_ms is not None:
+        yield note.due_at_ms, ends_at(note) or note.due_at_ms
+
+
+def _of_series(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iterator[tuple[int, int]]:
+    """Each date that comes in this time: its ring, and the time of its own until it is over."""
+    own, zone = has_own_dates(note), note.time_zone
+    if note.rings_from and note.due_at_ms is not None and not own:
+        yield note.due_at_ms, ends_at(note) or note.due_at_ms
+    for date_ms in _dates(note, from_ms, to_ms, now_ms):
+        due_ms = date_ms
+        if own:
+            due_ms = at_ms_of(
+                f"{own_date(note, read_local(local_of(date_ms, note.time_zone))):{LOCAL}}", note.time_zone
+            )
+        yield date_ms, date_ms
+        yield due_ms, later(due_ms, note.lasts_ms, zone)
+
+
+def _dates(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iterator[int]:
+    """The dates of a series that may reach into this time, by its ring where it has one."""
+    kept = (each for each in note.occurrences if each.state not in {"left_out", "skipped"})
+    yield from (moment_of(note, each) for each in kept)
+    rule, zone = rule_by_first(note), note.time_zone
+    if rule is None or note.is_paused:
+        return
+    ahead_ms = max(0, (note.due_at_ms or 0) - at_ms_of(begins(note), zone)) if has_own_dates(note) else 0
+    start = read_local(local_of(from_ms - ahead_ms - note.lasts_ms - DAY_MS, zone))
+    known = {each.original_local for each in note.occurrences}
+    rests_ms = note.snoozed_until_ms if is_snoozed(note, now_ms) else None
+    for local in (f"{at:{LOCAL}}" for at in rule.xafter(start, inc=True)):
+        at_ms = at_ms_of(local, zone)
+        if to_ms is not None and at_ms >= to_ms:
+            return
+        if local not in known and at_ms >= (rests_ms or 0):
+            yield at_ms

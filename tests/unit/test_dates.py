@@ -59,6 +59,8 @@ def test_a_day_without_an_hour_stays_a_day():
         ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA", "every day except Sunday"),
         ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", "every day"),
         ("FREQ=WEEKLY;INTERVAL=2", "every two weeks"),
+        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=SA,SU", "every other weekend"),
+        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=TH,MO", "every two weeks, Mon and Thu"),
         ("FREQ=WEEKLY;INTERVAL=3;BYDAY=TU", "every 3 weeks"),
         ("FREQ=MONTHLY;BYMONTHDAY=3", "every month on the 3rd"),
         ("FREQ=MONTHLY;BYMONTHDAY=11,21", "every month on the 11th and 21st"),

@@ -368,7 +368,10 @@ def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
             (),
         ),
         ("Noted: #9 fact: Else", ()),
-        ("Ended: #2 task: Else\nNoted: #1 fact: Row: #3", ("Forgotten, as the person asked; you no longer know it: #1",)),
+        (
+            "Ended: #2 task: Else\nNoted: #1 fact: Row: #3",
+            ("Forgotten, as the person asked; you no longer know it: #1",),
+        ),
     ],
 )
 def test_a_number_in_the_words_of_a_note_is_no_forgotten_note(result, line):

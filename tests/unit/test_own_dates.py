@@ -13,7 +13,8 @@ from memory.ledger import own_dates, series, views
 from memory.ledger.apply import apply
 from memory.ledger.lines import in_brief, model_line
 from memory.ledger.rules import read_local, rule_moved
-from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Operation, Ring
+from memory.ledger.spans import falls_within
+from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Operation, Ring
 
 LONDON = "Europe/London"
 FRIDAY, WEDNESDAY = "2026-11-27T08:00", "2026-12-02T08:00"
@@ -277,3 +278,50 @@ def test_no_rule_is_made_up_for_days_that_none_has():
     """Several dates a day, ordinals of a weekday, what is no rule."""
     for rule in ("FREQ=DAILY;BYHOUR=8,20", "FREQ=HOURLY", "FREQ=MONTHLY;BYDAY=1MO", "nonsense"):
         assert rule_moved(rule, "2026-12-01T08:00", 1) is None
+
+
+def on(note: Note, day: str, last: str = "", now: str = FRIDAY) -> bool:
+    return falls_within(note, at(f"{day}T00:00"), at(f"{last or day}T00:00") + 24 * 3_600_000, at(now))
+
+
+@pytest.mark.parametrize(
+    ("day", "comes"),
+    [
+        ("2026-11-24", False),  # before its first
+        ("2026-12-01", True),
+        ("2026-12-07", False),
+        ("2026-12-08", False),  # moved to the next day
+        ("2026-12-09", True),
+        ("2026-12-15", True),
+        ("2026-12-22", False),  # left out
+        ("2027-06-01", True),
+    ],
+)
+def test_a_series_falls_on_each_of_its_dates(day: str, *, comes: bool):
+    """“What is on next Tuesday?”: only the next date, or the first, was looked at."""
+    assert on(pilates().notes[1], day) is comes
+
+
+def test_a_series_falls_on_the_days_of_its_rings_and_of_its_own():
+    """Rung the evening before: both days are its days, the moved date's too."""
+    note = rings(pilates(), "2026-11-30T20:00", "FREQ=WEEKLY;BYDAY=MO").notes[1]
+    days = [f"2026-12-{day:02}" for day in range(1, 24)]
+    assert [day[-2:] for day in days if on(note, day)] == ["01", "08", "09", "14", "15"]
+    assert on(note, "2026-12-10", "2026-12-14")
+
+
+def test_a_series_that_rests_or_ends_falls_on_no_day_behind():
+    """A paused series has no date, one until the 14th none behind it, one that goes on has some day."""
+    note = pilates().notes[1]
+    paused = done(pilates(), Change(number=1, fields={"snoozed_until_ms": UNTIL_TOLD_MS}), FRIDAY).notes[1]
+    ends = done(pilates(), Change(number=1, fields={"repeats": f"{TUESDAYS};UNTIL=20261214"}), FRIDAY).notes[1]
+    from_ms = at("2026-12-15T00:00")
+    assert [falls_within(each, from_ms, None, at(FRIDAY)) for each in (note, paused, ends)] == [True, False, False]
+
+
+def test_one_time_falls_on_its_days_and_on_those_of_its_rings():
+    """From Friday to Sunday, with a ring on Thursday; the days between were none of its days."""
+    days = {"due_at_ms": at("2026-12-04T00:00"), "ends_at_ms": at("2026-12-06T00:00"), "time_zone": LONDON}
+    note = done(Ledger("c"), Add(kind="event", text="Paris", note_id="n_1", fields=days), FRIDAY)
+    rung = done(note, Change(number=1, fields={"rings_from": "2026-12-03T20:00"}), FRIDAY).notes[1]
+    assert [day for day in range(1, 9) if on(rung, f"2026-12-0{day}")] == [3, 4, 5, 6]

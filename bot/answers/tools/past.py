@@ -18,6 +18,7 @@ from memory.context.notes_block import NO_BLOCK, Since
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
 from memory.ledger.ledgers import REWORDED
+from memory.ledger.spans import falls_within
 from memory.ledger.types import Note, NoteChange
 from memory.packets import RetrievedItem
 from memory.search.query import Query
@@ -47,19 +48,21 @@ class Days:
     since: str = ""
     until: str = ""
 
-    def have(self, at_ms: int | None, zone: str) -> bool:
-        """Whether a moment lies in them; None does where all days count."""
-        if at_ms is None:
-            return not (self.since or self.until)
+    def have(self, at_ms: int, zone: str) -> bool:
+        """Whether a moment lies in them."""
         day = series.local_of(at_ms, zone)[:10]
         return self.since <= day and (not self.until or day <= self.until)
 
-    def span_ms(self, zone: str, now_ms: int) -> tuple[int, int]:
-        """Their beginning and their end, which is before the next day; until now where no last day is given."""
+    def span_ms(self, zone: str) -> tuple[int, int | None]:
+        """Their beginning and their end, which is before the next day; None where no last day is given."""
         begins = series.at_ms_of(f"{self.since}T00:00", zone) if self.since else 0
         if not self.until:
-            return begins, now_ms
+            return begins, None
         return begins, series.at_ms_of(f"{date.fromisoformat(self.until) + timedelta(days=1)}T00:00", zone)
+
+    def have_note(self, note: Note, zone: str, now_ms: int) -> bool:
+        """Whether a note rings, is due or goes on then; one without a time never does."""
+        return falls_within(note, *self.span_ms(zone), now_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, led
         nothing = "No note is open." if days == Days() else NOTHING_THEN
         return _parted(told, told and left_out) or _nothing(desk, nothing, missed=bool(desk.elsewhere))
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
-    notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
+    notes = [note for note in notes if _is_of(note, days, desk)]
     found = await _said(desk, places.talk, query, days, _alone(desk))
     found = await _with_notes(desk, found, notes[:MAX_FOUND], ledgers)
     files = await _of_files(desk, places.files, query, days, max_chars // 2)
@@ -167,7 +170,8 @@ def _listed(desk: Desk, days: Days) -> str:
 async def _done_and_said(desk: Desk, talk: TalkPort | None, days: Days, ledgers: ChangesPort) -> list[str]:
     """What was done to notes on these days, and what was said, the newest first."""
     ask = desk.ask
-    begins, ends = days.span_ms(desk.zone, ask.now_ms)
+    begins, last = days.span_ms(desk.zone)
+    ends = ask.now_ms if last is None else last
     changes = [change for change in await ledgers.after(ask.conversation_id, begins - 1) if change.at_ms < ends]
     alone = ask.state.session_id if desk.is_alone else None
     said = await talk.said(ask.conversation_id, begins, ends, session_id=alone, limit=MAX_FOUND) if talk else []
@@ -217,11 +221,18 @@ def _day(text: str, zone: str) -> str:
     return found.day if found else ""
 
 
+def _is_of(note: Note, days: Days, desk: Desk) -> bool:
+    """Whether a note falls on these days; one without a time was told on them."""
+    if views.moment_of(note) is None:
+        return days.have(note.said_at_ms, desk.zone)
+    return days == Days() or days.have_note(note, desk.zone, desk.ask.now_ms)
+
+
 def _standing(desk: Desk, days: Days) -> Sequence[Note]:
     """Open notes: by their time, then those that last."""
     notes, now_ms = desk.notes.open(), desk.ask.now_ms
     if days != Days():
-        dated = [note for note in notes if days.have(views.moment_of(note), desk.zone)]
+        dated = [note for note in notes if days.have_note(note, desk.zone, now_ms)]
         return sorted(dated, key=lambda note: (views.moment_of(note) or 0, note.number))
     first = views.to_do(notes, now_ms)
     return [*first, *(note for note in views.best_first(notes, now_ms) if note not in first)]
