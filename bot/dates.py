@@ -262,9 +262,9 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
     others = each_named([day for day in WEEK if day not in days], language)
     if len(others) <= 1:
         return say(language, "every.but_day", day=others[0]) if others else say(language, "every.day")
-    first, last = WEEK.index(order[0]), WEEK.index(order[-1])
-    if len(order) > _TWO and last - first == len(order) - 1:
-        return say(language, "every.run", first=_short(order[0], language), last=_short(order[-1], language))
+    begins, ends = ([day for day in order if WEEK[(WEEK.index(day) + beside) % 7] not in days] for beside in (-1, 1))
+    if len(order) > _TWO and len(begins) == 1:
+        return say(language, "every.run", first=_short(begins[0], language), last=_short(ends[0], language))
     named = each_named(order, language) if len(order) <= _NAMED else [_short(day, language) for day in order]
     return say(language, "every.on_days", days=listed(named, language))
 

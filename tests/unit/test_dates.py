@@ -59,6 +59,8 @@ def test_a_day_without_an_hour_stays_a_day():
         ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA", "every day except Sunday"),
         ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", "every day"),
         ("FREQ=WEEKLY;INTERVAL=2", "every two weeks"),
+        ("FREQ=WEEKLY;BYDAY=SU,MO,TU,WE,TH", "Sun to Thu"),
+        ("FREQ=WEEKLY;BYDAY=SU,MO,WE,TH", "every Mon, Wed, Thu and Sun"),
         ("FREQ=WEEKLY;INTERVAL=2;BYDAY=SA,SU", "every other weekend"),
         ("FREQ=WEEKLY;INTERVAL=2;BYDAY=TH,MO", "every two weeks, Mon and Thu"),
         ("FREQ=WEEKLY;INTERVAL=3;BYDAY=TU", "every 3 weeks"),
