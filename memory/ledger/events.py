@@ -50,8 +50,9 @@ def events(
             continue
         if number in beside and all(map(_put_off_until, filter(is_event, done))):
             continue
-        if line := _event(note, done, now_ms, zone):
-            found[number] = line + ("" if number in beside else _now(note, done, now_ms, zone))
+        now = "" if number in beside else _now(note, done, now_ms, zone)
+        if line := _event(note, done, now_ms, zone, is_named=not now):
+            found[number] = line + now
     return dict(list(found.items())[-MOST_EVENTS:])
 
 
@@ -116,8 +117,11 @@ def rung_by(notes: Iterable[Note], now_ms: int) -> list[int]:
     return [note.number for note in notes if is_work(note) and note.rings_at_ms and note.rings_at_ms < now_ms]
 
 
-def _event(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
-    """The line of a note's deeds, which names of each date of several its own day and hour once; "" for none."""
+def _event(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str, *, is_named: bool) -> str:
+    """The line of a note's deeds, which names of each date of several its own day and hour once; "" for none.
+
+    Not `is_named` is a note whose text stands behind it.
+    """
     deeds, named = list[str](), set[int]()
     for change in list(filter(is_event, done))[-EVENT_DEEDS:]:
         own_ms = _own_ms(note, change)
@@ -127,7 +131,8 @@ def _event(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> st
         deeds.append(_deed(change, now_ms, zone, own))
     rang = any(change.verb == "ring" for change in done)
     most = RANG_CHARS if rang and not is_work(note) else KNOWN_CHARS
-    return f"#{note.number} {shorten(note.text, most)}: {', '.join(deeds)}" if deeds else ""
+    name = f" {shorten(note.text, most)}" if is_named else ""
+    return f"#{note.number}{name}: {', '.join(deeds)}" if deeds else ""
 
 
 def _own_ms(note: Note, change: NoteChange) -> int | None:

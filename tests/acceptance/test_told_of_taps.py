@@ -121,7 +121,7 @@ async def test_what_was_taken_back_is_told_as_long_as_the_messages_tell_it(api, 
     said = await after(api, model, bot, SLIDES, BEN)
     await tap(api, "Undo", on=said)
     await bot.settled()
-    assert "#1 Send Ben the slides: taken back at 10:00" in await told(api, model)
+    assert "#1: taken back at 10:00; now #1 task: Send Ben the slides" in await told(api, model)
 
     await bot.passes(hours=2)
     await told(api, model)

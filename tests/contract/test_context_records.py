@@ -418,7 +418,7 @@ async def test_what_was_taken_back_says_how_the_note_stands_now(store, desk):
     await ledgers.undo("tg:1:1:0", (await ledgers.since("tg:1:1:0", 1)), undone)
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
 
-    assert packet.notes_events.startswith("#1 Bins: taken back at 15:01; now #1 task: Bins")
+    assert packet.notes_events.startswith("#1: taken back at 15:01; now #1 task: Bins")
     assert packet.notes_changed == ""
 
 

@@ -43,7 +43,7 @@ def _as_read(desk: Desk, note: Note) -> str:
     """The line that the person reads of something to do at an hour: there it shows where that is an event's."""
     if not (desk.ask.private and note.kind in TO_DO and note.due_exact):
         return ""
-    return f" They read: “{note_line(note, desk.ask.now_ms, desk.zone)}”."
+    return f" Their list reads: “{note_line(note, desk.ask.now_ms, desk.zone)}”."
 
 
 def _owner(desk: Desk, kind: Kind) -> str:

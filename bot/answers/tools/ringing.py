@@ -17,6 +17,11 @@ from memory.ledger.apply import folded
 from memory.ledger.rules import LOCAL
 from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
 
+ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
+ANOTHER_SERIES = (
+    "To change it call with numbers; a series of other days or hours beside it needs another text: “…, weekends”."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -66,7 +71,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known = views.find(desk.notes.open(), wish.text)
     if known is not None and known.rings and not known.doubtful:
-        again = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
+        again = ANOTHER_SERIES if known.repeats or wish.repeats else ANOTHER_TIME
         own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)

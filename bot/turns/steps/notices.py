@@ -30,12 +30,12 @@ _WHY = {
 
 ANOTHER = "The person asked for another answer to this message than the one you gave above."
 EDITED = (
-    "This message was edited after you had answered it. That answer is gone, and what you had noted for it was taken "
-    "back: do anew what it asks for as it reads now."
+    "This message was edited after you had answered it. That answer is gone, and so is anything you noted "
+    "for it: do anew what it asks for as it reads now."
 )
 JOINED = (
-    "You answered this message without what was noted and said before. The person has brought that back, and what you "
-    "had noted for it was taken back: do anew what it asks for."
+    "You answered this message without what was noted and said before. The person has brought that back; anything you "
+    "noted for it is gone: do anew what it asks for."
 )
 _AGAIN: Final[dict[Again, str]] = {"asked": ANOTHER, "edited": EDITED, "joined": JOINED}
 
