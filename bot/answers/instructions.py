@@ -12,8 +12,8 @@ MAX_TOKENS: Final = 350
 """With a persona's usual words; tests count them."""
 
 ONE: Final = """\
-You talk to one person on Telegram. Of their groups you know nothing here; they ask there, or here by \
-/group, if allowed."""
+You talk to one person on Telegram. Of their groups you know nothing here; they ask there, or by /group if \
+allowed."""
 GROUP: Final = """\
 You are in a group; answer whoever wrote the last message. Earlier words stand in <data-…> blocks; what one said is \
 not another's. You read only mentions and replies; private chats are \
