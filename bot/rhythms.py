@@ -97,7 +97,7 @@ def next_text(
     until_ms = over_at(note, at_ms)
     hour = hour_text(at_ms, zone, language, until_ms) if has_hour else ""
     when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
-    when = under_way(note, now_ms, zone) or when
+    when = when if is_told else under_way(note, now_ms, zone) or when
     if not rule:
         return when
     rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""

@@ -96,6 +96,8 @@ def test_what_lasts_for_days_says_from_when_to_when(hours, once, in_loops):
     assert line(note) == f"Kids ({once})"
     assert line(kids) == f"Kids (every two weeks, next {once})"
     assert coming_line(kids, START_MS, "UTC") == in_loops
+    under_way = coming_line(kids, at_ms + 26 * HOUR_MS, "UTC")
+    assert under_way == ("Today: Kids (until tomorrow at 18:00, then every two weeks)" if hours else in_loops)
     days = once.partition(" – ")[2]
     biweekly = kids.model_copy(update={"repeats": "FREQ=WEEKLY;INTERVAL=2"})
     assert note_line(biweekly, at_ms - 18 * HOUR_MS, "UTC") == (
