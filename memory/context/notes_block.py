@@ -23,7 +23,7 @@ from memory.ledger.events import (
     rung_by,
     untold_events,
 )
-from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line
+from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line, named
 from memory.ledger.rules import comes_often
 from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
@@ -56,13 +56,12 @@ LASTING_MORE_TOKENS: Final = 200
 SINCE_TOKENS: Final = 250
 """When the changes since take more, the block is taken anew: it would be told again with every message."""
 MAX_OPEN: Final = 20
-"""Open matters that are told, the least urgent in brief where not all have room; the rest are counted.
+"""Open matters that are told, the least urgent in brief where not all have room.
 
-003 AC-3.4 says five: with five, the wedding cake of a baker's week stood in none of five prompts; with fourteen what
-rang soon was hidden behind facts of low worth (trials).
+003 AC-3.4 says five: with five the wedding cake of a baker's week stood in none of five prompts (trials).
 """
-MORE_TOKENS: Final = 16
-"""Tokens of the line that counts the rest."""
+MORE_TOKENS, NAMED_TOKENS = 16, 80
+"""Tokens of the line that counts the rest, and of one that also names what is open of it."""
 STALE_MS: Final = 7 * DAY_MS
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
@@ -91,6 +90,8 @@ class Block:
     """By their time."""
     more: int = 0
     """Notes that are only counted."""
+    named: tuple[str, ...] = ()
+    """How the open ones of these begin, as far as there is room."""
     lines: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Each line by the number of its note."""
     ledger: Ledger | None = field(default=None, compare=False, repr=False)
@@ -99,8 +100,10 @@ class Block:
     @property
     def more_line(self) -> str:
         """The line that counts the rest; "" for none."""
-        many = self.more > 1
-        return f"(and {self.more} more note{'s' * many}: search finds {'them' if many else 'it'})" if self.more else ""
+        many, names = self.more > 1, f", open: {', '.join(self.named)}; " if self.named else ": "
+        return f"(and {self.more} more note{'s' * many}{names}search finds {'them' if many else 'it'})" * bool(
+            self.more
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +136,12 @@ def take(
     waiting = agenda(notes, mark.at_ms, for_model=True)
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
-    chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
-    opened = _opened(chosen, mark, threads_tokens - MORE_TOKENS, counter)
+    urgent = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))
+    opened, names = _opened(urgent[:MAX_OPEN], mark, threads_tokens - MORE_TOKENS, counter), dict[int, str]()
+    if len(opened) < len(waiting):
+        opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - NAMED_TOKENS, counter)
+        left = ((note.number, named(note)) for note in urgent if note.number not in opened)
+        names = _fitting(left, NAMED_TOKENS - MORE_TOKENS, counter)
     spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
     lasting = _lasting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
     return Block(
@@ -142,6 +149,7 @@ def take(
         tuple(lasting.values()),
         tuple(opened[note.number] for note in waiting if note.number in opened),
         len(known) - len(opened) - len(lasting),
+        tuple(names.values()),
         MappingProxyType({**lasting, **opened}),
         ledger,
     )
@@ -166,8 +174,7 @@ def _opened(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCou
 
 def _lasting(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
     """The lines of notes that last as far as they fit; what limits somebody says less before it is left out."""
-    limits = [note for note in notes if note.kind == "constraint"]
-    lines = {note.number: _line(note, mark) for note in notes}
+    limits, lines = [n for n in notes if n.kind == "constraint"], {n.number: _line(n, mark) for n in notes}
     _shorten(lines, (limits, SHORTER, limits), mark, most, counter)
     return _fitting(lines.items(), most, counter)
 
@@ -212,9 +219,8 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, 
     parts = breakdown(note, now_ms)
     lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
-    is_dear = note.weight >= DEAR
     is_last = is_story(note) or is_over(note, now_ms)
-    return (is_last, note.kind != "constraint", not is_dear, -round(value, 3), -len(note.turn_ids), note.number)
+    return (is_last, note.kind != "constraint", note.weight < DEAR, -round(value, 3), -len(note.turn_ids), note.number)
 
 
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:
@@ -275,8 +281,7 @@ def since(
         if note is None or not belongs(note, scope):
             continue
         line = _with_successor(note, ledger, now_ms, zone)
-        in_block = number in block.lines
-        stood = _stood(block, number)
+        in_block, stood = number in block.lines, _stood(block, number)
         outdated += in_block and line != stood
         if not done or ran_alone(note, done):
             continue

@@ -24,6 +24,7 @@ BRIEF_CHARS: Final = 90
 LEAST_CHARS: Final = (60, 40)
 """A longer one keeps so many where room is short, and still shorter."""
 TITLE_CHARS: Final = 60
+NAME_CHARS: Final = 30
 CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
 _OUTCOMES: Final[dict[OccurrenceState, str]] = {"done": "done for", "passed": "missed", "skipped": "left out"}
 MINUTE_MS: Final = 60_000
@@ -63,6 +64,11 @@ def titled(note: Note) -> str:
     """The title of a note that is work, with "…" for the words that are put to the model at its time."""
     title = title_of(note.text)
     return title if title == note.text else f"{title.removesuffix('…')}…"
+
+
+def named(note: Note) -> str:
+    """The number of a note and how it begins, where no more of it is told: `#12 Spanish class…`."""
+    return f"#{note.number} {shorten(title_of(note.text), NAME_CHARS)}"
 
 
 def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:

@@ -478,7 +478,7 @@ async def test_an_open_note_that_a_block_has_no_room_for_comes_with_the_message_
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
     packet = await assembler(store).packet(state, "andres me ha dado 120", now_ms=NOW_MS)
 
-    assert "Andrés" not in packet.notes_block + packet.threads
+    assert "#22 promise" not in packet.notes_block + packet.threads
     assert packet.notes_changed.splitlines() == ["#22 promise: Andrés owes 300 euros"]
 
 
@@ -698,7 +698,7 @@ async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, des
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
 
     assert "task: Today" in packet.threads
-    assert packet.threads.splitlines()[-1].startswith("(and 2 more notes: ")
+    assert packet.threads.splitlines()[-1].startswith("(and 2 more notes, open: #")
 
 
 async def test_a_scene_brings_an_errand_only_where_it_is_spoken_of(store, desk):
