@@ -80,21 +80,21 @@ def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
 def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Note:
     """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
-    The moment is when it is due, of a mere series, or where it rings later, when it rings. One that rings before rings
-    with its day there, on that day with its own `hour`: without a word of that a second reminder is set beside it. The
-    rest is found by a search.
+    The moment is when it is due, of a mere series, or where it rings later, when it rings. What rings on an earlier day
+    keeps both, on that day its own `hour`: without a word of that a second reminder is set beside it. The rest is found
+    by a search.
     """
     note = clipped(note, chars)
     kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
     update: dict[str, Any] = {"occurrences": kept}
     if has_own_dates(note):
         return note.model_copy(update=update)
-    if hour and _rings_on_its_day(note, note.time_zone):
+    if _rings_on_its_day(note, note.time_zone):
         update["occurrences"] = ()
+        update |= {} if hour else {"rings_at_ms": note.due_at_ms}
     elif note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
-        with_its_day = {"rings_at_ms": note.due_at_ms, "occurrences": ()}
-        update |= {"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0} if rings else with_its_day
+        update |= {"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0} if rings else {}
     return note.model_copy(update=update)
 
 

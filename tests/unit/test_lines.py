@@ -377,10 +377,13 @@ def test_a_line_in_brief_tells_the_moment_that_matters():
     due_ms = START_MS + 2 * DAY_MS
     once = {"due_at_ms": due_ms, "due_exact": True, "time_zone": "UTC"}
     daily = a_note(**once, rings_from="2023-11-15T08:00", rings_at_ms=START_MS + DAY_MS // 2, repeats="FREQ=DAILY")
-    before, behind = (a_note(**once, rings_from="x", rings_at_ms=due_ms + hours * HOUR_MS) for hours in (-3, 3))
+    eve, before, behind = (
+        a_note(**once, rings_from="x", rings_at_ms=due_ms + hours * HOUR_MS) for hours in (-27, -3, 3)
+    )
 
     assert "FREQ=DAILY" in model_line(in_brief(daily), START_MS, "UTC")
     assert model_line(in_brief(before), START_MS, "UTC", brief=True).endswith("(due Thu 16 Nov 22:13, rings)")
+    assert "(due Thu 16 Nov 22:13; rings Wed 15 Nov 19:13)" in model_line(in_brief(eve), START_MS, "UTC", brief=True)
     assert "22:13, rings 19:13)" in model_line(in_brief(before, hour=True), START_MS, "UTC", brief=True)
     assert "rings Fri 2023-11-17 01:13" in model_line(in_brief(behind), START_MS, "UTC")
 
