@@ -77,7 +77,7 @@ def shorten(text: str, limit: int) -> str:
 
     Not behind a little word, which belongs to what follows: `The tiers of the cake…`, never `… the cake for…`.
     """
-    line = " ".join(text.split())
+    line = unbroken(text)
     if len(line) <= limit:
         return line
     head = line[:limit].rpartition(" ")[0]
@@ -194,9 +194,14 @@ def specifics(sentence: str) -> int:
     return len(_NUMBER.findall(sentence)[:4]) + 2 * len(_NAME.findall(sentence)[:4])
 
 
+def unbroken(text: str) -> str:
+    """The text without breaks."""
+    return " ".join(text.split())
+
+
 def on_one_line(text: str, most: int) -> str:
     """A text on one line, cut at the end of a word where it is too long."""
-    line = " ".join(text.split())
+    line = unbroken(text)
     if len(line) <= most:
         return line
     head = line[: most - 1]

@@ -32,6 +32,7 @@ from memory.ledger.views import (
     standing,
     to_ring,
 )
+from memory.storage.store import SessionRow
 from memory.text import shorten
 from memory.types import SessionState
 
@@ -135,9 +136,10 @@ class ChatStatus:
     """The state of things between a person and the bot."""
 
     title: str
-    turns: int
-    """Of the session that goes on."""
+    """Of the session that goes on, before its first message of the one before it."""
     ledger: Ledger
+    is_new: bool = False
+    """Whether nobody has written here yet."""
     private: bool = False
     silent_ms: int = 0
     """The time since its last message."""
@@ -153,7 +155,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     ledger = status.ledger
     title = "status_title" if status.silent_ms < BEFORE_MS else "status_title_before"
     topic = replies.say(title, title=status.title) if status.title else ""
-    talk = topic if status.turns else replies.say("status_new")
+    talk = replies.say("status_new") if status.is_new else topic
     above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
     lines = [*above, ""] if above else []
     listed = [note for note in agenda(ledger, now_ms) if not is_story(note)]
@@ -243,12 +245,15 @@ class Overview:
         state = await services.memory.recorder.current(envelope.conversation_id)
         ledger = await read_listed(services, envelope.conversation_id)
         lines = await session_lines(services.db, ledger)
+        talk: SessionState | SessionRow | None = state
+        if state is None or not (state.turn_count or state.isolated):  # a reminder may have begun it
+            talk = next(iter(await services.memory.store.talks(envelope.conversation_id, limit=1)), None)
         status = ChatStatus(
-            topic_of(lines.get(state.session_id, NO_LINE), state.last_seq) if state else "",
-            state.turn_count if state else 0,
+            topic_of(lines.get(talk.session_id, NO_LINE), talk.last_seq) if talk else "",
             ledger,
+            is_new=talk is None or not talk.turn_count,
             private=state is not None and state.private,
-            silent_ms=services.clock.now_ms() - state.last_turn_at_ms if state else 0,
+            silent_ms=services.clock.now_ms() - talk.last_turn_at_ms if talk else 0,
         )
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         return status_text(status, services.clock.now_ms(), zone)

@@ -20,7 +20,7 @@ from memory.ledger.views import Scope, forgotten_words, is_story
 from memory.search.terms import calendar_words, split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
-from memory.text import asks_at_the_end, first_sentences, last_sentences, whole_sentences
+from memory.text import asks_at_the_end, first_sentences, last_sentences, unbroken, whole_sentences
 from memory.types import BY_CLOCK, ConversationTurn, NotesMark, SessionState
 from memory.zones import midnight_of
 
@@ -34,6 +34,7 @@ SCRAP: Final = 3
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 SINCE_THEN: Final = " Since then: "
+IN_NOTES: Final = "see the notes"
 MOST_SINCE: Final = 3
 """The latest notes of a session that are told as they stand now."""
 FIRST_WORDS_CHARS: Final = 90
@@ -103,9 +104,9 @@ class EarlierSessions:
         """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
         Nothing in the `scope` of one session. What of them the `ledger` contradicts is left out, another persona's
-        story, and each matter that the `notes` of the prompt tell; a title alone helps nobody. Of the latest, one that
-        nobody read is told by its main matter, without one by how it began, unless a `silent` turn or mere talk did;
-        without a keeper and notes all are. Where the latest of all ended with a question, that is told word for word.
+        story, and each matter that the `notes` of the prompt tell. Of the latest, one that nobody read is told by its
+        main matter, without one by how it began, unless a `silent` turn or mere talk did; without a keeper and notes
+        all are. Where the latest of all ended with a question, that is told word for word.
         """
         if scope.session_id is not None:
             return [], []
@@ -114,7 +115,7 @@ class EarlierSessions:
         latest = others[:1]
         told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
         standings = await self._standing(told, ledger, scope, (now_ms, time_zone), notes)
-        texts = {row: _told(lines.get(row.session_id), standings) for row in others}
+        texts = {row: _told(lines.get(row.session_id), standings, is_latest=row in latest) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
@@ -184,7 +185,7 @@ class EarlierSessions:
             noted = {turn_id for note in ledger for turn_id in note.turn_ids} | played_elsewhere(line, ledger, scope)
             left = (f"{each.user_text} {each.assistant_text}" for each in turns if each.turn_id not in noted)
             standing = (await self._standing([line], ledger, scope, now)).get(line.session_id, "")
-            self._readings[key] = SessionReading(one_line(standing), one_line(" ".join(left)))
+            self._readings[key] = SessionReading(unbroken(standing), unbroken(" ".join(left)))
             while len(self._readings) > CACHED_SESSIONS:
                 self._readings.popitem(last=False)
         return self._readings[key]
@@ -202,7 +203,7 @@ class EarlierSessions:
             return ""
         if turn.turn_id in {*silent, *_unanswered(row)}:
             return ""
-        question = one_line(last_sentences(turn.assistant_text, ASKED_CHARS))
+        question = unbroken(last_sentences(turn.assistant_text, ASKED_CHARS))
         keys, forgotten = word_keys(question), forgotten_words(await self._ledgers.read(ledger.conversation_id))
         is_told = any(speaks_of(keys, word_keys(words)) for words in forgotten)
         return "" if is_told else f", your last words: “{question}”"
@@ -223,19 +224,24 @@ def _unanswered(row: SessionRow) -> Sequence[str]:
     return (*state.undone, *state.edited) if state else ()
 
 
-def _told(line: SessionLine | None, standings: Mapping[str, str]) -> str:
-    """Where a session stands, behind the keeper's title; "" for nothing, a title alone too."""
-    standing = standings.get(line.session_id, "") if line else ""
-    return f"{_named(line.title)}: {one_line(standing)}" if line and standing else ""
+def _told(line: SessionLine | None, standings: Mapping[str, str], *, is_latest: bool) -> str:
+    """Where a session stands, behind the keeper's title; "" for nothing.
+
+    Of the latest that the notes tell all of, the title alone: else an older one is taken for it.
+    """
+    if line is None or line.session_id not in standings:
+        return ""
+    standing = unbroken(standings[line.session_id]) or (IN_NOTES if is_latest and line.title else "")
+    return f"{_named(line.title)}: {standing}" if standing else ""
 
 
 def _named(name: str) -> str:
-    return f", {one_line(clip(name, FIRST_WORDS_CHARS))}" if name else ""
+    return f", {unbroken(clip(name, FIRST_WORDS_CHARS))}" if name else ""
 
 
 def began_with(first: ConversationTurn) -> str:
     """The first words of a session's first turn; "" where they name nothing."""
-    words = one_line(clip(first.typed, FIRST_WORDS_CHARS))
+    words = unbroken(clip(first.typed, FIRST_WORDS_CHARS))
     return words if tells_something(words) else ""
 
 
@@ -260,12 +266,7 @@ def title_of(line: SessionLine | None, first: ConversationTurn | None, zone: str
     if first is None or not first.typed:
         return ""
     day, _ = local_moment(first.created_at_ms, zone)
-    return f"{day}: {one_line(clip(first.user_text, FIRST_WORDS_CHARS))}"
-
-
-def one_line(text: str) -> str:
-    """The text without breaks."""
-    return " ".join(text.split())
+    return f"{day}: {unbroken(clip(first.user_text, FIRST_WORDS_CHARS))}"
 
 
 # --- where one stands -------------------------------------------------------------------------------------------------

@@ -181,6 +181,19 @@ async def test_commands_that_people_know_from_other_bots(api, model, bot_here):
     assert (await reply(api, "/xyzzy")).text == "I don't know /xyzzy. /help shows what I can do."
 
 
+async def test_status_beside_the_first_answer_after_a_silence_knows_the_person(api, model, bot_here):
+    """On the fourth day it said “We've only just begun here.” as long as the first answer took."""
+    bot = await bot_here()
+    await reply(api, "hello")
+    await bot.passes(hours=31)
+    model.gate, asked = Gate(), len(model.requests)
+    api.people.says(PERSON, "good morning")
+    await model.until(lambda: len(model.requests) > asked)
+
+    assert "only just begun" not in (await reply(api, "/status")).text
+    model.gate.open()
+
+
 @pytest.mark.parametrize("kind", ["dice", "poll", "game", "story", "checklist", "hologram"])
 async def test_whatever_has_no_words_gets_a_sentence(api, model, bot_here, kind):
     """Dice, polls, games, stories, checklists and kinds that nobody knows yet: nobody waits for nothing."""

@@ -274,7 +274,7 @@ def test_dates_that_were_over_days_ago_are_only_counted():
 
     assert len(listed.notes) == 4
     assert page(listed).text.endswith("8 older dates aren't listed any more; /memory and a word from one brings it up.")
-    assert "What I remember is in /memory." in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "What I remember is in /memory." in status_text(ChatStatus("", ledger), START_MS, "UTC")
     assert "Shift 11" in notes_text(ledger, START_MS, "UTC")
     assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
         "1 older date isn't listed any more; /memory and a word from it brings it up."
@@ -494,7 +494,7 @@ def test_an_event_that_rang_waits_for_no_word():
 
     assert loop_list(ledger, START_MS, "UTC").text.endswith("Coming up\nToday: The technician comes (at 23:13)")
     assert ringing(ledger, START_MS) == []
-    assert "Today: The technician comes" in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
+    assert "Today: The technician comes" in (said := status_text(ChatStatus("", ledger), START_MS, "UTC"))
     assert "already reminded" not in said, "it stands above"
     assert "not called done" not in model_line(ledger.notes[1], START_MS, "UTC")
     assert to_do(ledger, START_MS + DAY_MS) == []
@@ -508,7 +508,7 @@ def test_status_and_reminders_name_the_same_as_reminded_already():
     ledger, _ = apply_all(ledger, [rang], BY)
 
     assert "Already reminded" not in page(reminder_list(ledger, START_MS, "UTC")).text
-    assert "Already reminded" not in (said := status_text(ChatStatus("", 1, ledger), START_MS, "UTC"))
+    assert "Already reminded" not in (said := status_text(ChatStatus("", ledger), START_MS, "UTC"))
     assert "Water plants (⏰ every week, next on Tue 21 Nov at 08:00" in said
     assert "Next reminder" not in said, "it stands above"
 
@@ -609,7 +609,7 @@ def test_a_paused_series_waits_for_no_word():
     said = page(reminder_list(ledger, START_MS, "UTC")).text
     assert "Already rang" not in said
     assert said.index("1. Flour") < said.index("2. Feed the sourdough (paused)")
-    assert "already reminded" not in status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    assert "already reminded" not in status_text(ChatStatus("", ledger), START_MS, "UTC")
 
     dates = (*ledger.notes[1].occurrences, Occurrence(original_local="x", moved_to_ms=START_MS + 1, state="snoozed"))
     put_off = ledger.notes[1].model_copy(update={"occurrences": dates, "rings_at_ms": START_MS + 1})
@@ -618,8 +618,8 @@ def test_a_paused_series_waits_for_no_word():
 
 def test_status_says_nothing_of_a_topic_that_it_does_not_know():
     """Right after a night the one message of a session has no title yet."""
-    said = status_text(ChatStatus("", 1, ledger_of()), START_MS, "UTC")
-    titled = status_text(ChatStatus("The harbour", 1, ledger_of()), START_MS, "UTC")
+    said = status_text(ChatStatus("", ledger_of()), START_MS, "UTC")
+    titled = status_text(ChatStatus("The harbour", ledger_of()), START_MS, "UTC")
 
     assert said.startswith("Nothing is open.")
     assert titled == f"We're talking about: The harbour.\n\n{said}"
@@ -634,7 +634,7 @@ def test_status_names_what_comes_within_two_days():
         ("event", "The fair", {"due_at_ms": START_MS + 9 * DAY_MS}),
         task("Renew the passport"),
     )
-    said = status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    said = status_text(ChatStatus("", ledger), START_MS, "UTC")
 
     assert "• Renew the passport\n\nComing up\nTomorrow: The scan\n\n" in said
     assert "fair" not in said
@@ -646,10 +646,10 @@ def test_status_counts_no_scene_of_a_story():
     ledger = ledger_of(scene, task("Renew the passport"))
 
     assert len(agenda(ledger, START_MS)) == 2
-    said = status_text(ChatStatus("", 1, ledger), START_MS, "UTC")
+    said = status_text(ChatStatus("", ledger), START_MS, "UTC")
     assert "Still open: 1 (/loops)\n• Renew the passport" in said
     assert "duel" not in said
-    assert status_text(ChatStatus("", 1, ledger_of(scene)), START_MS, "UTC").startswith("Nothing is open.")
+    assert status_text(ChatStatus("", ledger_of(scene)), START_MS, "UTC").startswith("Nothing is open.")
 
 
 def test_status_names_what_rang_once_and_the_subject_of_before_as_such():
@@ -658,7 +658,7 @@ def test_status_names_what_rang_once_and_the_subject_of_before_as_such():
     ledger, at_ms = ledger_of(*rang), series.at_ms_of("2023-11-14T08:00", "UTC")
     rings = [Ring(number=n, occurrence="2023-11-14T08:00", rings_at_ms=at_ms) for n in range(1, 5)]
     ledger, _ = apply_all(ledger, rings, BY)
-    said = status_text(ChatStatus("The harbour", 9, ledger, silent_ms=3 * HOUR_MS), START_MS, "UTC")
+    said = status_text(ChatStatus("The harbour", ledger, silent_ms=3 * HOUR_MS), START_MS, "UTC")
 
     assert "I've already reminded you: Milk (/reminders)" in said
     assert said.startswith("Last we talked about: The harbour.")
@@ -705,7 +705,7 @@ def test_an_event_that_rings_is_nothing_to_be_done():
     assert len(agenda(ledger, START_MS, for_model=True)) == len(ringing(ledger, START_MS)) == 2
     said = loop_list(ledger, START_MS, "UTC").text
     assert "Coming up\nMon 20 Nov: Shift (from 22:13 to 00:13, ⏰ 20:00)\nMon 4 Dec: Fair (" in said
-    status = status_text(ChatStatus("", 1, ledger_of(shift(1, rings_from="2023-11-15T20:00"))), START_MS, "UTC")
+    status = status_text(ChatStatus("", ledger_of(shift(1, rings_from="2023-11-15T20:00"))), START_MS, "UTC")
     assert status.count("Shift") == 1, "its ring is not told once more"
 
 
@@ -914,7 +914,7 @@ def test_status_says_what_the_assistant_sends_next():
     """It is no reminder of the person's, and stands on /tasks."""
     work = task("Digest: What is due?", owner="assistant", rings_from="2023-11-15T19:00", time_zone="UTC")
 
-    said = status_text(ChatStatus("", 1, ledger_of(work)), START_MS, "UTC")
+    said = status_text(ChatStatus("", ledger_of(work)), START_MS, "UTC")
     assert "I'll send this next, tomorrow at 19:00: Digest (/tasks)" in said
 
 
