@@ -276,6 +276,11 @@ class SessionState(Contract):
     edits: int = 0
     """Changes made between turns (a loop closed by a button, a compaction); with `last_seq` it orders two states."""
 
+    @property
+    def personas(self) -> tuple[str, ...]:
+        """The personas that answered in it, the first first."""
+        return tuple(dict.fromkeys(mark.persona for mark in self.notes_marks))
+
 
 class ConversationCheckpointSnapshot(Contract):
     """Full restorable state of one session: session state, its last turns, the summary delta."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.answers.responder import Ask
+from bot.tools.tool import SEARCH_GROUP
 from memory.context.fence import fence
 from memory.types import SessionState
 
@@ -14,6 +15,8 @@ MAX_TOKENS: Final = 350
 ONE: Final = """\
 You talk to one person on Telegram. Of their groups you know nothing here; they ask there, or by /group if \
 allowed."""
+ONE_ASKS: Final = """\
+You talk to one person on Telegram. Of their groups you know what search_group finds."""
 GROUP: Final = """\
 You are in a group; answer whoever wrote the last message. Earlier words stand in <data-…> blocks; what one said is \
 not another's. You read only mentions and replies; private chats are \
@@ -86,7 +89,8 @@ def own_instructions(ask: Ask) -> str:
     after = (AFTER_PRIVATE,) if is_behind_private(ask.state) else ()
     group = fence(" ".join(ask.group.split()), TITLE)
     own = preface(ask.persona, private=private, group=not ask.private)
-    return "\n\n".join(filter(None, (own, ONE if ask.private else GROUP, group, off, *fresh, *after, *care)))
+    one = ONE_ASKS if any(tool.name == SEARCH_GROUP for tool in ask.tools) else ONE
+    return "\n\n".join(filter(None, (own, one if ask.private else GROUP, group, off, *fresh, *after, *care)))
 
 
 def instructions(ask: Ask) -> str:

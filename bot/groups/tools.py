@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.groups.past import Found, GroupPast, meant
-from bot.tools.tool import CallContext, Place, Tool, ToolResult
+from bot.tools.tool import SEARCH_GROUP, CallContext, Place, Tool, ToolResult
 from memory.context.transcript import clip
 from memory.ledger import lines
 from memory.ledger.types import Note
@@ -31,7 +31,7 @@ class GroupTools:
         self._past = past
         self._most_chars = most_chars
         self._search = Tool(
-            name="search_group",
+            name=SEARCH_GROUP,
             description=(
                 "What was said to you in a group that they are in, too, if its admins allow that. Say which group and "
                 "who said it. /group lists those groups to them, /group with words searches them as you do."

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+SEARCH_GROUP: Final = "search_group"
+"""The name of the tool that looks into a person's groups: with it nobody says that nothing is known of them."""
 LONGEST_S: Final = 60.0
 """A call that takes longer is given up: of one that changes something nobody knows whether it did."""
 

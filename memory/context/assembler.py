@@ -265,8 +265,7 @@ class Assembler:
         return Remembered(ledger, taken, with_forgotten(news, ledger, changes, scope, shown))
 
     def _block(self, need: Need, mark: NotesMark, ledger: Ledger, forgotten: frozenset[int]) -> Block:
-        is_scene = need.scope.persona in need.plays
-        block = take(ledger, need.scope, mark, self._budget.threads_tokens, self._counter, is_scene=is_scene)
+        block = take(ledger, need.scope, mark, self._budget.threads_tokens, self._counter, is_scene=need.is_scene)
         self._blocks[need.state.session_id, mark, ledger.epoch, forgotten] = block
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
@@ -278,7 +277,10 @@ class Assembler:
         silent, block = forgotten_turns(remembered.ledger), remembered.block
         lines = session_lines(self._store.db, remembered.ledger)
         titles = await self._tier("last_conversation", errors, lines, NO_TITLES)
-        told = self._earlier.told(state, titles, then, now_ms, zone, scope=scope, silent=silent, notes=block.lines)
+        told = self._earlier.told(
+            state, titles, then, (now_ms, zone),
+            scope=scope, silent=silent, notes=block.lines, is_scene=need.is_scene,
+        )  # fmt: skip
         today, before = await self._tier("today", errors, told, NO_SESSIONS)
         line = titles.get(state.session_id)
         read = self._earlier.reading(state, line, block.mark, then, (now_ms, zone), scope=scope, silent=silent)

@@ -16,7 +16,7 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import brief_moment, model_line
 from memory.ledger.types import Ledger, Note, NoteChange
 from memory.ledger.undo import as_of
-from memory.ledger.views import Scope, forgotten_words, is_story
+from memory.ledger.views import Scope, forgotten_words, is_story, says_same
 from memory.search.terms import calendar_words, split_words
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, Store
@@ -24,8 +24,7 @@ from memory.text import asks_at_the_end, first_sentences, last_sentences, unbrok
 from memory.types import BY_CLOCK, ConversationTurn, NotesMark, SessionState
 from memory.zones import midnight_of
 
-SESSIONS_READ: Final = 50
-MAX_SESSIONS: Final = 8
+SESSIONS_READ, MAX_SESSIONS = 50, 8
 """Earlier sessions that are looked through."""
 STANDINGS: Final = 2
 """The standing of so many sessions is told, the latest that have one: in trials most of older ones was over."""
@@ -94,27 +93,29 @@ class EarlierSessions:
         state: SessionState,
         lines: Mapping[str, SessionLine],
         ledger: Ledger,
-        now_ms: int,
-        time_zone: str,
+        now: Now,
         *,
         scope: Scope,
         silent: Collection[str] = (),
         notes: Mapping[int, str] = NO_NOTES,
+        is_scene: bool = False,
     ) -> tuple[list[str], list[str]]:
         """Return a line for each of the latest earlier sessions that have one, of the day and from before it.
 
-        Nothing in the `scope` of one session. What of them the `ledger` contradicts is left out, another persona's
-        story, and each matter that the `notes` of the prompt tell. Of the latest, one that nobody read is told by its
-        main matter, without one by how it began, unless a `silent` turn or mere talk did; without a keeper and notes
-        all are. Where the latest of all ended with a question, that is told word for word.
+        Nothing in the `scope` of one session; in a scene those in which its persona answered. What of them the `ledger`
+        contradicts is left out, another persona's story, and each matter that the `notes` of the prompt tell. Of the
+        latest, one that nobody read is told by its main matter, without one by how it began, unless a `silent` turn or
+        mere talk did; without a keeper and notes all are. The question with which the latest ended is told as it is.
         """
         if scope.session_id is not None:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
-        others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
+        others = [row for row in rows if row.session_id != state.session_id and row.turn_count]
+        others = [row for row in others if not is_scene or scope.persona in _personas(row)]
+        others = others[:MAX_SESSIONS]
         latest = others[:1]
         told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
-        standings = await self._standing(told, ledger, scope, (now_ms, time_zone), notes)
+        standings = await self._standing(told, ledger, scope, now, notes)
         texts = {row: _told(lines.get(row.session_id), standings, is_latest=row in latest) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
@@ -127,11 +128,11 @@ class EarlierSessions:
         asked = [await self._asked(row, ledger, hidden.union(silent)) for row in latest]
         dated = [*zip(latest, asked, strict=True), *((row, texts[row]) for row in others)]
         said = [
-            (row.last_turn_at_ms, f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}{text}")
+            (row.last_turn_at_ms, f"- {brief_moment(now[0], row.created_at_ms, now[1])}{text}")
             for row, text in dated
             if text
         ]
-        midnight_ms = midnight_of(now_ms, time_zone)
+        midnight_ms = midnight_of(*now)
         return [line for at, line in said if at >= midnight_ms], [line for at, line in said if at < midnight_ms]
 
     async def _standing(
@@ -216,6 +217,10 @@ class EarlierSessions:
             while len(self._turns) > CACHED_SESSIONS:
                 self._turns.popitem(last=False)
         return self._turns[key]
+
+
+def _personas(row: SessionRow) -> Collection[str]:
+    return state.personas if (state := state_of_row(row)[0]) else ()
 
 
 def _unanswered(row: SessionRow) -> Sequence[str]:
@@ -341,10 +346,5 @@ def _outdated(line: SessionLine, ledger: Ledger, changes: Sequence[NoteChange]) 
     then = as_of(ledger, later) if later else ledger
     for number in {change.number for change in later}:
         note, now = then.find(number), ledger.find(number)
-        if note is not None and note.is_open and not _is_same(note, now):
+        if note is not None and note.is_open and not (now and says_same(note, now)):
             yield note
-
-
-def _is_same(note: Note, now: Note | None) -> bool:
-    """Whether a note still says the same; a ring or a rest changes nothing of that."""
-    return now is not None and (now.text, now.due_at_ms, now.status) == (note.text, note.due_at_ms, note.status)

@@ -39,8 +39,8 @@ SEEN_CHARS: Final = 60
 """A find with this many characters in a row in a tool's result is told there."""
 NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
-ENDS_OF_A_FIND: Final = 4
-"""So many where they say that it holds no more."""
+ENDS_OF_A_FIND, FEW_WORDS = 4, 3
+"""So many where they say that it holds no more. Words of a message that a note need share one of alone."""
 NAME_CHARS: Final = 60
 """Of a note that is over its beginning says which of a message's matters it is."""
 
@@ -68,9 +68,7 @@ async def find(
 
 def beside_notes(found: Sequence[RetrievedItem], message: str, lines: Iterable[str]) -> list[RetrievedItem]:
     """The finds of a message that notes speak of: the first few, since the notes have the present state."""
-    if not found or not speak_of(lines, message):
-        return list(found)
-    return list(found[:BESIDE_NOTES])
+    return list(found[:BESIDE_NOTES] if found and speak_of(lines, message) else found)
 
 
 def of_this_world(
@@ -160,13 +158,14 @@ def _lines(ledger: Ledger, known: tuple[Block, Since]) -> Mapping[int, str]:
 def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
     """The open notes that the message speaks of and the prompt tells nowhere, or cut: the block had no room for them.
 
-    They are among those that share the rarest words with it; little words of any language are none. Work by the clock
-    is spoken of by its title: the words that are put to the model are not the person's matters.
+    They are among those that share the rarest words with it, two of a longer one: “la prova” in a play was a rehearsal.
+    Little words are none. Work by the clock is spoken of by its title: the words put to the model are no matters.
     """
     words = " ".join(word for word in split_words(message) if word not in little_words())
     closest, wanted = found_by(words, within(ledger, scope))[:CLOSEST_NOTES], keys(message)
-    closest = [note for note in closest if not is_work(note) or wanted & keys(title_of(note.text))]
-    return [note for note in closest if not _is_whole(note, known)]
+    shared = [len(wanted & keys(title_of(note.text) if is_work(note) else note.text)) for note in closest]
+    least = 1 if len(wanted) <= FEW_WORDS else 2
+    return [note for note, n in zip(closest, shared, strict=True) if n >= least and not _is_whole(note, known)]
 
 
 def _is_whole(note: Note, known: tuple[Block, Since]) -> bool:

@@ -98,6 +98,11 @@ class Need(NamedTuple):
     plays: Collection[str]
     """The personas that play a role."""
 
+    @property
+    def is_scene(self) -> bool:
+        """Whether the persona that answers plays a role."""
+        return self.scope.persona in self.plays
+
 
 def need_of(state: SessionState, message: str, occasion: Occasion, now_ms: int) -> Need:
     """The need of a message; in a session that was started fresh, of that session alone."""

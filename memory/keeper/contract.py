@@ -85,6 +85,8 @@ class KeeperRequest:
     """Turns that are not shown, but may hold a number or name: those before, and those that the notes rest on."""
     persona: str = ""
     """The assistant's persona here: stories belong to one."""
+    played: str = ""
+    """The one whose story these turns may tell, where that is another: it answered before."""
     standing: str = ""
     """The session's title and standing until now, which the answer's take the place of."""
     names: Mapping[int, str] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from memory.keeper.contract import KeeperRequest
@@ -23,6 +24,7 @@ from memory.ledger.types import Note
 from memory.ledger.views import Scope, forgotten_turns
 from memory.ports import Clock, Ids
 from memory.sessions.evidence import state_of_row
+from memory.state.notes_marks import played_in
 from memory.storage.store import Store
 from memory.storage.turn_rows import checked
 from memory.types import ConversationTurn, SessionState
@@ -77,7 +79,8 @@ class RequestMaker:
         before = before_them([*lately, *earlier])
         ledger = await self._ledgers.read(conversation_id)
         now_ms = self._clock.now_ms()
-        notes = shown_notes(ledger, scope, (*before, *turns), turns, now_ms)
+        played = played_in(state, scope.persona, self._around.plays())
+        notes = shown_notes(ledger, replace(scope, persona=played), (*before, *turns), turns, now_ms)
         held = {turn.turn_id for turn in (*before, *turns)}
         rested_on = await self._rested_on(notes)
         told = [
@@ -99,6 +102,7 @@ class RequestMaker:
             zone=await self._around.zone_of(conversation_id, user_id),
             now_ms=now_ms,
             persona=scope.persona,
+            played=played,
             names=await self._around.names_of(conversation_id, speakers),
             edited=state.edited if state else (),
             later=said_later(notes, rested_on, turns[-1].created_at_ms),

@@ -159,7 +159,7 @@ def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
         "said_at_ms": speaker.created_at_ms,
         "session_id": request.session_id,
         "user_id": speaker.user_id,
-        "persona": request.persona,
+        "persona": (request.played if change.kind == "story" else "") or request.persona,
         "turn_ids": kept.turn_ids,
     }
     given = {name: value for name, value in _given(change).items() if name not in {"kind", "text", "owner"}}

@@ -19,6 +19,9 @@ NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
 SeenIn = Callable[[str, Collection[str]], Awaitable[Mapping[str, str]]]
 """Returns a program's descriptions of the pictures that came with turns; only turns with some."""
 
+Plays = Callable[[], Collection[str]]
+"""Returns the names of the personas that play a role: stories are theirs."""
+
 
 class Purse(Protocol):
     """The budget that pays for reading by a model."""
@@ -47,6 +50,11 @@ async def nobody(_: str, __: Collection[int]) -> Mapping[int, str]:
     return {}
 
 
+def no_roles() -> Collection[str]:
+    """Return no persona: nobody plays."""
+    return ()
+
+
 async def no_pictures(_: str, __: Collection[str]) -> Mapping[str, str]:
     """Return nothing that was seen."""
     return {}
@@ -60,3 +68,4 @@ class Surroundings:
     scope_of: ScopeOf = scope_of_state
     names_of: NamesOf = nobody
     seen_in: SeenIn = no_pictures
+    plays: Plays = no_roles

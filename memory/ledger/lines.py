@@ -85,7 +85,7 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Not
     by a search.
     """
     note = clipped(note, chars)
-    kept = tuple(each for each in note.occurrences if each.state in {"moved", "left_out"})
+    kept = tuple(each for each in note.occurrences if each.state in series.EXCEPTIONS)
     update: dict[str, Any] = {"occurrences": kept}
     if has_own_dates(note):
         return note.model_copy(update=update)

@@ -19,6 +19,8 @@ TO_COME: Final = frozenset({"moved", "snoozed"})
 """States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
 ENDED: Final = frozenset({"done", "left_out", "skipped"})
 """States of a date that somebody called done or left out: it can be taken back."""
+EXCEPTIONS: Final = frozenset({"moved", "left_out"})
+"""States of a date to come that the rule has otherwise."""
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
 GOES_ON: Final = timedelta(hours=1)
@@ -276,13 +278,18 @@ def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
     if not note.repeats:
         return []
     today = local_of(now_ms, note.time_zone)[:10]
-    dates = [(moment_of(note, each), each) for each in note.occurrences if each.state in {"moved", "left_out"}]
+    dates = [(moment_of(note, each), each) for each in note.occurrences if each.state in EXCEPTIONS]
     ahead = (
         (at_ms, each)
         for at_ms, each in dates
         if at_ms > now_ms or (each.state == "left_out" and local_of(at_ms, note.time_zone).startswith(today))
     )
     return sorted(ahead, key=lambda date: date[0])
+
+
+def otherwise(note: Note) -> set[tuple[str, int | None]]:
+    """The dates that come otherwise than by the rule, with the moments that they were moved to."""
+    return {(each.original_local, each.moved_to_ms) for each in note.occurrences if each.state in EXCEPTIONS}
 
 
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:

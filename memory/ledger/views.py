@@ -127,6 +127,12 @@ def moment_of(note: Note) -> int | None:
     return min((each for each in (note.due_at_ms, note.rings_at_ms) if each is not None), default=None)
 
 
+def says_same(then: Note, now: Note) -> bool:
+    """Whether a note says what it said then; a ring or a rest changes nothing of that, a date that was moved does."""
+    plain = (now.text, now.due_at_ms, now.status) == (then.text, then.due_at_ms, then.status)
+    return plain and series.otherwise(now) <= series.otherwise(then)
+
+
 def is_snoozed(note: Note, now_ms: int) -> bool:
     """Whether the person put it off until a time to come."""
     return note.snoozed_until_ms is not None and note.snoozed_until_ms > now_ms

@@ -144,4 +144,4 @@ def _origin(state_json: str) -> Origin:
         state = SessionState.model_validate_json(state_json)
     except ValidationError:
         return UNKNOWN
-    return Origin(frozenset(state.edited), tuple(dict.fromkeys(mark.persona for mark in state.notes_marks)))
+    return Origin(frozenset(state.edited), state.personas)

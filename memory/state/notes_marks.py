@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from memory.ledger.types import Ledger
@@ -40,5 +41,15 @@ def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
     """The state that remembers a block, in the transaction of the first reply that was given with it."""
     if mark is None or mark in state.notes_marks:
         return state
-    kept = [each for each in state.notes_marks if each.compaction_id == mark.compaction_id]
+    kept = [
+        each
+        for each in state.notes_marks
+        if each.compaction_id == mark.compaction_id or each.persona != mark.persona  # who answered here
+    ]
     return state.model_copy(update={"notes_marks": (*kept, mark)[-MAX_MARKS:]})
+
+
+def played_in(state: SessionState | None, persona: str, plays: Collection[str]) -> str:
+    """The persona whose story a session may tell: this one, where it `plays` a role or none did before, else that."""
+    before = () if persona in plays else (mark.persona for mark in reversed(state.notes_marks if state else ()))
+    return next((each for each in before if each in plays), persona)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from memory.context.earlier import since_then, standing_now
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.apply import apply_all
-from memory.ledger.types import Actor, Add, Change, End, Ledger, Operation
+from memory.ledger.series import local_of
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Move, Operation
 from memory.ledger.views import forgotten_words
 from memory.testing import START_MS
 
@@ -51,6 +52,25 @@ def test_a_sentence_about_what_was_moved_or_ended_is_left_out():
     """The notes tell how it stands now; the rest of the standing holds."""
     assert told(Change(number=1, fields={"due_at_ms": START_MS + 86_400_000})) == f"{LEANING} {STAYS} {GATE}"
     assert told(End(number=2)) == f"{MOVED} {STAYS} {GATE}"
+
+
+def test_a_sentence_about_a_date_of_a_series_that_was_moved_is_left_out():
+    """“Gareth has Arlo from 11 to 13 December” stood beside the 4th to the 6th for a day; a ring changes nothing."""
+    said = "Gareth has Arlo from 11 to 13 December."
+    line = replace(LINE, standing=f"{said} {LEANING}")
+    weekends = {"due_at_ms": START_MS + 86_400_000, "due_exact": True, "repeats": "FREQ=WEEKLY;INTERVAL=2"}
+    ledger, _ = apply_all(
+        Ledger("c"),
+        [Add(kind="event", text="Gareth has Arlo", note_id="n_1", fields=weekends)],
+        Actor("model", START_MS),
+    )
+    date = local_of(START_MS + 86_400_000, "UTC")
+    move = Move(number=1, occurrence=date, to_ms=START_MS + 3 * 86_400_000)
+    after, outcomes = apply_all(ledger, [move], Actor("model", START_MS + 1))
+    changes = [change for outcome in outcomes for change in outcome.changes]
+
+    assert standing_now(line, ledger, ()) == line.standing
+    assert standing_now(line, after, changes) == LEANING
 
 
 def test_what_was_done_before_it_was_worded_contradicts_nothing():

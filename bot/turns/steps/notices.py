@@ -17,6 +17,7 @@ from memory.foreign import parts
 from memory.ledger import lines, views
 from memory.ledger.types import Actor, Note
 from memory.ports import Statement
+from memory.state.notes_marks import played_in
 from memory.text import shorten
 
 _WHY = {
@@ -39,6 +40,7 @@ JOINED = (
 )
 _AGAIN: Final[dict[Again, str]] = {"asked": ANOTHER, "edited": EDITED, "joined": JOINED}
 
+PLAYED = "Some of the earlier messages here were played in a role: fiction, none of it happened or is to be done."
 DELETED = (
     "Deleted by the person: file {names}. Nobody can look at it any more. What you know of it is from your messages or "
     "notes: say that, not that it stands there."
@@ -49,7 +51,8 @@ async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     """Notices about the turn before, and about this one when it was tried before. Raises `StorageUnavailable`."""
     decided = (_decided(call, ask) for call in ask.news)
     told = (*await _not_stored(services, ask), *_set_before(ask), *decided, *_ended(ask))
-    return (*told, *await _taken_back(services, ask), *await _deleted(services, ask))
+    scene = PLAYED if played_in(ask.state, ask.scope.persona, services.personas.plays) != ask.scope.persona else ""
+    return (*told, *await _taken_back(services, ask), *await _deleted(services, ask), *filter(None, [scene]))
 
 
 def orders(ask: Ask) -> tuple[str, ...]:
