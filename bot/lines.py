@@ -17,6 +17,7 @@ from bot.dates import (
     for_text,
     hour_text,
     local,
+    names_days,
     when_text,
 )
 from bot.rhythms import at_a_glance, next_text, rests, rings_text, under_way
@@ -282,7 +283,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     """The rhythm and the next date of a series, by its due times."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
-    if tells_day(note.text, at_ms, now_ms, clock):
+    if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = series.until_its_last(note) if note.rings else note.repeats
     rule = "" if not note.rings and YEARLY in rule else rule  # everybody knows that of a birthday

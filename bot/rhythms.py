@@ -25,7 +25,7 @@ from bot.dates import (
 from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import ring_times
-from memory.ledger.rules import first_from
+from memory.ledger.rules import WEEK, first_from
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_snoozed, is_work
@@ -115,9 +115,8 @@ def next_text(
         )
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         later = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)]))
-        return (
-            replies.say("lines.this_time" if is_told else "lines.this_date", every=later, when=when) if later else when
-        )
+        key = "lines.this_time" if is_told and not _by_weeks(at_ms, usual_ms, zone) else "lines.this_date"
+        return replies.say(key, every=later, when=when) if later else when
     is_long = until_ms is not None and last_day(note) is not None
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
@@ -147,11 +146,23 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
 
 
 def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
-    """What is new about a date that was moved, for a line under its day: `at 10:00`, `on Saturday at 10:00`."""
+    """What is new about a date that was moved, for a line under its day: `at 10:00`, `on Saturday at 10:00`.
+
+    One moved by weeks says from which day: `at 10:00 instead of Sat 5 Dec`.
+    """
     language = replies.spoken()
+    if _by_weeks(at_ms, usual_ms, zone):
+        when = hour_text(at_ms, zone, language) if exact else ""
+        return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, at_ms, zone, language)).strip()
     names = say(language, "dates.on_weekday").split(", ")
     day = [names[local(at_ms, zone).weekday()]] if days_from(at_ms, usual_ms, zone) != 0 else []
     return " ".join([*day, *([hour_text(at_ms, zone, language)] if exact else [])])
+
+
+def _by_weeks(at_ms: int, usual_ms: int, zone: str) -> bool:
+    """Whether a date was moved to the same weekday of another week."""
+    days = days_from(at_ms, usual_ms, zone)
+    return days != 0 and days % len(WEEK) == 0
 
 
 def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:

@@ -84,10 +84,11 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
 
     One that began before midnight and is on stands under today, and says since when.
     """
-    clock, language = note.time_zone, replies.spoken()
+    clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     note = _this_date(note) if series.exceptions(note, now_ms) else note
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
-    if tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock):
+    told = tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock)
+    if told and not is_series:  # a weekday there tells the rhythm
         return note_line(note, now_ms, zone, brief=True)
     at, today = local(first_ms, clock).date(), local(now_ms, zone).date()
     day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None

@@ -325,3 +325,28 @@ def test_one_time_falls_on_its_days_and_on_those_of_its_rings():
     note = done(Ledger("c"), Add(kind="event", text="Paris", note_id="n_1", fields=days), FRIDAY)
     rung = done(note, Change(number=1, fields={"rings_from": "2026-12-03T20:00"}), FRIDAY).notes[1]
     assert [day for day in range(1, 9) if on(rung, f"2026-12-0{day}")] == [3, 4, 5, 6]
+
+
+def test_a_date_moved_by_a_week_names_the_day_that_it_comes_instead_of():
+    """Under “Fri 11 Dec” stood “on Friday at 19:00 this time”: which Friday it usually is, nobody could tell."""
+    rule = "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR,SA"
+    fields = {"rings_from": "2026-12-04T19:00", "repeats": rule, "time_zone": LONDON}
+    ledger = done(Ledger("c"), Add(kind="task", text="Inhaler", note_id="n_1", fields=fields), FRIDAY)
+    moved = Move(number=1, occurrence="2026-12-04T19:00", to_ms=at("2026-12-11T19:00"))
+    left = Move(number=1, occurrence="2026-12-05T19:00")
+    note = done(done(ledger, moved, FRIDAY), left, FRIDAY).notes[1]
+
+    said = note_line(note, at("2026-12-01T09:00"), LONDON, under_ms=at("2026-12-11T19:00"))
+    assert said == "Inhaler (⏰ at 19:00 instead of Fri 4 Dec, then every two weeks, Fri and Sat)"
+
+
+def test_a_weekday_in_the_text_of_a_series_is_no_date():
+    """“Arlo is with Gareth from Friday” every second week stood under no day, with no date."""
+    weekend = {"due_at_ms": at("2026-12-04T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
+    fields = weekend | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"}
+    text = "Arlo is with Gareth, from Friday till Sunday"
+    note = done(Ledger("c"), Add(kind="event", text=text, note_id="n_1", fields=fields), FRIDAY).notes[1]
+
+    now_ms = at("2026-12-01T09:00")
+    assert coming_line(note, now_ms, LONDON) == f"Fri 4 Dec – Sun 6 Dec: {text} (every two weeks)"
+    assert note_line(note, now_ms, LONDON) == f"{text} (every two weeks, next Fri 4 Dec – Sun 6 Dec)"
