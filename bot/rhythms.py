@@ -222,7 +222,9 @@ def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
 
 
 def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
-    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= -1
+    """Whether a ring is of today or yesterday; of a series that comes again by tomorrow, of today."""
+    comes_soon = note.rings_at_ms is not None and days_from(note.rings_at_ms, now_ms, zone) <= 1
+    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -1)
 
 
 def _with_next_exceptions(note: Note, now_ms: int) -> Note:

@@ -350,3 +350,16 @@ def test_a_weekday_in_the_text_of_a_series_is_no_date():
     now_ms = at("2026-12-01T09:00")
     assert coming_line(note, now_ms, LONDON) == f"Fri 4 Dec – Sun 6 Dec: {text} (every two weeks)"
     assert note_line(note, now_ms, LONDON) == f"{text} (every two weeks, next Fri 4 Dec – Sun 6 Dec)"
+
+
+@pytest.mark.parametrize(("rule", "told"), [("FREQ=DAILY", ""), ("FREQ=WEEKLY", ", reminded yesterday")])
+def test_yesterdays_ring_is_told_at_a_glance_where_no_other_comes_soon(rule: str, told: str):
+    """“reminded yesterday at 19:27” hung behind the pill that rings again tonight."""
+    fields = {"rings_from": "2026-11-25T19:00", "repeats": rule, "time_zone": LONDON}
+    ledger = done(Ledger("c"), Add(kind="task", text="Pill", note_id="n_1", fields=fields), "2026-11-25T08:00")
+    rang = Ring(number=1, occurrence="2026-11-25T19:00", rings_at_ms=at("2026-11-25T19:00"))
+    note = done(ledger, rang, "2026-11-25T19:00")
+
+    line = note_line(note.notes[1], at("2026-11-26T08:00"), LONDON, brief=True)
+    assert line.endswith(f"{told})")
+    assert ("reminded" in line) == bool(told)
