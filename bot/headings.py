@@ -9,7 +9,17 @@ from functools import partial
 from typing import Final, Literal
 
 from memory.ledger.types import ANYBODYS, Kind, Note, is_anothers
-from memory.ledger.views import WEIGHS, best_first, has_faded, is_on_agenda, is_over, is_story, standing
+from memory.ledger.views import (
+    DAY_MS,
+    WEIGHS,
+    best_first,
+    ends_at,
+    has_faded,
+    is_on_agenda,
+    is_over,
+    is_story,
+    standing,
+)
 
 Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over", "faded"]
 HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
@@ -20,6 +30,8 @@ HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("going_on", frozenset({"project", "event"})),
 )
 """The headings of /memory, in their order, for real notes; fiction comes behind them, what is over last."""
+LISTED_MS = 3 * DAY_MS
+"""What is over is listed for so long: on Wednesday people called a lunch on Sunday stale."""
 _MATTERS = 0.4
 """From this weight on a note is an ordinary one."""
 _WORD = re.compile(r"[^\W_]+")
@@ -50,8 +62,9 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
         for name, kinds in HEADINGS
     ]
     parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
-    parts.append(("over", [note for note in over if not has_faded(note, now_ms)]))
-    parts.append(("faded", [note for note in over if has_faded(note, now_ms)]))
+    faded = [note for note in over if has_faded(note, now_ms) or now_ms - (ends_at(note) or 0) >= LISTED_MS]
+    parts.append(("over", [note for note in over if note not in faded]))
+    parts.append(("faded", faded))
     return [(name, found) for name, found in parts if found]
 
 

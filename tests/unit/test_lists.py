@@ -272,8 +272,8 @@ def test_dates_that_were_over_days_ago_are_only_counted():
     ledger = ledger_of(("fact", "The shop is in Bristol", {}), *shifts)
     listed = memory_list(ledger, START_MS, "UTC")
 
-    assert len(listed.notes) == 4
-    assert page(listed).text.endswith("8 older dates aren't listed any more; /memory and a word from one brings it up.")
+    assert len(listed.notes) == 3
+    assert page(listed).text.endswith("9 older dates aren't listed any more; /memory and a word from one brings it up.")
     assert "What I remember is in /memory." in status_text(ChatStatus("", ledger), START_MS, "UTC")
     assert "Shift 11" in notes_text(ledger, START_MS, "UTC")
     assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
