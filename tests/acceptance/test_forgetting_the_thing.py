@@ -89,7 +89,7 @@ async def test_words_find_the_note_first_and_no_neighbours(api, model, bot_here)
     await tap(api, "Forget 1", "Should I forget this note")
     report = await tap(api, "Yes, forget it", "I've checked")
     assert "read it here" not in report.text
-    assert "only in some of our messages" in report.text
+    assert "only the messages we said it in" in report.text
 
     assert "Priya" not in "".join(standing(bot))
     assert len(standing(bot)) == 2
