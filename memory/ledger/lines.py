@@ -241,8 +241,9 @@ def _later(when: Callable[..., str], by_ms: int, at_ms: int, zone: str, *, exact
 def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str], *, is_told: bool) -> str:
     """The date that is moved or left out; of one moved to the moment that the line tells as the next, from when."""
     if date.state == "moved":
-        was = when(series.at_ms_of(date.original_local, note.time_zone), zone)
-        return f"moved from {was}" if is_told else f"moved: {was} to {when(at_ms, zone)}"
+        exact = note.rings or note.due_exact
+        was = when(series.at_ms_of(date.original_local, note.time_zone), zone, exact=exact)
+        return f"moved from {was}" if is_told else f"moved: {was} to {when(at_ms, zone, exact=exact)}"
     return f"not on {when(at_ms, zone, exact=is_several_a_day(note.repeats))}"
 
 

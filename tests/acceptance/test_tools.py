@@ -364,7 +364,7 @@ async def test_what_is_answered_again_is_told_what_was_taken_back(api, model, bo
     await bot.settled()
 
     prompt = model.requests[-1].text
-    assert "was taken back: do anew what it asks for as it reads now." in prompt
+    assert "so is anything you noted for it: do anew what it asks for as it reads now." in prompt
     assert "#1 task: Order 200 baguettes (dropped" in prompt
     assert "truncated" not in prompt
     assert prompt.count("baguettes please") == 1

@@ -870,7 +870,10 @@ async def test_a_date_of_a_series_that_does_not_ring_is_changed():
         [1], date="2026-11-26", due="2026-11-25T18:30"
     )
     assert "not on Thu 2026-12-03" in await box.change([1], date="2026-12-03", due="none")
-    assert "it rings, so remind moves its date" in await box.change([2], date="2026-11-29", due="2026-11-28")
+    walk = MUM[2] | {"due_at_ms": local_ms("2026-11-29T20:00"), "due_exact": True}
+    own = make_box(ledger=ledger_of(("event", "Walk", walk)))
+    assert "it rings, so remind moves its date" in await own.change([1], date="2026-11-29", due="2026-11-28")
+    assert "is moved to Sat 2026-11-28 19:00" in await box.change([2], date="2026-11-29", due="2026-11-28")
     assert "one date of a series" in await box.change([3], date="2026-11-29", due="2026-11-28")
     assert "one date of a series" in await box.change([1], date="2026-12-10", text="Camogie")
     after = stored(box, ledger)

@@ -13,6 +13,7 @@ from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from bot.titles import reworded
 from memory.ledger import series
+from memory.ledger.own_dates import has_own_dates
 from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
@@ -74,15 +75,15 @@ def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
 
 
 def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
-    """Move one date of a series that doesn't ring, or leave it out with "none"; or why not."""
+    """Move one date of a series, or leave it out with "none"; or why not. It lasts as long as the others."""
     if set(given) != {"date", "due"} or not note.repeats:
         return f"Nothing was changed: date is for one date of a series, with its new due alone: {desk.line(note)}"
-    if note.rings:
+    if note.rings and has_own_dates(note):
         return f"Nothing was changed: it rings, so remind moves its date, with date and at: {desk.line(note)}"
-    date, due = given["date"].strip(), given["due"].strip()
+    date, due = given["date"].strip(), given["due"].partition("/")[0].strip()
     is_out = due.lower() in NONE
     try:
-        return one_date(desk, note, Wish(date=date, skip=is_out, due="" if is_out else due))
+        return one_date(desk, note, Wish(date=date, skip=is_out, at="" if is_out else due))
     except Refused as exc:
         return f"#{note.number}: {exc}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -178,13 +178,16 @@ async def _done_and_said(desk: Desk, talk: TalkPort | None, days: Days, ledgers:
     silent = {*views.forgotten_turns(desk.notes.ledger), *ask.state.undone}
     found = [item for item in said if item.ref not in silent]
     return [
-        "\n".join(_deeds(desk, changes)),
+        "\n".join(_deeds(desk, changes, {note.number for note in _standing(desk, days)[:MAX_LISTED]})),
         "\n".join(_line(item, desk.zone) for item in await _with_notes(desk, found, [], ledgers)),
     ]
 
 
-def _deeds(desk: Desk, changes: Sequence[NoteChange]) -> list[str]:
-    """A line for each note to which something was done, the latest first: `- noted, ended Mon …: #12 task: …`."""
+def _deeds(desk: Desk, changes: Sequence[NoteChange], shown: Collection[int]) -> list[str]:
+    """A line for each note to which something was done, the latest first: `- noted, ended Mon …: #12 task: …`.
+
+    One that is `shown` above is named by its number.
+    """
     of_note: dict[int, list[NoteChange]] = {}
     for change in reversed(changes):
         if change.verb != "change" or not REWORDED.isdisjoint(change.after):
@@ -192,7 +195,7 @@ def _deeds(desk: Desk, changes: Sequence[NoteChange]) -> list[str]:
     told = [(done, note) for number, done in of_note.items() if (note := desk.notes.find(number))]
     return [
         f"- {', '.join(dict.fromkeys(DEEDS.get(each.verb, 'changed') for each in reversed(done)))} "
-        f"{lines.moment(done[0].at_ms, desk.zone)}: {desk.line(note)}"
+        f"{lines.moment(done[0].at_ms, desk.zone)}: {f'#{note.number}' if note.number in shown else desk.line(note)}"
         for done, note in told[:MAX_DEEDS]
     ]
 

@@ -205,7 +205,8 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
         at = desk.time(f"{at.day}T{occurrence[11:]}")
     to_ms = at.at_ms(desk.zone)
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
-    word = f"Only the date {wish.date} is moved to {lines.moment(to_ms, desk.zone)}, the series goes on"
+    there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
+    word = f"Only the date {wish.date} is moved to {there}, the series goes on"
     return desk.done(word, moved) + desk.unsure
 
 
