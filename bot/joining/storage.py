@@ -102,7 +102,14 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         budget=settings.budget(),
         session_gap_s=settings.session_gap_ms / 1000,
         write_summary=summary_writer(settings, used, lambda: (purse_of(memory.db), memory.db)),
-        around=Surroundings(zone_of, scope_of, names_of, seen_in, lambda: personas.plays),
+        around=Surroundings(
+            zone_of,
+            scope_of,
+            names_of,
+            seen_in,
+            lambda: personas.plays,
+            lambda user_id: personas.words_of(user_id),  # noqa: PLW0108 - they come once the database is there
+        ),
         keeper_model=reading_model(settings, used),
         purse_of=purse_of,
         return_mode=settings.continuity_return_mode,

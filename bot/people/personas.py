@@ -94,6 +94,10 @@ class Personas:
         """Return somebody's persona, the default when theirs is missing. Raises `StorageUnavailable`."""
         return self.persona_in(await self._people.choices(user_id))
 
+    async def words_of(self, user_id: int | None) -> str:
+        """Return somebody's own words for whom they last had played; "" for none. Raises `StorageUnavailable`."""
+        return str((await self._people.choices(user_id)).get(PERSONA_WORDS) or "")
+
     def persona_in(self, choices: Mapping[str, Any]) -> Persona:
         """Return the persona that was chosen, the default when none was or it is not offered any more."""
         return self._offered(choices) or self.default

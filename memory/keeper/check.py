@@ -56,7 +56,7 @@ class ChangeCheck:
         self._by_turn = {n: _of_turn(turn, request) for n, turn in self._turns.items()}
         told = ((note, f"{note.text}\n{note.subject}\n{note.owner}") for note in request.ledger)
         self._by_note = {note.number: source_of(text, note.turn_ids) for note, text in told}
-        self._beside = [_of_turn(turn, request) for turn in request.beside]
+        self._beside = [*(_of_turn(turn, request) for turn in request.beside), source_of(request.character, ())]
         every = (*self._turns.values(), *request.beside)
         answers, shown = ([turn.assistant_text for turn in turns] for turns in (every, self._turns.values()))
         texts = map("\n".join, (map(own_text, every), answers, shown))  # before, another language may have been spoken

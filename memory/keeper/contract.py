@@ -87,6 +87,8 @@ class KeeperRequest:
     """The assistant's persona here: stories belong to one."""
     played: str = ""
     """The one whose story these turns may tell, where that is another: it answered before."""
+    character: str = ""
+    """The person's own words for whom the assistant plays: they stand in no turn."""
     standing: str = ""
     """The session's title and standing until now, which the answer's take the place of."""
     names: Mapping[int, str] = field(default_factory=dict)

@@ -103,6 +103,7 @@ class RequestMaker:
             now_ms=now_ms,
             persona=scope.persona,
             played=played,
+            character=await self._around.character_of(user_id),
             names=await self._around.names_of(conversation_id, speakers),
             edited=state.edited if state else (),
             later=said_later(notes, rested_on, turns[-1].created_at_ms),

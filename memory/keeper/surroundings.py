@@ -19,6 +19,8 @@ NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
 SeenIn = Callable[[str, Collection[str]], Awaitable[Mapping[str, str]]]
 """Returns a program's descriptions of the pictures that came with turns; only turns with some."""
 
+CharacterOf = Callable[[int | None], Awaitable[str]]
+"""Returns a person's own words for whom the assistant plays to them; "" for none."""
 Plays = Callable[[], Collection[str]]
 """Returns the names of the personas that play a role: stories are theirs."""
 
@@ -55,6 +57,11 @@ def no_roles() -> Collection[str]:
     return ()
 
 
+async def nobody_played(_: int | None) -> str:
+    """Return no words: the assistant is itself."""
+    return ""
+
+
 async def no_pictures(_: str, __: Collection[str]) -> Mapping[str, str]:
     """Return nothing that was seen."""
     return {}
@@ -69,3 +76,4 @@ class Surroundings:
     names_of: NamesOf = nobody
     seen_in: SeenIn = no_pictures
     plays: Plays = no_roles
+    character_of: CharacterOf = nobody_played

@@ -12,7 +12,7 @@ from bot.turns.steps.notices import PLAYED
 
 pytestmark = pytest.mark.acceptance
 OATH = "I swear to bring you the silver key at dawn, my lord"
-STORY = {"op": "add", "kind": "story", "text": "You swore to bring the silver key at dawn", "about": "The keeper"}
+STORY = {"op": "add", "kind": "story", "text": "You swore to bring Maddox the silver key at dawn in 1882"}
 
 
 def reads_a_story(messages):
@@ -27,11 +27,14 @@ def reads_a_story(messages):
 
 
 async def test_a_scene_that_is_read_in_plain_talk_stays_with_its_persona(api, model, bot_here):
-    """It was noted for the assistant, hidden from the next reading of it, and noted once more (a trial)."""
+    """It was noted for the assistant, hidden from the next reading of it, and noted once more (a trial).
+
+    Its persona's name and year stand in the person's own words for it alone.
+    """
     bot = await bot_here()
     model.reply = reads_a_story
     await reply(api, "the boiler man comes on Thursday, i said yes to that")
-    await reply(api, "/persona a grumpy old lighthouse keeper")
+    await reply(api, "/persona Maddox, a grumpy old lighthouse keeper in 1882")
     await reply(api, OATH)
     assert PLAYED not in asked(model)[-1].text
     await reply(api, "/persona off")
