@@ -1065,8 +1065,8 @@ RANG = {
     "en": "reminded at 10:40",
     "de": "um 10:40 erinnert",
     "es": "avisé a las 10:40",
-    "fr": "rappelé à 10h40",
-    "it": "ricordato alle 10:40",
+    "fr": "je l'ai rappelé à 10h40",
+    "it": "l'ho ricordato alle 10:40",
     "pt": "avisei às 10h40",
     "ru": "напоминание было в 10:40",
 }

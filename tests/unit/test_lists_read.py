@@ -689,7 +689,7 @@ En retard
 1. Payer le ramoneur (c'était pour le mar. 24 nov.)
 
 Aujourd'hui
-2. Sortir les poubelles (rappelé à 8h)
+2. Sortir les poubelles (je l'ai rappelé à 8h)
 
 Demain
 3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
