@@ -16,6 +16,7 @@ from bot.answers.tools.calls import WrongCall, checked, schemas, specs
 from bot.answers.tools.desk import BRINGS_BACK
 from bot.answers.tools.past import NOTHING_THEN, Places
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
+from bot.answers.tools.which import near
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
 from bot.tools.calls import Calls
@@ -1556,3 +1557,11 @@ async def test_one_of_two_dates_of_a_day_is_named_by_its_minute():
 
     assert "moved to Wed 2026-11-25 21:30" in await box.remind(numbers=[1], at="21:30", date="2026-11-25T20:00")
     assert "no date on 2026-11-25T09:00" in await box.remind(numbers=[1], at="21:30", date="2026-11-25T09:00")
+
+
+def test_a_search_by_words_passes_over_little_ones():
+    """“pastiglia per la pressione” also brought four notes with “per” in them."""
+    ledger = ledger_of(("task", "Prendi la pastiglia per la pressione"), ("task", "Prenotare il treno per Lione"))
+
+    assert [note.number for note in near(ledger, "pastiglia per la pressione")] == [1]
+    assert [note.number for note in near(ledger, "per")] == [2, 1]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from memory.ledger import views
 from memory.ledger.types import Note
+from memory.search.terms import little_words
 
 CANDIDATES: Final = 8
 _NUMBERS: Final = re.compile(r"[\s\[\]#,;\d]+")
@@ -39,8 +40,9 @@ def wanted(given: Any) -> NamedNotes:
 
 
 def near(notes: Iterable[Note], words: str) -> list[Note]:
-    """The notes that have some of these words, those with most of them first."""
+    """The notes that have some of these words, those with most of them first; little words count where all are."""
     asked = [word for word in _WORD.findall(words.casefold()) if len(word) >= SHORT or not word.isascii()]
+    asked = [word for word in asked if word not in little_words()] or asked
     if not asked:
         return []
     shares = [(sum(_is_in(word, note.text.casefold()) for word in asked), note) for note in notes]
