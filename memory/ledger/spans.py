@@ -1,4 +1,4 @@
-"""Spans as models write them: several days, `2026-11-27/30`, or hours of one, `2026-11-27T12:00/16:00`. Pure."""
+"""Spans of days and hours as models write them, and which notes fall on one. Pure."""
 
 from __future__ import annotations
 
