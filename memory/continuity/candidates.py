@@ -16,6 +16,7 @@ from memory.continuity.types import (
     Stickiness,
 )
 from memory.ledger.lines import due_days, moment
+from memory.ledger.rules import comes_often
 from memory.ledger.types import Kind, Note
 from memory.ledger.views import DAY_MS, breakdown, ends_at, is_over, is_routine, is_snoozed, is_work, moment_of
 from memory.text import shorten
@@ -59,9 +60,10 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
 def _fits(note: Note, inputs: BootstrapInputs) -> bool:
     """Whether a note can be taken up: an event just over can ("how did it go?"), one long over or work not.
 
-    Nor can what comes by itself again and again: a shift, the lesson of each Tuesday.
+    Nor can what comes by itself again and again: a shift, the lesson of each Tuesday, a pill.
     """
-    if is_snoozed(note, inputs.now_ms) or is_work(note) or (note.kind == "event" and note.repeats and not note.rings):
+    comes_by_itself = note.repeats and (comes_often(note.repeats) if note.rings else note.kind == "event")
+    if is_snoozed(note, inputs.now_ms) or is_work(note) or comes_by_itself:
         return False
     if note.kind != "event" or note.due_at_ms is None:
         return True

@@ -35,7 +35,7 @@ def own_date(note: Note, ring: datetime) -> datetime:
 def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00.
 
-    At a moment that is the date which rang and was not called done, as long as it is ahead.
+    At a moment that is the date which rang and was not called done, as long as it is ahead, or nothing comes behind it.
     """
     if not has_own_dates(note):
         return note
@@ -43,7 +43,7 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     if now_ms is not None and waits is not None:
         usual_ms = min(series.at_ms_of(waits.original_local, note.time_zone), series.moment_of(note, waits))
         rung = _due_then(note, usual_ms)
-        if (rung.due_at_ms or 0) > now_ms:
+        if (rung.due_at_ms or 0) > now_ms or note.rings_at_ms is None:
             return rung
     return note if note.rings_at_ms is None else _due_then(note, note.rings_at_ms)
 

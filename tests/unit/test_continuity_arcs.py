@@ -87,12 +87,14 @@ def test_a_shift_that_is_over_is_not_carried():
 
 
 def test_a_lesson_of_every_week_is_nothing_to_take_up():
-    """It comes by itself; what the person is reminded of may be."""
+    """It comes by itself, with a reminder, too: a pill of each evening; what is due once a year may be taken up."""
     weekly = {"due_at_ms": START_MS, "due_exact": True, "repeats": "FREQ=WEEKLY"}
     rings = {"rings_from": "2023-11-14T22:00", "rings_at_ms": START_MS}
-    judo, bins = make_note("Judo", kind="event", **weekly), make_note("Bins", number=2, kind="event", **weekly, **rings)
+    judo, pill = make_note("Judo", kind="event", **weekly), make_note("Pill", number=2, kind="task", **weekly, **rings)
+    yearly = weekly | rings | {"repeats": "FREQ=YEARLY"}
+    birthday = make_note("Ana's birthday", number=3, kind="event", **yearly)
 
-    assert [arc.number for arc in found(judo, bins, now_ms=START_MS)] == [2]
+    assert [arc.number for arc in found(judo, pill, birthday, now_ms=START_MS)] == [3]
 
 
 def talked(after_ms, turn_count=9):

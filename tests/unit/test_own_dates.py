@@ -363,3 +363,15 @@ def test_yesterdays_ring_is_told_at_a_glance_where_no_other_comes_soon(rule: str
     line = note_line(note.notes[1], at("2026-11-26T08:00"), LONDON, brief=True)
     assert line.endswith(f"{told})")
     assert ("reminded" in line) == bool(told)
+
+
+def test_the_last_date_of_a_series_that_waits_is_told_by_its_own_day():
+    """“was due Sun 29 Nov” stood behind the tablet of 9 December: the first day of them all."""
+    fields = {"due_at_ms": at("2026-11-29T00:00"), "rings_from": "2026-11-29T09:00", "time_zone": LONDON}
+    rule = {"repeats": "FREQ=DAILY;INTERVAL=2;UNTIL=20261209"}
+    ledger = done(Ledger("c"), Add(kind="task", text="Tablet", note_id="n_1", fields=fields | rule), FRIDAY)
+    for day in ("2026-11-29", "2026-12-01", "2026-12-03", "2026-12-05", "2026-12-07", "2026-12-09"):
+        local = f"{day}T09:00"
+        ledger = done(ledger, Ring(number=1, occurrence=local, rings_at_ms=at(local)), local)
+
+    assert note_line(ledger.notes[1], at("2026-12-11T18:00"), LONDON) == "Tablet (was due on Wed 9 Dec)"
