@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
+from functools import partial
+from itertools import islice
 from typing import Final
 
 from bot import replies
@@ -25,7 +27,7 @@ from bot.dates import (
 from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import ring_times
-from memory.ledger.rules import WEEK, first_from
+from memory.ledger.rules import LOCAL, WEEK, first_from, read_local, rule_of
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_snoozed, is_work
@@ -104,19 +106,26 @@ def next_text(
     in_text = rhythm_in(note.text, rule)
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms - ahead_ms), None)
-    if moved is not None and not series.has_date(note, series.local_of(at_ms - ahead_ms, note.time_zone)):
+    if moved is not None and not _is_regular(note, moved, series.local_of(at_ms - ahead_ms, note.time_zone)):
         usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + ahead_ms
         is_same = local(usual_ms, zone).time() == local(at_ms, zone).time()
         usual = hour_text(usual_ms, zone, language) if exact and not is_same else ""
-        when = (
-            _this_time(at_ms, usual_ms, zone, exact=exact)
-            if is_told
-            else soon_text(at_ms, now_ms, zone, language, exact=exact)
-        )
+        if until_ms is None:
+            soon = partial(soon_text, at_ms, now_ms, zone, language)
+            when = _this_time(at_ms, usual_ms, zone, exact=exact) if is_told else soon(exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
-        later = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)]))
-        key = "lines.this_time" if is_told and not _by_weeks(at_ms, usual_ms, zone) else "lines.this_date"
-        return replies.say(key, every=later, when=when) if later else when
+        beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)
+        day = "" if names_days(rule) else _regular_behind(note, moved, at_ms - ahead_ms, ahead_ms, zone)
+        if day:
+            when, beside = ", ".join(filter(None, [when, beside])), ""
+            every = replies.say("lines.from", every=every, day=day).strip()
+        later = ", ".join(filter(None, [every, beside]))
+        is_same_week = is_told and not (day or _by_weeks(at_ms, usual_ms, zone))
+        return (
+            replies.say(f"lines.{'this_time' if is_same_week else 'this_date'}", every=later, when=when)
+            if later
+            else when
+        )
     is_long = until_ms is not None and last_day(note) is not None
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
@@ -157,6 +166,22 @@ def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
     names = say(language, "dates.on_weekday").split(", ")
     day = [names[local(at_ms, zone).weekday()]] if days_from(at_ms, usual_ms, zone) != 0 else []
     return " ".join([*day, *([hour_text(at_ms, zone, language)] if exact else [])])
+
+
+def _is_regular(note: Note, moved: Occurrence, local: str) -> bool:
+    """Whether a date was moved to one that the rule has anyway; what doesn't ring is told by its next date alone."""
+    if note.rings_from:
+        return series.has_date(note, local)
+    return bool(rule_of(note.repeats, moved.original_local).between(read_local(local), read_local(local), inc=True))
+
+
+def _regular_behind(note: Note, moved: Occurrence, at_ms: int, ahead_ms: int, zone: str) -> str:
+    """The day of the first date behind a moved one that the rule has and nobody moved; "" for none."""
+    others = {each.original_local for each in note.occurrences}
+    edge = max(moved.original_local, series.local_of(at_ms, note.time_zone))
+    dates = rule_of(note.repeats, moved.original_local).xafter(read_local(edge))
+    found = next((local for at in islice(dates, MOST_EXCEPTIONS) if (local := f"{at:{LOCAL}}") not in others), "")
+    return day_text(series.at_ms_of(found, note.time_zone) + ahead_ms, at_ms, zone, replies.spoken()) if found else ""
 
 
 def _by_weeks(at_ms: int, usual_ms: int, zone: str) -> bool:

@@ -333,11 +333,13 @@ def test_a_date_moved_by_a_week_names_the_day_that_it_comes_instead_of():
     fields = {"rings_from": "2026-12-04T19:00", "repeats": rule, "time_zone": LONDON}
     ledger = done(Ledger("c"), Add(kind="task", text="Inhaler", note_id="n_1", fields=fields), FRIDAY)
     moved = Move(number=1, occurrence="2026-12-04T19:00", to_ms=at("2026-12-11T19:00"))
-    left = Move(number=1, occurrence="2026-12-05T19:00")
-    note = done(done(ledger, moved, FRIDAY), left, FRIDAY).notes[1]
+    too = Move(number=1, occurrence="2026-12-05T19:00", to_ms=at("2026-12-12T19:00"))
+    note = done(done(ledger, moved, FRIDAY), too, FRIDAY).notes[1]
 
     said = note_line(note, at("2026-12-01T09:00"), LONDON, under_ms=at("2026-12-11T19:00"))
-    assert said == "Inhaler (⏰ at 19:00 instead of Fri 4 Dec, then every two weeks, Fri and Sat)"
+    beside = "on Sat 12 Dec instead of Sat 5 Dec"
+    rhythm = "then every two weeks, Fri and Sat from Fri 18 Dec"
+    assert said == f"Inhaler (⏰ at 19:00 instead of Fri 4 Dec, {beside}, {rhythm})"
 
 
 def test_a_weekday_in_the_text_of_a_series_is_no_date():
@@ -375,3 +377,16 @@ def test_the_last_date_of_a_series_that_waits_is_told_by_its_own_day():
         ledger = done(ledger, Ring(number=1, occurrence=local, rings_at_ms=at(local)), local)
 
     assert note_line(ledger.notes[1], at("2026-12-11T18:00"), LONDON) == "Tablet (was due on Wed 9 Dec)"
+
+
+def test_behind_a_moved_weekend_the_next_of_the_rule_is_named():
+    """“Fri 4 Dec, then every two weeks” is the 18th; the weekends go on from the 25th."""
+    weekend = {"due_at_ms": at("2026-11-27T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
+    fields = weekend | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"}
+    ledger = done(Ledger("c"), Add(kind="event", text="Arlo is away", note_id="n_1", fields=fields), FRIDAY)
+    moved = Move(number=1, occurrence="2026-12-11T00:00", to_ms=at("2026-12-04T00:00"))
+    note = done(ledger, moved, "2026-11-30T18:00").notes[1]
+
+    rhythm = "then every two weeks from Fri 25 Dec"
+    assert note_line(note, at("2026-11-30T18:00"), LONDON) == f"Arlo is away (Fri 4 Dec – Sun 6 Dec, {rhythm})"
+    assert note_line(note, at("2026-12-05T09:00"), LONDON) == f"Arlo is away (until tomorrow, {rhythm})"
