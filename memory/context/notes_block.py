@@ -62,7 +62,7 @@ MAX_OPEN: Final = 20
 """
 MORE_TOKENS, NAMED_TOKENS = 16, 80
 """Tokens of the line that counts the rest, and of one that also names what is open of it."""
-STALE_MS: Final = 7 * DAY_MS
+STALE_MS, HALF_A_YEAR_MS = 7 * DAY_MS, 180 * DAY_MS
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
 """The extra weight of decisions and preferences over mere facts."""
@@ -211,7 +211,7 @@ def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter)
 
 
 def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, int]:
-    """What limits somebody (an allergy), what they would be hurt to see forgotten, then by worth; last what is over.
+    """What limits somebody (an allergy), what they would be hurt to see forgotten, then by worth; last what is far.
 
     Of equal weight the one said oftener is first. The latest words stand in the messages and are found; the first
     ones of a person ("I run a small bakery") are not.
@@ -219,7 +219,7 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, 
     parts = breakdown(note, now_ms)
     lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
-    is_last = is_story(note) or is_over(note, now_ms)
+    is_last = is_story(note) or is_over(note, now_ms) or (moment_of(note) or 0) - now_ms > HALF_A_YEAR_MS
     return (is_last, note.kind != "constraint", note.weight < DEAR, -round(value, 3), -len(note.turn_ids), note.number)
 
 
@@ -324,8 +324,8 @@ def since_taken(
     block: Block, ledger: Ledger, changes: Sequence[NoteChange], scope: Scope, *, answered_ms: int, now_ms: int
 ) -> Since:
     """The events beside a block that is taken now: rings, which the next message may answer, and the person's taps."""
-    zone, beside = block.mark.time_zone if block.mark else "UTC", block.lines
-    came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone, beside=beside)
+    zone = block.mark.time_zone if block.mark else "UTC"
+    came = events(ledger, changes, scope, answered_ms=answered_ms, now_ms=now_ms, zone=zone, beside=block.lines)
     return Since(events=tuple(came.values()), numbers=frozenset(came))
 
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date, has_own_dates
-from memory.ledger.rules import in_words, is_several_a_day, last_date
+from memory.ledger.rules import in_words, is_several_a_day, last_date, named_parts
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
-from memory.ledger.views import BEGUN_MS, is_past, is_snoozed, is_work
+from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work
 from memory.text import shorten
 from memory.zones import whole_month, zone_of
 
@@ -104,10 +104,21 @@ def _tells_its_owner(note: Note) -> bool:
 
 
 def _coming(note: Note, now_ms: int) -> int | None:
-    """The next date of a series that doesn't ring one of whose dates has begun; None for another, and for its last."""
-    if note.rings or not note.repeats or not is_past(series.at_its_date(note, now_ms), now_ms):
+    """The date behind that of a series that doesn't ring: once it has begun, or where it is no date of every two weeks.
+
+    None for another, and for its last.
+    """
+    if note.rings or not note.repeats:
         return None
-    date = series.next_date(note, now_ms + BEGUN_MS + MINUTE_MS)
+    current = series.at_its_date(note, now_ms)
+    is_moved = (current.due_at_ms or 0) in {each.moved_to_ms for each in note.occurrences if each.state == "moved"}
+    if is_past(current, now_ms):
+        edge_ms = now_ms
+    elif is_moved and named_parts(note.repeats).get("INTERVAL", "1") != "1":
+        edge_ms = (ends_at(current) or now_ms) + DAY_MS
+    else:
+        return None
+    date = series.next_date(note, edge_ms + BEGUN_MS + MINUTE_MS)
     return date[1] if date and date[1] > now_ms else None
 
 
@@ -121,9 +132,10 @@ def _remarks(
     if note.owner not in {"", USER} and not (brief and _tells_its_owner(note)):
         found.append(f"owner {note.owner}")
     is_behind, is_paused = is_past(note, now_ms), note.is_open and note.is_paused
-    goes_on = "" if is_paused else rule
+    is_ended = is_behind and not series.goes_on(note, now_ms)
+    goes_on = "" if is_paused or is_ended else rule
     rings_then = brief and _rings_on_its_day(note, zone)
-    if note.due_at_ms is not None and (not note.repeats or not is_behind or series.goes_on(note, now_ms)):
+    if note.due_at_ms is not None:
         word = "was" if is_behind else "due"
         following = f", next {when(coming_ms, zone, exact=note.due_exact)}" if coming_ms is not None else ""
         ring = _ring_that_day(note, zone) if rings_then else ""

@@ -474,7 +474,7 @@ async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, b
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "We have decided to take the ferry to Bergen.")
     receipt = await reply(api, "/context")
-    assert "Messages as they were" in receipt.text
+    assert "Our messages, word for word" in receipt.text
     assert "▱" in receipt.text
 
     for number in range(12):

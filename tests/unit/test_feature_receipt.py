@@ -30,7 +30,10 @@ def test_a_tier_says_what_was_cut_and_what_failed():
     receipt = TierReceipt(tier="history", budget_tokens=3000, used_tokens=1500, items=1, cut_items=3, cut_tokens=1204)
     broken = TierReceipt(tier="today", budget_tokens=500, error="StorageUnavailable: secret words")
 
-    assert tier_line(receipt) == "▰▰▰▰▱▱▱▱ Messages as they were: 1,500 of 3,000 · 1 message, 3 left out (1,204 tokens)"
+    assert (
+        tier_line(receipt)
+        == "▰▰▰▰▱▱▱▱ Our messages, word for word: 1,500 of 3,000 · 1 message, 3 left out (1,204 tokens)"
+    )
     assert replies.say("tier_failed") in tier_line(broken)
     assert "secret" not in tier_line(broken)
 
@@ -59,7 +62,8 @@ def test_the_receipt_adds_up():
     assert "2 minutes ago" in lines[0]
     assert lines[1].endswith("Summary: 200 of 1,000 · 2 notes")
     assert lines[2] == (
-        "On top of that: instructions 300, tools 900, how to use notes 310, your message 20, times and headings 0."
+        "The rest is my own part: how I work 300, my tools 900, how I use notes 310; "
+        "then your message 20, times and headings 0."
     )
     assert lines[3].endswith("1,730 of 6,150")
     assert len(lines) == 4
@@ -89,13 +93,13 @@ def test_the_receipt_warns_before_the_limit():
             "deterministic",
             START_MS - 60_000,
             200,
-            "Messages 1 to 40 went into the summary 1 minute ago, written by rules.",
+            "Messages 1 to 40 went into the summary 1 minute ago, as excerpts.",
         ),
         (
             "deterministic",
             START_MS + 1,
             0,
-            "Since that answer, messages 1 to 40 went into the summary, written by rules.",
+            "Since that answer, messages 1 to 40 went into the summary, as excerpts.",
         ),
         ("model", START_MS - 60_000, 0, "word for word. All it says was in my notes or the messages anyway"),
         ("truncation", START_MS - 60_000, 0, "word for word."),

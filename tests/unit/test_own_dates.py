@@ -390,3 +390,18 @@ def test_behind_a_moved_weekend_the_next_of_the_rule_is_named():
     rhythm = "then every two weeks from Fri 25 Dec"
     assert note_line(note, at("2026-11-30T18:00"), LONDON) == f"Arlo is away (Fri 4 Dec – Sun 6 Dec, {rhythm})"
     assert note_line(note, at("2026-12-05T09:00"), LONDON) == f"Arlo is away (until tomorrow, {rhythm})"
+
+
+def test_a_model_is_told_the_date_behind_a_moved_one_of_every_second_week():
+    """From “due Fri 4 Dec, every 2 weeks” it reckoned the 18th; what has ended for good says when."""
+    weekend = {"due_at_ms": at("2026-11-27T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
+    fields = weekend | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"}
+    ledger = done(Ledger("c"), Add(kind="event", text="Arlo is away", note_id="n_1", fields=fields), FRIDAY)
+    moved = Move(number=1, occurrence="2026-12-11T00:00", to_ms=at("2026-12-04T00:00"))
+    note = done(ledger, moved, "2026-11-30T18:00").notes[1]
+    told = "due Fri 4 Dec to Sun 6 Dec, next Fri 25 Dec, every 2 weeks on Fri"
+
+    assert told in model_line(note, at("2026-12-01T09:00"), LONDON, brief=True)
+    assert told in model_line(note, at("2026-12-05T09:00"), LONDON, brief=True)
+    ends = done(ledger, Change(number=1, fields={"repeats": "FREQ=WEEKLY;UNTIL=20261127"}), FRIDAY).notes[1]
+    assert model_line(ends, at("2026-12-02T09:00"), LONDON, brief=True).endswith("(was Fri 27 Nov to Sun 29 Nov)")
