@@ -11,6 +11,8 @@ from memory.ledger.rules import LOCAL, first_from, read_local, rule_moved, rule_
 from memory.ledger.types import Note, Occurrence
 
 DAY: Final = timedelta(days=1)
+BEFORE_MS: Final = 2 * 86_400_000
+"""A ring so long before what rang when it was due is no reminder of it: its day is another one."""
 KEPT: Final = frozenset({"done", "skipped"})
 """States of a date that is over which a series without a ring has, too: nothing waits there for a word."""
 
@@ -179,6 +181,10 @@ def _rung_otherwise(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
     if not silent.repeats:
         return {"occurrences": by_day}
     fields = with_ring(silent, new, now_ms)
+    ring_ms = series.at_ms_of(new.rings_from, new.time_zone)
+    was_one = note.due_exact and series.local_due(note) == read_local(note.rings_from)
+    if was_one and new.due_at_ms == note.due_at_ms and (fields["due_at_ms"] or 0) - ring_ms >= BEFORE_MS:
+        return {"due_at_ms": ring_ms, "occurrences": by_day}  # Mondays instead of Sundays, not six days before
     if not note.due_exact:  # what was moved has the hour of its ring alone
         return fields | {"occurrences": by_day}
     named = new.rings_from[:10]  # this day is meant now, whatever was said of it

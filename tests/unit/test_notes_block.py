@@ -327,6 +327,21 @@ def test_a_dose_is_told_by_its_own_hour(rang_at, line, event):
     }
 
 
+def test_a_moved_date_that_rang_late_is_told_by_where_it_was_moved_to():
+    """“rang late at 18:12 for Sun 29 Nov”: it had been moved to Monday, and came twelve minutes late."""
+    weekly = {"rings_from": SUNDAY, "repeats": "FREQ=WEEKLY", "time_zone": "UTC"}
+    ledger = ledger_of(("task", "Stocktake", weekly))
+    to_ms, now_ms = (series.at_ms_of(f"2023-11-13T18:{minute}", "UTC") for minute in ("00", "12"))
+    moved, _ = apply_all(
+        ledger, [Move(number=1, occurrence=SUNDAY, to_ms=to_ms)], Actor("person", START_MS - 9 * DAY_MS)
+    )
+    ring = Ring(number=1, occurrence=SUNDAY, rings_at_ms=to_ms)
+    rang, [outcome] = apply_all(moved, [ring], Actor("operator", now_ms, "ring"))
+
+    said = events(rang, outcome.changes, EVERYTHING, answered_ms=0, now_ms=now_ms, zone="UTC")
+    assert said == {1: "#1 Stocktake: rang late at 18:12 for 18:00"}
+
+
 def test_a_dose_that_is_left_out_is_told_by_its_hour():
     """The evening's goes on."""
     ledger = ledger_of(("task", "Pills", TWO_DOSES))

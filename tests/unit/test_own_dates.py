@@ -405,3 +405,17 @@ def test_a_model_is_told_the_date_behind_a_moved_one_of_every_second_week():
     assert told in model_line(note, at("2026-12-05T09:00"), LONDON, brief=True)
     ends = done(ledger, Change(number=1, fields={"repeats": "FREQ=WEEKLY;UNTIL=20261127"}), FRIDAY).notes[1]
     assert model_line(ends, at("2026-12-02T09:00"), LONDON, brief=True).endswith("(was Fri 27 Nov to Sun 29 Nov)")
+
+
+def test_a_series_that_is_due_when_it_rings_moves_whole_to_another_day():
+    """Stocktake on Mondays instead of Sundays was due on the Sunday behind: six days after its ring."""
+    fields = {"due_at_ms": at("2026-11-29T18:00"), "due_exact": True, "rings_from": "2026-11-29T18:00"}
+    fields |= {"repeats": "FREQ=WEEKLY;BYDAY=SU", "time_zone": LONDON}
+    ledger = done(Ledger("c"), Add(kind="task", text="Stocktake", note_id="n_1", fields=fields), FRIDAY)
+    monday = rings(ledger, "2026-12-14T18:00", "FREQ=WEEKLY;BYDAY=MO").notes[1]
+    evening = rings(ledger, "2026-12-05T20:00", "FREQ=WEEKLY;BYDAY=SA").notes[1]
+
+    assert model_line(monday, at(FRIDAY), LONDON).endswith(
+        "(due Mon 2026-12-14 18:00; rings Mon 2026-12-14 18:00, FREQ=WEEKLY;BYDAY=MO)"
+    )
+    assert "due Sun 2026-12-06 18:00; rings Sat 2026-12-05 20:00" in model_line(evening, at(FRIDAY), LONDON)
