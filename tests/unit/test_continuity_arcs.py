@@ -291,7 +291,7 @@ def test_a_project_that_is_due_is_carried_however_long_ago_it_was_said():
     sessions = tuple(make_session(session_id=f"s_{n}") for n in range(20))
     fresh = [
         make_note(f"Fact {n}", number=n, kind=kind, session_id="s_0", weight=0.8)
-        for n, kind in enumerate(["fact", "preference"] * 5, 10)
+        for n, kind in enumerate(["preference", "constraint"] * 5, 10)
     ]
     due, far = (
         make_note(text, number=number, due_at_ms=START_MS + days * DAY_MS, **day)
@@ -369,3 +369,13 @@ def test_the_same_inputs_always_give_the_same_bootstrap():
     assert generate(make_owner(), inputs) == stages
     assert {arc.number for arc in stages.selection.arcs} == {1, 2}
     assert stages.available
+
+
+def test_an_assistant_goes_on_with_matters_rather_than_with_facts():
+    """“Dee is Joss's wife” is nothing to go on with (three trials); with little else facts stand there."""
+    facts = [make_note(f"Fact {n}", number=n, kind="person") for n in range(1, 9)]
+    tasks = [make_note(f"Task {n}", number=n, kind="task") for n in range(10, 14)]
+
+    numbers = [arc.number for arc in found(*facts, *tasks, now_ms=START_MS)]
+    assert {*range(10, 14)} < set(numbers)
+    assert len(numbers) == 5
