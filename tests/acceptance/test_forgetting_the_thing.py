@@ -143,3 +143,23 @@ async def test_memory_shows_what_holds_a_word_or_says_that_nothing_does(api, mod
     listed = (await reply(api, "/memory Mareks number")).text
     assert BOAT in listed
     assert DENTIST not in listed
+
+
+async def test_a_note_that_says_something_else_by_now_is_asked_about_anew(api, model, bot_here):
+    """“The battery is weak” had become “Huw sees to it” before the tap: what nobody had seen was gone (a trial)."""
+    bot = await bot_here()
+    new = "Huw sees to the scanner's battery"
+    model.reply = telling(
+        scanner=noting("The scanner's battery is weak"),
+        huw=[ToolCall("change", {"numbers": [1], "text": new}, "call_c")],
+    )
+    await reply(api, "scanner battery is weak")
+    await reply(api, "/forget battery")
+    asked = await tap(api, "Forget 1", "Should I forget this note")
+    await reply(api, "huw sees to it")
+    anew = await tap(api, "Yes, forget it", "something else by now", on=asked)
+    assert new in anew.text
+    assert standing(bot) == [new]
+
+    await tap(api, "Yes, forget it", "I've checked", on=anew)
+    assert standing(bot) == []

@@ -48,6 +48,8 @@ from memory.types import ListedItem
 log = structlog.get_logger(__name__)
 
 FLUSH_S = 3.0
+AS_OF = "as_of"
+"""In a button's payload: the version of the notes that the question showed."""
 SCOPES = {"last": "last", "turn": "last", "session": "session", "everything": "everything", "all": "everything"}
 
 
@@ -171,7 +173,22 @@ class Forgetting:
         counts = foreseen.counts
         if not any((counts.turns, counts.parts, counts.notes, counts.jobs)):
             return OutgoingMessage(replies.say("forget_nothing_here" if what == "everything" else "forget_gone"))
+        if payload.get("note_ids"):
+            ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
+            payload = {**payload, AS_OF: ledger.version}
         return question(what, payload, foreseen, private=envelope.private, is_rest=is_rest)
+
+    async def _asked_anew(self, tap: Tap) -> OutgoingMessage | None:
+        """Return the question once more where a note of it says something else by now: nothing goes unseen."""
+        note_ids, here = tap.payload.get("note_ids", ()), tap.envelope.conversation_id
+        if not note_ids or AS_OF not in tap.payload:
+            return None
+        changes = await self._services.memory.ledgers.since(here, tap.payload[AS_OF])
+        if not any(each.note_id in note_ids and each.verb == "change" and "text" in each.after for each in changes):
+            return None
+        asked = await self._question(tap.envelope, tap.payload)
+        text = f"{replies.say('forget_changed')}\n{asked.text}" if asked.buttons else asked.text
+        return replace(asked, text=text, edits_message_id=tap.envelope.message_id)
 
     async def _leads(self, envelope: Envelope) -> bool:
         """Return whether somebody is an admin of the group they write in; Telegram is asked."""
@@ -230,6 +247,9 @@ class Forgetting:
         forgotten then. Raises StorageUnavailable when that cannot be written down either.
         """
         try:
+            if anew := await self._asked_anew(tap):
+                await self._services.committer.done([envelope], [anew], tap.use)
+                return
             await self._do(tap)
         except Conflict:
             await self._services.committer.done([envelope], [])
