@@ -20,14 +20,14 @@ from bot.dates import (
     names_days,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, rests, rings_text, under_way
+from bot.rhythms import at_a_glance, next_text, rang_at, rests, rings_text, under_way
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, title_of
-from memory.ledger.own_dates import at_next_date
+from memory.ledger.own_dates import at_next_date, rule_behind
 from memory.ledger.spans import last_day, last_of, over_at
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Occurrence, is_question
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_question
 from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
@@ -64,13 +64,15 @@ def note_line(
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
     exceptions of a series alone.
     """
-    reader, zone = zone, zone if by_reader else note.time_zone
+    reader, zone, behind = zone, zone if by_reader else note.time_zone, rule_behind(note)
     note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
-    times = (
-        _rang(note, now_ms, zone, under_ms) if heading == "rang" else _remarks(note, now_ms, zone, under_ms, heading)
-    )
+    told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
+    if heading == "rang":
+        times = _rang(note, now_ms, zone, told)
+    else:
+        times = _remarks(note, now_ms, zone, told, heading=heading, behind=behind)
     remarks = [*filter(None, [_owner(note)]), *times]
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
@@ -139,27 +141,26 @@ def _beginning(text: str) -> str:
     return f"{text[: ends[-1]].rstrip()} {ELLIPSIS}" if ends else shorten(text, LINE_CHARS)
 
 
-def _rang(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
+def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
     """The remarks on a note under the heading that it rang: when, and for what it is still to come."""
-    rang, told = series.last(note, "rang"), set() if under_ms is None else {local(under_ms, zone).date()}
-    found = [_rang_at(note, rang, now_ms, zone, told)] if rang else []
+    rang = series.last(note, "rang")
+    found = [rang_at(note, rang, now_ms, zone, told)] if rang else []
     if note.due_at_ms is not None and not (_is_one(note) or is_past(note, now_ms)):
         found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone)))
     return found
 
 
-def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: Heading) -> list[str]:
-    told = set() if under_ms is None else {local(under_ms, zone).date()}
-    rings_at_ms = note.rings_at_ms
+def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, behind: str) -> list[str]:
+    rings_at_ms, told = note.rings_at_ms, set(above)
     due = _when_due(note, now_ms, zone, told)
-    comes = note.repeats and (_due_with_its_ring(note) if note.rings else _comes_again(note, now_ms))
+    comes = note.repeats and (_due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms))
     if comes:
-        due = _comes(note, now_ms, zone, told)
+        due = _comes(note, now_ms, zone, told, behind)
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [_put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
     found = list[str]()
-    above, last = set(told), next(iter(told), None)
+    last = next(iter(told), None)
     due_stands = bool(due) and not _is_one(note)
     if due_stands:
         found.append(due)
@@ -176,7 +177,7 @@ def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None, heading: 
         key = "lines.sends" if is_work(note) and heading != "tasks" else "lines.rings"
         found.insert(len(found) - leads, replies.say(key, when=rings).rstrip())
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
-        when = _rang_at(note, rang, now_ms, zone, told)
+        when = rang_at(note, rang, now_ms, zone, told)
         found.append(replies.say("lines.rang", when=when))
     if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
         found += _last_date(note, now_ms, zone, told)
@@ -228,14 +229,16 @@ def _is_one(note: Note) -> bool:
     return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
 
 
-def _due_with_its_ring(note: Note) -> bool:
-    """Whether a series rings on the day of each date at another time than due, and its next was not put off."""
-    if not note.due_exact or note.due_at_ms is None or note.rings_at_ms is None or _is_one(note):
+def _due_with_its_ring(note: Note, behind: str) -> bool:
+    """Whether a series rings on the day of each date at another time than due, or the day before by a rule for that.
+
+    Its next was not put off.
+    """
+    if note.due_at_ms is None or note.rings_at_ms is None or _is_one(note):
         return False
-    days = {local(at_ms, note.time_zone).date() for at_ms in (note.due_at_ms, note.rings_at_ms)}
-    return len(days) == 1 and all(
-        each.state != "snoozed" or each.moved_to_ms != note.rings_at_ms for each in note.occurrences
-    )
+    days, is_put_off = days_from(note.due_at_ms, note.rings_at_ms, note.time_zone), ("snoozed", note.rings_at_ms)
+    is_fit = note.due_exact if days == 0 else days == 1 and bool(behind)
+    return is_fit and all((each.state, each.moved_to_ms) != is_put_off for each in note.occurrences)
 
 
 def _clock(note: Note, zone: str) -> str:
@@ -280,12 +283,12 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     return when
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], behind: str) -> str:
     """The rhythm and the next date of a series, by its due times."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
-    rule = series.until_its_last(note) if note.rings else note.repeats
+    rule = behind or (series.until_its_last(note) if note.rings else note.repeats)
     rule = "" if not note.rings and YEARLY in rule else rule  # everybody knows that of a birthday
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
 
@@ -318,22 +321,12 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
     if date.state == "rang":
-        when = _rang_at(note, date, now_ms, zone, told)
+        when = rang_at(note, date, now_ms, zone, told)
         return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
     if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say("lines.passed" if date.state == "passed" else "lines.skipped", when=when)]
-
-
-def _rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells."""
-    language, at_ms = replies.spoken(), series.moment_of(note, rang)
-    is_usual = bool(note.repeats) and rang.moved_to_ms is None
-    if is_usual or tells_hour(note.text, at_ms, zone):
-        return when_text(at_ms, now_ms, zone, language, exact=False)
-    is_told = local(at_ms, zone).date() in told
-    return hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
 
 
 def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

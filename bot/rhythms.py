@@ -26,7 +26,7 @@ from bot.dates import (
 )
 from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.lines import ring_times
+from memory.ledger.lines import MINUTE_MS, ring_times
 from memory.ledger.rules import LOCAL, WEEK, first_from, read_local, rule_of
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
@@ -79,6 +79,8 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
     """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
     at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
+    if comes and note.due_at_ms is not None and days_from(note.due_at_ms, at_ms, zone) == 1:
+        return replies.say("lines.day_before", hour=hour_text(at_ms, zone, replies.spoken()))
     if not rule and (comes or local(at_ms, zone).date() in told):
         return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
@@ -272,3 +274,21 @@ def rests(note: Note, now_ms: int) -> bool:
     if not is_snoozed(note, now_ms) or (at_ms and at_ms < (note.snoozed_until_ms or 0)):
         return False
     return not (at_ms and note.repeats and _is_expected(note, note.repeats, at_ms, now_ms))
+
+
+def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
+
+    A date of a series that rang on a later day is told with its own: `at 07:24 for yesterday`; one that somebody moved
+    there is not: that moment is a whole minute.
+    """
+    language, at_ms = replies.spoken(), series.moment_of(note, rang)
+    is_usual = bool(note.repeats) and rang.moved_to_ms is None
+    if is_usual or tells_hour(note.text, at_ms, zone):
+        return when_text(at_ms, now_ms, zone, language, exact=False)
+    is_told = local(at_ms, zone).date() in told
+    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
+    own_ms = series.at_ms_of(rang.original_local, note.time_zone)
+    if not note.repeats or days_from(own_ms, at_ms, zone) == 0 or at_ms % MINUTE_MS == 0:
+        return when
+    return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"

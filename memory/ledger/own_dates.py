@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, first_from, read_local, rule_moved, rule_of
+from memory.ledger.rules import LOCAL, first_from, named_parts, read_local, rule_moved, rule_of
 from memory.ledger.types import Note, Occurrence
 
 DAY: Final = timedelta(days=1)
@@ -24,6 +24,15 @@ def has_own_dates(note: Note) -> bool:
         return False
     second = rule.after(read_local(note.rings_from))
     return second is None or series.local_due(note) < second
+
+
+def rule_behind(note: Note) -> str:
+    """The rule of a series' own dates where it rings on the day before each: the 1st for the last of a month."""
+    if not has_own_dates(note) or named_parts(note.repeats)["FREQ"] == "DAILY":
+        return ""
+    if series.local_due(note).date() - read_local(note.rings_from).date() != DAY:
+        return ""
+    return rule_moved(note.repeats, note.rings_from, 1) or ""
 
 
 def own_date(note: Note, ring: datetime) -> datetime:

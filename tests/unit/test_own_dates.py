@@ -419,3 +419,33 @@ def test_a_series_that_is_due_when_it_rings_moves_whole_to_another_day():
         "(due Mon 2026-12-14 18:00; rings Mon 2026-12-14 18:00, FREQ=WEEKLY;BYDAY=MO)"
     )
     assert "due Sun 2026-12-06 18:00; rings Sat 2026-12-05 20:00" in model_line(evening, at(FRIDAY), LONDON)
+
+
+def test_a_series_that_rings_the_day_before_is_told_by_its_own_days():
+    """“by Fri 1 Jan, ⏰ on the last day of every month” read as if the reminder ended on the first."""
+    rent = {"due_at_ms": at("2026-12-01T00:00"), "rings_from": "2026-11-30T18:00", "time_zone": LONDON}
+    fields = rent | {"repeats": "FREQ=MONTHLY;BYMONTHDAY=-1"}
+    ledger = done(Ledger("c"), Add(kind="task", text="Pay the rent", note_id="n_1", fields=fields), FRIDAY)
+    said = "Pay the rent (every month on the 1st, ⏰ the day before at 18:00)"
+    assert note_line(ledger.notes[1], at(FRIDAY), LONDON) == said
+    until = Add(kind="task", text="Nag", note_id="n_2", fields=rent | {"repeats": "FREQ=DAILY"})
+    assert "by Tue 1 Dec" in note_line(done(ledger, until, FRIDAY).notes[2], at(FRIDAY), LONDON)
+
+
+def test_last_nights_ring_that_came_this_morning_says_whose_it_is():
+    """“reminded at 07:24” read as today's pill, of 21:00; a date that somebody moved there is that day's."""
+    fields = {"rings_from": "2026-11-26T21:00", "repeats": "FREQ=DAILY", "time_zone": LONDON}
+    ledger = done(Ledger("c"), Add(kind="task", text="Statin", note_id="n_1", fields=fields), "2026-11-26T08:00")
+    came_ms = at("2026-11-27T07:24") + 533
+    ring = Ring(number=1, occurrence="2026-11-26T21:00", rings_at_ms=at("2026-11-26T21:00"))
+    late = apply(ledger, ring, Actor("operator", came_ms, "ring"))
+    assert isinstance(late, Applied)
+    line = note_line(late.ledger.notes[1], at("2026-11-27T08:00"), LONDON, brief=True)
+    assert line.endswith("reminded today at 07:24 for yesterday)")
+    moved = done(
+        ledger, Move(number=1, occurrence="2026-11-26T21:00", to_ms=at("2026-11-27T07:00")), "2026-11-26T08:00"
+    )
+    ring = Ring(number=1, occurrence="2026-11-26T21:00", rings_at_ms=at("2026-11-27T07:00"))
+    rang = apply(moved, ring, Actor("operator", at("2026-11-27T07:00"), "ring"))
+    assert isinstance(rang, Applied)
+    assert "for yesterday" not in note_line(rang.ledger.notes[1], at("2026-11-27T08:00"), LONDON, brief=True)
