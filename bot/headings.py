@@ -17,6 +17,7 @@ from memory.ledger.views import (
     has_faded,
     is_on_agenda,
     is_over,
+    is_routine,
     is_story,
     standing,
 )
@@ -62,10 +63,15 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
         for name, kinds in HEADINGS
     ]
     parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
-    faded = [note for note in over if has_faded(note, now_ms) or now_ms - (ends_at(note) or 0) >= LISTED_MS]
+    faded = [note for note in over if _is_left_out(note, now_ms)]
     parts.append(("over", [note for note in over if note not in faded]))
     parts.append(("faded", faded))
     return [(name, found) for name, found in parts if found]
+
+
+def _is_left_out(note: Note, now_ms: int) -> bool:
+    """Whether what is over is not listed any more: a shift or a lesson at once, another event after a while."""
+    return is_routine(note) or has_faded(note, now_ms) or now_ms - (ends_at(note) or 0) >= LISTED_MS
 
 
 def _kind_shown(note: Note) -> Kind:

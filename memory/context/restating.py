@@ -23,7 +23,8 @@ SHORT_MONTH: Final = 3
 TOLD_SHARE: Final = 0.6
 """The share of the words that tells a matter without names and numbers again, as in `memory.context.repeats`."""
 TOLD_LEAST: Final = 2
-SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+SENTENCE: Final = re.compile(r"(?:(?<=[!?\u2026])|(?<=\.)(?!\s+\d)|(?<=\w{5}\.))\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+"""Between two sentences; a short word with its stop before a number ("cap. 2", "No. 7") belongs to it."""
 _CAPITAL: Final = re.compile(r"[^\W\d_]+")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 

@@ -724,11 +724,11 @@ def test_a_series_that_rings_is_coming_up_on_its_next_day():
 
 
 def test_a_shift_is_over_with_its_last_hour():
-    """The next day it is only counted, on /memory as in prompts; what weighs is asked about for days."""
+    """From then on it is only counted on /memory; what weighs is asked about for days."""
     ledger = ledger_of(shift(-0.7), shift(-0.3, "Late shift"), shift(-0.7, "Operation", weight=0.9))
     headed = {name: [note.number for note in notes] for name, notes in by_heading(ledger, START_MS)}
 
-    assert headed == {"over": [2, 3], "faded": [1]}
+    assert headed == {"over": [3], "faded": [2, 1]}
     assert agenda(ledger, START_MS) == dates_to_come(ledger, START_MS) == []
 
 

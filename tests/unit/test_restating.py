@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.context.restating import Known, Matter, Said, known_by, told_beside
+from memory.context.restating import SENTENCE, Known, Matter, Said, known_by, told_beside
 from memory.ledger.types import Note
 from memory.testing import START_MS
 
@@ -85,3 +85,12 @@ def test_a_number_that_stays_noted_is_no_echo():
 
     assert gone.told_by(Said.of("£318 is settled"), Known())
     assert not gone.told_by(Said.of("£318 is settled"), known_by([note(1, "The refund was £318")]))
+
+
+def test_a_short_word_before_a_number_ends_no_sentence():
+    """“cap. 2 até sexta” was cut in its middle, and its deadline went with what was to be forgotten."""
+    said = "Entregas o cap. 2 até sexta. Dia 8 é feriado! 3 vezes chega."
+
+    assert SENTENCE.split(said) == ["Entregas o cap. 2 até sexta.", "Dia 8 é feriado!", "3 vezes chega."]
+    assert SENTENCE.split("The oven is paid. 3 people come.") == ["The oven is paid. 3 people come."]
+    assert SENTENCE.split("The oven costs money. 3 people come.") == ["The oven costs money.", "3 people come."]
