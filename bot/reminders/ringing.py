@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, Literal
 
 from bot import replies
@@ -174,10 +175,14 @@ def _tomorrow(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
 
 
 def _comes_by(note: Note, occurrence: str, at_ms: int) -> bool:
-    """Whether the rule has another date behind this one by a moment."""
-    rule = series.dates_by_rule(note)
-    after = rule.after(read_local(occurrence)) if rule else None
-    return after is not None and series.at_ms_of(f"{after:{LOCAL}}", note.time_zone) <= at_ms
+    """Whether the rule has another date behind this one by a moment, or this is the last of one that comes daily."""
+    rule, at = series.dates_by_rule(note), read_local(occurrence)
+    if rule is None:
+        return False
+    if (after := rule.after(at)) is None:
+        before = rule.before(at)
+        return before is not None and at - before <= timedelta(days=1)
+    return series.at_ms_of(f"{after:{LOCAL}}", note.time_zone) <= at_ms
 
 
 def _begins_ms(note: Note, occurrence: str) -> int | None:

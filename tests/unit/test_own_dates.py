@@ -8,7 +8,7 @@ import pytest
 
 from bot.features.loops import coming_line
 from bot.lines import note_line
-from bot.reminders.ringing import due_of, messages_for
+from bot.reminders.ringing import due_of, list_row, messages_for
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import apply
 from memory.ledger.lines import in_brief, model_line
@@ -449,3 +449,16 @@ def test_last_nights_ring_that_came_this_morning_says_whose_it_is():
     rang = apply(moved, ring, Actor("operator", at("2026-11-27T07:00"), "ring"))
     assert isinstance(rang, Applied)
     assert "for yesterday" not in note_line(rang.ledger.notes[1], at("2026-11-27T08:00"), LONDON, brief=True)
+
+
+@pytest.mark.parametrize(("rule", "is_offered"), [("FREQ=DAILY;UNTIL=20261202", False), ("FREQ=WEEKLY;COUNT=1", True)])
+def test_the_last_of_daily_doses_is_not_put_off_until_tomorrow(rule: str, *, is_offered: bool):
+    """[Tomorrow] stood under the last tablet of a course that ended today."""
+    fields = {"rings_from": "2026-12-01T20:00" if "DAILY" in rule else "2026-12-02T20:00", "time_zone": LONDON}
+    add = Add(kind="task", text="Tablet", note_id="n_1", fields=fields | {"repeats": rule})
+    ledger = done(Ledger("c"), add, FRIDAY)
+    for local in ("2026-12-01T20:00", "2026-12-02T20:00")["DAILY" not in rule :]:
+        ledger = done(ledger, Ring(number=1, occurrence=local, rings_at_ms=at(local)), local)
+
+    row = list_row(ledger.notes[1], at("2026-12-02T20:30"))
+    assert any("tomorrow" in str(each.payload).lower() for each in row) is is_offered
