@@ -27,15 +27,17 @@ from bot.dates import (
 from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.rules import LOCAL, WEEK, first_from, read_local, rule_of
+from memory.ledger.rules import LOCAL, WEEK, first_from, named_parts, read_local, rule_of
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import is_snoozed, is_work
+from memory.ledger.views import DAY_MS, is_snoozed, is_work
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
 MOST_AT_A_GLANCE: Final = 2
 """So many of those to come are told in a list that is read at a glance."""
+FEW_DAYS: Final = 3
+"""Of a run of days fewer to come behind the next are named."""
 _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 
@@ -128,6 +130,8 @@ def next_text(
             if later
             else when
         )
+    if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
+        return replies.say("lines.also_on", when=when, days=days) if when and days else days or when
     is_long = until_ms is not None and last_day(note) is not None
     is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
@@ -168,6 +172,23 @@ def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
     names = say(language, "dates.on_weekday").split(", ")
     day = [names[local(at_ms, zone).weekday()]] if days_from(at_ms, usual_ms, zone) != 0 else []
     return " ".join([*day, *([hour_text(at_ms, zone, language)] if exact else [])])
+
+
+def _last_days(note: Note, at_ms: int, now_ms: int, zone: str) -> str | None:
+    """The days behind this one of a run of a few days that doesn't ring, "" on its last; None for others.
+
+    A shift on Monday and Tuesday is not one of “every day until 8 Dec”.
+    """
+    parts = named_parts(note.repeats)
+    is_run = parts.get("FREQ") == "DAILY" and "UNTIL" in parts and not (note.rings or note.lasts_ms >= DAY_MS)
+    if not is_run or series.exceptions(note, now_ms):
+        return None
+    at = read_local(series.local_of(at_ms, note.time_zone))
+    later = list(islice(rule_of(note.repeats, f"{at:{LOCAL}}").xafter(at), FEW_DAYS))
+    if len(later) == FEW_DAYS:
+        return None
+    language, days = replies.spoken(), [series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in later]
+    return listed([day_text(each, now_ms, zone, language) for each in days], language) if days else ""
 
 
 def _is_regular(note: Note, moved: Occurrence, local: str) -> bool:
