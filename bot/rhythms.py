@@ -8,6 +8,8 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from dateutil.rrule import rrule
+
 from bot import replies
 from bot.dates import (
     clock_text,
@@ -27,7 +29,7 @@ from bot.dates import (
 from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.rules import LOCAL, WEEK, first_from, named_parts, read_local, rule_of
+from memory.ledger.rules import LOCAL, WEEK, first_from, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import DAY_MS, is_snoozed, is_work
@@ -183,8 +185,8 @@ def _last_days(note: Note, at_ms: int, now_ms: int, zone: str) -> str | None:
     is_run = parts.get("FREQ") == "DAILY" and "UNTIL" in parts and not (note.rings or note.lasts_ms >= DAY_MS)
     if not is_run or series.exceptions(note, now_ms):
         return None
-    at = read_local(series.local_of(at_ms, note.time_zone))
-    later = list(islice(rule_of(note.repeats, f"{at:{LOCAL}}").xafter(at), FEW_DAYS))
+    at, rule = read_local(series.local_of(at_ms, note.time_zone)), series.rule_by_first(note)
+    later = list(islice(rule.xafter(at), FEW_DAYS)) if rule else []
     if len(later) == FEW_DAYS:
         return None
     language, days = replies.spoken(), [series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in later]
@@ -195,15 +197,24 @@ def _is_regular(note: Note, moved: Occurrence, local: str) -> bool:
     """Whether a date was moved to one that the rule has anyway; what doesn't ring is told by its next date alone."""
     if note.rings_from:
         return series.has_date(note, local)
-    return bool(rule_of(note.repeats, moved.original_local).between(read_local(local), read_local(local), inc=True))
+    rule = _rule_beside(note, moved)
+    return rule is not None and bool(rule.between(read_local(local), read_local(local), inc=True))
+
+
+def _rule_beside(note: Note, moved: Occurrence) -> rrule | None:
+    """The dates of a rule beside one of it that was moved: the note of one that doesn't ring is told by that date."""
+    return series.dates_by_rule(note) or series.dates_by_rule(
+        note.model_copy(update={"rings_from": moved.original_local})
+    )
 
 
 def _regular_behind(note: Note, moved: Occurrence, at_ms: int, ahead_ms: int, zone: str) -> str:
     """The day of the first date behind a moved one that the rule has and nobody moved; "" for none."""
     others = {each.original_local for each in note.occurrences}
     edge = max(moved.original_local, series.local_of(at_ms, note.time_zone))
-    dates = rule_of(note.repeats, moved.original_local).xafter(read_local(edge))
-    found = next((local for at in islice(dates, MOST_EXCEPTIONS) if (local := f"{at:{LOCAL}}") not in others), "")
+    rule = _rule_beside(note, moved)
+    dates = islice(rule.xafter(read_local(edge)), MOST_EXCEPTIONS) if rule else ()
+    found = next((local for at in dates if (local := f"{at:{LOCAL}}") not in others), "")
     return day_text(series.at_ms_of(found, note.time_zone) + ahead_ms, at_ms, zone, replies.spoken()) if found else ""
 
 

@@ -111,9 +111,7 @@ def _of_series(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iter
     for date_ms in _dates(note, from_ms, to_ms, now_ms):
         due_ms = date_ms
         if own:
-            due_ms = at_ms_of(
-                f"{own_date(note, read_local(local_of(date_ms, note.time_zone))):{LOCAL}}", note.time_zone
-            )
+            due_ms = at_ms_of(f"{own_date(note, read_local(local_of(date_ms, zone))):{LOCAL}}", zone)
         yield date_ms, date_ms
         yield due_ms, later(due_ms, note.lasts_ms, zone)
 
