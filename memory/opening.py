@@ -150,7 +150,7 @@ class ConversationMemory(Parts):
         """Work behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
-        await asyncio.gather(log_failure("vectors", self.semantic.run()), log_failure("keeper", self.keeper.run()))
+        await asyncio.gather(log_failure("vectors", self.semantic.run), log_failure("keeper", self.keeper.run))
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop these conversations from the caches: another process may have gone on with them since."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,10 +90,10 @@ def work_behind(held: AsyncExitStack, work: Coroutine[Any, Any, None]) -> None:
     held.push_async_callback(stop)
 
 
-async def log_failure(what: str, work: Awaitable[object]) -> None:
-    """Await work behind the replies; its failure is logged and ends nothing else."""
+async def log_failure(what: str, work: Callable[[], Awaitable[object]]) -> None:
+    """Begin and await work behind the replies; its failure is logged and ends nothing else."""
     try:
-        await work
+        await work()
     except Exception:
         log.exception("%s: the work behind the replies has ended", what)
 

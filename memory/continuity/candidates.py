@@ -27,8 +27,6 @@ JUST_BEEN_MS: Final = 4 * DAY_MS
 SILENT_MS: Final = 30 * DAY_MS
 """The same when nobody has talked since: a person who comes back is asked how it went."""
 ABOUT: Final = frozenset({"fact", "person"})
-FEW: Final = 5
-"""So many lines at least are offered, with facts where there are fewer matters."""
 A_WORD: Final = 3
 """A session of so few turns was too short to come to it."""
 _SURE, _LIKELY = 0.75, 0.45
@@ -53,8 +51,7 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
     fitting = [note for note in inputs.notes if _fits(note, inputs)]
     if persona.role == "assistant":  # who somebody is is nothing to go on with, where other things are
-        matters = [note for note in fitting if note.kind not in ABOUT]
-        fitting = [*matters, *(note for note in fitting if note.kind in ABOUT)][: max(len(matters), FEW)]
+        fitting = [note for note in fitting if note.kind not in ABOUT or _is_story(note)] or fitting
     if persona.role == "roleplay":  # it picks up its scene; the world outside comes behind that
         fitting.sort(key=lambda note: not _is_story(note))
     oldest = len(inputs.sessions)
