@@ -28,6 +28,7 @@ from memory.zones import whole_month
 FOUND_MOST = 60
 WORDS_CHARS = 60
 FORGET_A_ROW = 3
+OVER_MOST = 5
 INSIDE_LETTERS = 3
 """A word of fewer letters is inside nearly every other; of a script that does not part its words one sign may do."""
 
@@ -63,9 +64,16 @@ def _head(name: Heading, *, private: bool) -> str:
     return replies.say(f"memory_heads.{name}" if private or name != "you" else "memory_heads.group")
 
 
-def found_list(words: str, found: Sequence[Note], now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """Notes about some words, or the sentence that there are none."""
-    quoted = shorten(words, WORDS_CHARS)
+def found_list(words: str, ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
+    """Notes about some words, else what was done about them, or the sentence that there is nothing."""
+    quoted, done = shorten(words, WORDS_CHARS), [note for note in ledger if note.status == "done"]
+    found = looked_up(best_first(standing(ledger), now_ms), words, now_ms, zone)
+    over = (
+        [] if found else [each for each in looked_up(done, words, now_ms, zone) if not each.is_forgotten][-OVER_MOST:]
+    )
+    if over:
+        lines = (f"• {name_of(note)}" for note in over)
+        return OutgoingMessage("\n".join([replies.say("memory_found_over", words=quoted), *lines]))
     if not found:
         return OutgoingMessage(replies.say("memory_not_found", words=quoted))
     head = replies.say("memory_found", words=quoted)
@@ -158,6 +166,6 @@ class Memories:
             now_ms = self._services.clock.now_ms()
             if not words:
                 return memory_list(ledger, now_ms, zone, private=envelope.private)
-            return found_list(words, looked_up(best_first(standing(ledger), now_ms), words, now_ms, zone), now_ms, zone)
+            return found_list(words, ledger, now_ms, zone)
 
         return View("memory", made)

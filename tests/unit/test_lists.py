@@ -11,7 +11,7 @@ from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list, loop_row
-from bot.features.memories import holding, looked_up, memory_list
+from bot.features.memories import found_list, holding, looked_up, memory_list
 from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text, topic_of
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.headings import by_heading
@@ -1299,3 +1299,14 @@ def test_what_was_put_off_until_today_is_for_today():
         for days in (-1, 0, 3, 8)
     ]
     assert said == ["Tomorrow", "Today", "Today", "No date"]
+
+
+def test_words_of_what_is_done_are_remembered():
+    """“I don't remember anything about scanner” came once the loan, the return and the cover were ticked off."""
+    ledger = ledger_of(("task", "Huw gives back the scanner", {}), ("fact", "Huw is your partner", {}))
+    over, _ = apply_all(ledger, [End(number=1)], Actor("person", START_MS + 1))
+
+    found = found_list("scanner", over, START_MS + 2, "UTC")
+    assert found.text == "About “scanner” I only have what's done:\n• Huw gives back the scanner"
+    gone, _ = apply_all(ledger, [End(number=1, how="dropped")], Actor("person", START_MS + 1))
+    assert "don't remember anything" in found_list("scanner", gone, START_MS + 2, "UTC").text
