@@ -1565,3 +1565,14 @@ def test_a_search_by_words_passes_over_little_ones():
 
     assert [note.number for note in near(ledger, "pastiglia per la pressione")] == [1]
     assert [note.number for note in near(ledger, "per")] == [2, 1]
+
+
+async def test_a_first_ring_that_the_rule_does_not_have_says_when_it_rings():
+    """“On the eve of the 1st”, asked for as the 30th and BYMONTHDAY=1: it rang on the 1st, and nothing said so."""
+    box = make_box()
+
+    said = await box.remind(text="Pay the rent", at="2026-11-30T18:00", repeats="FREQ=MONTHLY;BYMONTHDAY=1")
+    assert "2026-11-30 is no date of that rule: it rings first on 2026-12-01." in said
+    assert "no date of that rule" not in await box.remind(
+        text="Bins", at="2026-11-30T18:00", repeats="FREQ=WEEKLY;BYDAY=MO"
+    )

@@ -176,7 +176,9 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
         raise Refused(f"Not set: {exc}. {HOW}") from None
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
-    return RingTime(found, rule, _remark(desk, wish.text, rule, has_hour=has_hour))
+    is_other = series.at_ms_of(wanted, desk.zone) > desk.ask.now_ms and found[:10] != wanted[:10]
+    remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
+    return RingTime(found, rule, remark + _remark(desk, wish.text, rule, has_hour=has_hour))
 
 
 def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
