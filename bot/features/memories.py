@@ -66,16 +66,13 @@ def _head(name: Heading, *, private: bool) -> str:
 
 def found_list(words: str, ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
     """Notes about some words, else what was done about them, or the sentence that there is nothing."""
-    quoted, done = shorten(words, WORDS_CHARS), [note for note in ledger if note.status == "done"]
+    quoted = shorten(words, WORDS_CHARS)
     found = looked_up(best_first(standing(ledger), now_ms), words, now_ms, zone)
-    over = (
-        [] if found else [each for each in looked_up(done, words, now_ms, zone) if not each.is_forgotten][-OVER_MOST:]
-    )
-    if over:
-        lines = (f"• {name_of(note)}" for note in over)
-        return OutgoingMessage("\n".join([replies.say("memory_found_over", words=quoted), *lines]))
     if not found:
-        return OutgoingMessage(replies.say("memory_not_found", words=quoted))
+        done = [note for note in ledger if note.status == "done" and not note.is_forgotten]
+        lines = [f"• {name_of(note)}" for note in looked_up(done, words, now_ms, zone)[-OVER_MOST:]]
+        head = replies.say("memory_found_over" if lines else "memory_not_found", words=quoted)
+        return OutgoingMessage("\n".join([head, *lines]))
     head = replies.say("memory_found", words=quoted)
     return _listing(head, [Group("", found)], now_ms, zone, {"found": [note.note_id for note in found[:FOUND_MOST]]})
 

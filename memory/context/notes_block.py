@@ -100,10 +100,10 @@ class Block:
     @property
     def more_line(self) -> str:
         """The line that counts the rest; "" for none."""
+        if not self.more:
+            return ""
         many, names = self.more > 1, f", open: {', '.join(self.named)}; " if self.named else ": "
-        return f"(and {self.more} more note{'s' * many}{names}search finds {'them' if many else 'it'})" * bool(
-            self.more
-        )
+        return f"(and {self.more} more note{'s' * many}{names}search finds {'them' if many else 'it'})"
 
 
 @dataclass(frozen=True, slots=True)

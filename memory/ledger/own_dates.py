@@ -43,6 +43,12 @@ def own_date(note: Note, ring: datetime) -> datetime:
     return datetime.combine(ring.date() + (due.date() - first.date()), due.time())
 
 
+def own_ms(note: Note, ring_ms: int) -> int:
+    """The moment of `own_date` for a ring at this moment."""
+    own = own_date(note, read_local(series.local_of(ring_ms, note.time_zone)))
+    return series.at_ms_of(f"{own:{LOCAL}}", note.time_zone)
+
+
 def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00.
 
@@ -61,8 +67,7 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
 
 def _due_then(note: Note, rings_at_ms: int) -> Note:
     """The note with the date of its own for a ring at that moment."""
-    due = own_date(note, read_local(series.local_of(rings_at_ms, note.time_zone)))
-    return note.model_copy(update={"due_at_ms": series.at_ms_of(f"{due:{LOCAL}}", note.time_zone)})
+    return note.model_copy(update={"due_at_ms": own_ms(note, rings_at_ms)})
 
 
 def set_again(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
@@ -101,10 +106,9 @@ def _by_its_own(note: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
     was_moved = date.state == "moved" or (date.state in series.OVER - KEPT and at_ms < usual_ms)
     local = f"{own_date(note, read_local(date.original_local)):{LOCAL}}"
     if was_moved:
-        own = own_date(note, read_local(series.local_of(at_ms, note.time_zone)))
-        own_ms = series.at_ms_of(f"{own:{LOCAL}}", note.time_zone)
-        is_over = max(own_ms, series.at_ms_of(local, note.time_zone)) <= now_ms
-        return None if is_over else Occurrence(original_local=local, moved_to_ms=own_ms, state="moved")
+        moved_ms = own_ms(note, at_ms)
+        is_over = max(moved_ms, series.at_ms_of(local, note.time_zone)) <= now_ms
+        return None if is_over else Occurrence(original_local=local, moved_to_ms=moved_ms, state="moved")
     return Occurrence(original_local=local, state=date.state) if date.state in {*KEPT, "left_out"} else None
 
 

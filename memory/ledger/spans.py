@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, Final
 
-from memory.ledger.own_dates import has_own_dates, own_date
+from memory.ledger.own_dates import has_own_dates, own_ms
 from memory.ledger.rules import LOCAL, read_local
 from memory.ledger.series import at_ms_of, begins, local_of, moment_of, rule_by_first, singles
 from memory.ledger.types import Change, Note
@@ -105,15 +105,13 @@ def _of_one(note: Note) -> Iterator[tuple[int, int]]:
 
 def _of_series(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iterator[tuple[int, int]]:
     """Each date that comes in this time: its ring, and the time of its own until it is over."""
-    own, zone = has_own_dates(note), note.time_zone
+    own = has_own_dates(note)
     if note.rings_from and note.due_at_ms is not None and not own:
         yield note.due_at_ms, ends_at(note) or note.due_at_ms
     for date_ms in _dates(note, from_ms, to_ms, now_ms):
-        due_ms = date_ms
-        if own:
-            due_ms = at_ms_of(f"{own_date(note, read_local(local_of(date_ms, zone))):{LOCAL}}", zone)
+        due_ms = own_ms(note, date_ms) if own else date_ms
         yield date_ms, date_ms
-        yield due_ms, later(due_ms, note.lasts_ms, zone)
+        yield due_ms, later(due_ms, note.lasts_ms, note.time_zone)
 
 
 def _dates(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iterator[int]:

@@ -26,6 +26,15 @@ def reads_a_story(messages):
     return [ToolCall("keep", {"changes": [story] if turn and not is_noted else []})]
 
 
+async def plays(api, model, whom: str) -> str:
+    """Swear the oath of a scene to somebody who is played, come back to plain talk; return the scene's prompt."""
+    await reply(api, f"/persona {whom}")
+    await reply(api, OATH)
+    prompt = asked(model)[-1].text
+    await reply(api, "/persona off")
+    return prompt
+
+
 async def test_a_scene_that_is_read_in_plain_talk_stays_with_its_persona(api, model, bot_here):
     """It was noted for the assistant, hidden from the next reading of it, and noted once more (a trial).
 
@@ -34,10 +43,7 @@ async def test_a_scene_that_is_read_in_plain_talk_stays_with_its_persona(api, mo
     bot = await bot_here()
     model.reply = reads_a_story
     await reply(api, "the boiler man comes on Thursday, i said yes to that")
-    await reply(api, "/persona Maddox, a grumpy old lighthouse keeper in 1882")
-    await reply(api, OATH)
-    assert PLAYED not in asked(model)[-1].text
-    await reply(api, "/persona off")
+    assert PLAYED not in await plays(api, model, "Maddox, a grumpy old lighthouse keeper in 1882")
     await reply(api, "so, what is left to do with the boiler?")
     assert PLAYED in asked(model)[-1].text
     await reply(api, "/memory")
@@ -55,10 +61,7 @@ async def test_a_scene_is_told_nothing_of_earlier_real_talk(api, model, bot_here
     told = "the boiler man comes on Thursday between eight and ten"
     await reply(api, told)
     await bot.passes(hours=7)
-    await reply(api, "/persona a grumpy old lighthouse keeper")
-    await reply(api, OATH)
-    assert told not in asked(model)[-1].text
-    await reply(api, "/persona off")
+    assert told not in await plays(api, model, "a grumpy old lighthouse keeper")
     await reply(api, "hello again")
 
     assert told in asked(model)[-1].text

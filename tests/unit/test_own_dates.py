@@ -342,12 +342,24 @@ def test_a_date_moved_by_a_week_names_the_day_that_it_comes_instead_of():
     assert said == f"Inhaler (⏰ at 19:00 instead of Fri 4 Dec, {beside}, {rhythm})"
 
 
+def weekends(text: str, first: str) -> Ledger:
+    """From Friday to Sunday, every second week."""
+    fields = {"due_at_ms": at(f"{first}T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
+    add = Add(kind="event", text=text, note_id="n_1", fields=fields | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"})
+    return done(Ledger("c"), add, FRIDAY)
+
+
+def weekends_with_a_moved_one() -> tuple[Ledger, Note]:
+    """Those from 27 November, and the note with that of 11 December a week earlier."""
+    ledger = weekends("Arlo is away", "2026-11-27")
+    moved = Move(number=1, occurrence="2026-12-11T00:00", to_ms=at("2026-12-04T00:00"))
+    return ledger, done(ledger, moved, "2026-11-30T18:00").notes[1]
+
+
 def test_a_weekday_in_the_text_of_a_series_is_no_date():
     """“Arlo is with Gareth from Friday” every second week stood under no day, with no date."""
-    weekend = {"due_at_ms": at("2026-12-04T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
-    fields = weekend | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"}
     text = "Arlo is with Gareth, from Friday till Sunday"
-    note = done(Ledger("c"), Add(kind="event", text=text, note_id="n_1", fields=fields), FRIDAY).notes[1]
+    note = weekends(text, "2026-12-04").notes[1]
 
     now_ms = at("2026-12-01T09:00")
     assert coming_line(note, now_ms, LONDON) == f"Fri 4 Dec – Sun 6 Dec: {text} (every two weeks)"
@@ -381,11 +393,7 @@ def test_the_last_date_of_a_series_that_waits_is_told_by_its_own_day():
 
 def test_behind_a_moved_weekend_the_next_of_the_rule_is_named():
     """“Fri 4 Dec, then every two weeks” is the 18th; the weekends go on from the 25th."""
-    weekend = {"due_at_ms": at("2026-11-27T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
-    fields = weekend | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"}
-    ledger = done(Ledger("c"), Add(kind="event", text="Arlo is away", note_id="n_1", fields=fields), FRIDAY)
-    moved = Move(number=1, occurrence="2026-12-11T00:00", to_ms=at("2026-12-04T00:00"))
-    note = done(ledger, moved, "2026-11-30T18:00").notes[1]
+    _, note = weekends_with_a_moved_one()
 
     rhythm = "then every two weeks from Fri 25 Dec"
     assert note_line(note, at("2026-11-30T18:00"), LONDON) == f"Arlo is away (Fri 4 Dec – Sun 6 Dec, {rhythm})"
@@ -394,11 +402,7 @@ def test_behind_a_moved_weekend_the_next_of_the_rule_is_named():
 
 def test_a_model_is_told_the_date_behind_a_moved_one_of_every_second_week():
     """From “due Fri 4 Dec, every 2 weeks” it reckoned the 18th; what has ended for good says when."""
-    weekend = {"due_at_ms": at("2026-11-27T00:00"), "lasts_ms": 48 * 3_600_000, "time_zone": LONDON}
-    fields = weekend | {"repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"}
-    ledger = done(Ledger("c"), Add(kind="event", text="Arlo is away", note_id="n_1", fields=fields), FRIDAY)
-    moved = Move(number=1, occurrence="2026-12-11T00:00", to_ms=at("2026-12-04T00:00"))
-    note = done(ledger, moved, "2026-11-30T18:00").notes[1]
+    ledger, note = weekends_with_a_moved_one()
     told = "due Fri 4 Dec to Sun 6 Dec, next Fri 25 Dec, every 2 weeks on Fri"
 
     assert told in model_line(note, at("2026-12-01T09:00"), LONDON, brief=True)

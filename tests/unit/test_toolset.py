@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -20,7 +21,7 @@ from bot.answers.tools.which import near
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
 from bot.tools.calls import Calls
-from bot.tools.tool import CallContext, Tool, ToolResult
+from bot.tools.tool import SEARCH_GROUP, CallContext, Tool, ToolResult
 from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
 from memory.ledger import series
@@ -1452,6 +1453,14 @@ def test_the_instructions_cost_at_most_three_hundred_and_fifty_tokens(name: str)
 
     assert count(f"{own}\n\n{ONE}") <= MAX_TOKENS
     assert name != "assistant" or count(f"{groups}\n\n{GROUP}") <= MAX_TOKENS
+
+
+def test_who_may_look_into_groups_is_not_told_that_nothing_is_known_of_them():
+    """The sentence stood beside the tool that looks them up (a trial)."""
+    look = Tool(SEARCH_GROUP, "What was said in a group.", {}, run=mock.AsyncMock())
+
+    assert "you know nothing here" in own_instructions(make_ask())
+    assert "you know nothing here" not in own_instructions(make_ask(tools=(look,)))
 
 
 def test_in_a_group_no_note_is_said_to_call_anybody_you():

@@ -123,8 +123,10 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, led
     query, days = wanted.query, Days(_day(wanted.since, desk.zone), _day(wanted.until, desk.zone))
     room = max(0, max_chars - FENCE_CHARS - len(left_out))
     if not query.strip():
-        told_of = [_listed(desk, days)]
-        told_of += [] if days == Days() else await _done_and_said(desk, places.talk, days, ledgers)
+        listed = _standing(desk, days)
+        told_of = [_listed(desk, days, listed)]
+        shown = {note.number for note in listed[:MAX_LISTED]}
+        told_of += [] if days == Days() else await _done_and_said(desk, places.talk, days, ledgers, shown)
         told = fence(clip(_parted(*told_of), room), TITLE)
         nothing = "No note is open." if days == Days() else NOTHING_THEN
         return _parted(told, told and left_out) or _nothing(desk, nothing, missed=bool(desk.elsewhere))
@@ -157,9 +159,8 @@ def _nothing(desk: Desk, usual: str, *, missed: bool) -> str:
     return f"{NOTHING_HERE} {SHOWN_AFTER}{gone}"
 
 
-def _listed(desk: Desk, days: Days) -> str:
+def _listed(desk: Desk, days: Days, listed: Sequence[Note]) -> str:
     """The open notes of these days, or all, and how many there are besides: more, and stories of other personas."""
-    listed = _standing(desk, days)
     more = [f"… and {len(listed) - MAX_LISTED} more: ask for fewer days."] if len(listed) > MAX_LISTED else []
     if days == Days() and not desk.is_alone:
         others = sum(not views.belongs(note, desk.ask.scope) for note in views.standing(desk.notes.ledger))
@@ -167,8 +168,10 @@ def _listed(desk: Desk, days: Days) -> str:
     return "\n".join(filter(None, (desk.shown(listed[:MAX_LISTED]), *more)))
 
 
-async def _done_and_said(desk: Desk, talk: TalkPort | None, days: Days, ledgers: ChangesPort) -> list[str]:
-    """What was done to notes on these days, and what was said, the newest first."""
+async def _done_and_said(
+    desk: Desk, talk: TalkPort | None, days: Days, ledgers: ChangesPort, shown: Collection[int]
+) -> list[str]:
+    """What was done to notes on these days, those `shown` by their numbers, and what was said, the newest first."""
     ask = desk.ask
     begins, last = days.span_ms(desk.zone)
     ends = ask.now_ms if last is None else last
@@ -178,7 +181,7 @@ async def _done_and_said(desk: Desk, talk: TalkPort | None, days: Days, ledgers:
     silent = {*views.forgotten_turns(desk.notes.ledger), *ask.state.undone}
     found = [item for item in said if item.ref not in silent]
     return [
-        "\n".join(_deeds(desk, changes, {note.number for note in _standing(desk, days)[:MAX_LISTED]})),
+        "\n".join(_deeds(desk, changes, shown)),
         "\n".join(_line(item, desk.zone) for item in await _with_notes(desk, found, [], ledgers)),
     ]
 
