@@ -139,9 +139,17 @@ def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
 
 
 def _late(due: Due, now_ms: int) -> str:
-    """The time since the last date that was missed."""
+    """The moment for which the last date that was missed was set; of today the hour alone."""
     at_ms = series.moment_of(due.note, series.in_state(due.note, _latest(due, now_ms), "rang"))
-    return replies.say("was_due", ago=replies.ago(now_ms - at_ms))
+    return replies.say("was_due", when=_moment(at_ms, now_ms, due.note.time_zone))
+
+
+def _moment(at_ms: int, now_ms: int, zone: str) -> str:
+    """`at 08:00` of today, else the day, too: `yesterday at 20:00`."""
+    language = replies.spoken()
+    if days_from(at_ms, now_ms, zone) == 0:
+        return hour_text(at_ms, zone, language)
+    return when_text(at_ms, now_ms, zone, language)
 
 
 def _latest(due: Due, now_ms: int) -> str:
@@ -291,10 +299,7 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
         return say_in(here, "reminder_off", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
     next_ms = after.rings_at_ms if choice == "go_on" else next(put_off, None)
-    at_ms, language = next_ms or now_ms, replies.spoken()
-    is_today = days_from(at_ms, now_ms, zone) == 0
-    when = hour_text(at_ms, zone, language) if is_today else when_text(at_ms, now_ms, zone, language)
-    return say_in(here, "reminder_snoozed_text", title=title, when=when)
+    return say_in(here, "reminder_snoozed_text", title=title, when=_moment(next_ms or now_ms, now_ms, zone))
 
 
 def told_off(after: Note, now_ms: int, zone: str) -> str:

@@ -196,8 +196,8 @@ async def test_what_became_due_while_the_process_was_down_comes_once(api, bot_pr
     await bot.restart()
     await reply(api, "/jobs")
 
-    late = "\n(was due 3 hours ago)" if ago_s > 120 else ""
-    assert reminders(api) == [f"⏰ call Ana{late}"]
+    (told,) = reminders(api)
+    assert told.startswith("⏰ call Ana\n(was due ") if ago_s > 120 else told == "⏰ call Ana"
     assert dates(bot) == ["rang"]
 
 
@@ -212,7 +212,7 @@ async def test_many_that_became_due_come_as_one_list(api, bot_process):
     await api.until(lambda: reminders(api))
 
     assert len(reminders(api)) == 1
-    assert reminders(api)[0].count("was due 2 hours ago") == 5
+    assert reminders(api)[0].count("was due ") == 5
     assert [len(row) for row in bot_lines(api)[-1].buttons] == [5]
     assert dates(bot) == ["rang"] * 5
     await tap(api, "2", r"\Athing b \(reminded ")
