@@ -16,13 +16,17 @@ from memory.zones import later
 
 DAY_CHARS: Final = len("2026-11-27")
 _HOUR_CHARS: Final = len("16:00:00")
+_MORE_THAN_A_MONTH: Final = 31
 
 
 def first_and_last(text: str) -> tuple[str, str]:
     """Both ends of a span, what the last leaves out taken from the first; "" for no last.
 
-    An hour before the first one is of the next day: `2026-11-27T21:00/07:00`.
+    An hour before the first one is of the next day: `2026-11-27T21:00/07:00`. A month, `2026-12`, and a week,
+    `2026-W49`, go from their first day to their last.
     """
+    if whole := _month_or_week(text.strip().upper()):
+        return whole
     first, _, last = (part.strip() for part in text.partition("/"))
     day = first[:DAY_CHARS]
     if ":" not in last or len(last) > _HOUR_CHARS:
@@ -31,6 +35,19 @@ def first_and_last(text: str) -> tuple[str, str]:
         with suppress(ValueError, OverflowError):  # its reader says that this is no day
             day = (date.fromisoformat(day) + timedelta(days=1)).isoformat()
     return first, f"{day}T{last}"
+
+
+def _month_or_week(text: str) -> tuple[str, str] | None:
+    """The first and the last day of `2026-12` or `2026-W49`; None for another text."""
+    with suppress(ValueError, OverflowError):
+        if len(text) == len("2026-12"):
+            first = date.fromisoformat(f"{text}-01")
+            after = (first + timedelta(days=_MORE_THAN_A_MONTH)).replace(day=1)
+            return first.isoformat(), (after - timedelta(days=1)).isoformat()
+        if len(text) == len("2026-W49"):
+            first = date.fromisoformat(f"{text}-1")
+            return first.isoformat(), (first + timedelta(days=6)).isoformat()
+    return None
 
 
 def end_fields(first: str, last: str, zone: str, *, by_hours: bool) -> dict[str, Any]:

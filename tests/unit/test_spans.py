@@ -34,6 +34,21 @@ def test_the_last_takes_from_the_first_what_it_leaves_out(text: str, last: str):
     assert first_and_last(text) == (text.partition("/")[0], last)
 
 
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("2027-02", ("2027-02-01", "2027-02-28")),
+        ("2026-12", ("2026-12-01", "2026-12-31")),
+        ("2026-W49", ("2026-11-30", "2026-12-06")),
+        ("2026-W60", ("2026-W60", "")),
+        ("2026-13", ("2026-13", "")),
+    ],
+)
+def test_a_month_and_a_week_go_from_their_first_day_to_their_last(text: str, days: tuple[str, str]):
+    """What is none of them is left for its reader to refuse."""
+    assert first_and_last(text) == days
+
+
 def test_hours_end_a_span_of_any_length_and_days_one_without_hours():
     """By the clock: a night is as long as ever when summer time begins, and ends at the hour that was said."""
     night = end_fields("2026-03-28T21:00", "2026-03-29T07:00", "Europe/Berlin", by_hours=True)

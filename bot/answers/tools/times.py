@@ -45,6 +45,8 @@ class LocalTime:
 def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:
     """The time in `2026-11-27`, `2026-11-27T14:30`, the same with an offset, or with a `day` in `14:30`; else None."""
     text = text.strip()
+    if "W" in text.upper():  # a week, which is no day
+        return None
     try:
         if day and len(text) <= len("14:30:00"):
             return LocalTime(day, f"{time.fromisoformat(text):%H:%M}")
