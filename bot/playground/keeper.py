@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import signal
 import socket
 import sys
@@ -20,12 +21,16 @@ from bot.ops.runs.status import report_in_words
 RESTART_AFTER_S = 1.2
 """Long enough to be seen."""
 MAX_QUICK_DEATHS = 3
+KEPT_PORTS = range(20_000, 32_000)
+"""Below those that a system hands out by itself: what connects meanwhile takes none of these."""
 
 
 def free_port() -> int:
-    """Return a port on 127.0.0.1 that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    """Return a port on 127.0.0.1 that nobody listens on, and that none gets who asks for any."""
+    for port in random.sample(KEPT_PORTS, len(KEPT_PORTS)):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise OSError("no port is free")
 
 
 class Child(Protocol):
