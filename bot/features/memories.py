@@ -48,7 +48,7 @@ def memory_list(
     if whole and faded:
         headed["over"], faded = [*headed.get("over", []), *faded], []
     groups = [group for name, notes in headed.items() for group in _groups(name, notes, private=private)]
-    where, also = "" if private else "_group", replies.counted(len(faded), "dates_over") if faded else ""
+    where, also = "" if private else "_group", replies.say("dates_over") if faded else ""
     if not groups:
         is_open = replies.say("memory_open") if agenda(ledger, now_ms) else ""
         return OutgoingMessage("\n\n".join(filter(None, [replies.say(f"memory_none{where}"), is_open, also])))

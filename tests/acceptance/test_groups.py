@@ -349,7 +349,7 @@ async def test_who_has_something_open_in_a_group_is_told_once_that_it_is_listed_
     await says(api, group, "hi", ANA)
     await noted(bot, "task", "Bring the coals", chat_id=group, user_id=ANA)
 
-    assert "For House, send /loops in the group itself." in (await reply(api, "/loops", ANA, ANA)).text
+    assert "For what's on in House, send /loops there." in (await reply(api, "/loops", ANA, ANA)).text
     assert "House" not in (await reply(api, "/loops", ANA, ANA)).text
     assert "House" not in (await reply(api, "/loops", RUI, RUI)).text
     assert "coals" not in "".join(bot_texts(api, ANA) + bot_texts(api, RUI))

@@ -266,19 +266,17 @@ def test_memory_stands_under_its_headings():
     assert len(shown.buttons) == 2
 
 
-def test_dates_that_were_over_days_ago_are_only_counted():
+def test_dates_that_were_over_days_ago_are_left_to_a_search():
     """A run of shifts fills no pages; the file of notes has them all, and /status counts the others."""
     shifts = [("event", f"Shift {n}", {"due_at_ms": START_MS - n * DAY_MS}) for n in range(1, 12)]
     ledger = ledger_of(("fact", "The shop is in Bristol", {}), *shifts)
     listed = memory_list(ledger, START_MS, "UTC")
 
     assert len(listed.notes) == 3
-    assert page(listed).text.endswith("9 older dates aren't listed any more; /memory and a word from one brings it up.")
+    assert page(listed).text.endswith(replies.say("dates_over"))
     assert "What I remember is in /memory." in status_text(ChatStatus("", ledger), START_MS, "UTC")
     assert "Shift 11" in notes_text(ledger, START_MS, "UTC")
-    assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(
-        "1 older date isn't listed any more; /memory and a word from it brings it up."
-    )
+    assert memory_list(ledger_of(shifts[-1]), START_MS, "UTC").text.endswith(replies.say("dates_over"))
 
 
 @pytest.mark.parametrize(("private", "key"), [(True, "memory_none"), (False, "memory_none_group")])

@@ -384,7 +384,7 @@ Story: The captain
 Over
 16. Choir rehearsal (was yesterday at 18:00)
 
-1 older date isn't listed any more; /memory and a word from it brings it up.
+Past dates aren't shown here. /memory and a word from one finds it.
 ---
 Your reminders:
 
@@ -515,7 +515,7 @@ Geschichte: The captain
 Vorbei
 16. Chorprobe (war gestern um 18:00)
 
-1 älterer Termin steht hier nicht mehr; /memory und ein Wort daraus zeigt ihn.
+Was länger vorbei ist, steht hier nicht mehr. /memory und ein Wort daraus findet es.
 ---
 Deine Erinnerungen:
 
@@ -646,7 +646,7 @@ Historia: The captain
 Ya pasó
 16. Ensayo del coro (fue ayer a las 18:00)
 
-1 fecha anterior ya no sale aquí; con /memory y una palabra suya la ves.
+Lo que ya pasó no sale aquí. Con /memory y una palabra lo encuentras.
 ---
 Tus recordatorios:
 
@@ -777,7 +777,7 @@ Histoire : The captain
 C'est passé
 16. Répétition de la chorale (c'était hier à 18h)
 
-1 date plus ancienne n'est plus affichée ici ; /memory et un mot la retrouve.
+Ce qui est passé n'est plus affiché ici. /memory et un mot le retrouve.
 ---
 Tes rappels :
 
