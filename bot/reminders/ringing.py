@@ -8,14 +8,14 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from bot import replies
-from bot.dates import day_text, days_from, hour_text, local, tomorrow_ms, when_text
+from bot.dates import day_text, days_from, days_text, for_text, hour_text, local, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.rules import LOCAL, read_local
-from memory.ledger.spans import DAY_CHARS
+from memory.ledger.spans import DAY_CHARS, last_day
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
 
@@ -114,15 +114,26 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
     "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
     """
     note, language = at_next_date(due.note, now_ms), replies.spoken()
-    at_ms = note.due_at_ms
-    if at_ms is None or not note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
+    at_ms, zone = note.due_at_ms, note.time_zone
+    if at_ms is None or at_ms - due.at_ms < TOLD_APART_MS:
         return []
-    zone = note.time_zone
+    if not note.due_exact:
+        is_told = days_from(at_ms, now_ms, zone) < 1 or tells_day(note.text, at_ms, now_ms, zone)
+        return [] if is_told else [_for_day(note, at_ms, now_ms)]
     half_ms = HALF_DAY_MS if local(at_ms, zone).hour > NOON else 0
     tells = any(tells_hour(note.text, each, zone) for each in (at_ms, at_ms - half_ms))
     if tells and (days_from(at_ms, now_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone)):
         return []
     return [when_text(at_ms, now_ms, zone, language, exact=not tells)]
+
+
+def _for_day(note: Note, at_ms: int, now_ms: int) -> str:
+    """The day to come of a note without an hour: an event's `tomorrow`, `for tomorrow` of something to do."""
+    zone, language, last_ms = note.time_zone, replies.spoken(), last_day(note)
+    if last_ms is not None:
+        return days_text(at_ms, last_ms, now_ms, zone, language)
+    when = for_text if note.kind in TO_DO else when_text
+    return when(at_ms, now_ms, zone, language, exact=False)
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:

@@ -39,8 +39,7 @@ MOST_SINCE: Final = 3
 FIRST_WORDS_CHARS: Final = 90
 ASKED_CHARS: Final = 400
 """The last sentences of an answer that asks."""
-LEAST_WORDS: Final = 4
-LEAST_TELLING: Final = 2
+LEAST_WORDS, LEAST_TELLING = 4, 2
 """Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
 CACHED_SESSIONS: Final = 256
 Now = tuple[int, str]  # the moment, and the clock by which times are told
@@ -152,7 +151,7 @@ class EarlierSessions:
             changes = await self._ledgers.after(ledger.conversation_id, min(line.written_at_ms for line in lines))
             held = ((line, standing_now(line, ledger, changes, forgotten)) for line in lines)
             self._standings[key] = {
-                line.session_id: _new(line, stands, ledger, changes=changes, notes=notes, now=now)
+                line.session_id: _new(line, stands, ledger, changes, notes=notes, now=now, is_latest=line is lines[0])
                 for line, stands in held
                 if stands
             }
@@ -297,18 +296,19 @@ def _new(
     line: SessionLine,
     stands: str,
     ledger: Ledger,
-    *,
     changes: Sequence[NoteChange],
+    *,
     notes: Mapping[int, str],
     now: Now,
+    is_latest: bool,
 ) -> str:
     """The sentences that no note of the prompt says, and behind them the notes of the session that they name otherwise.
 
-    "" where all turns that they rest on have a note there, too, or where a scrap is left. A note that stands there is
-    named by its number.
+    "" where a scrap is left, and of one before the latest where all turns that they rest on have a note there, too: an
+    offer of the last evening is in no note. A note that stands there is named by its number.
     """
     noted = {turn_id for note in ledger if note.number in notes for turn_id in note.turn_ids}
-    if line.turn_ids and noted.issuperset(line.turn_ids):
+    if line.turn_ids and not is_latest and noted.issuperset(line.turn_ids):
         return ""
     new = " ".join(NoteWords.of(notes.values()).unsaid(whole_sentences(stands)))
     if SCRAP * len(new) < len(stands):

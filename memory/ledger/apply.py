@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.own_dates import set_again
-from memory.ledger.rules import is_by_days, what_is_wrong
+from memory.ledger.rules import is_by_days, on_other_weekdays, what_is_wrong
 from memory.ledger.spans import fitted
 from memory.ledger.types import (
     ASSISTANT,
@@ -125,6 +125,8 @@ def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     plain, about, rings = folded(new.text), new.fields.get("about", ""), bool(new.fields.get("rings_from"))
     day = new.fields.get("due_at_ms") if new.kind == "event" and by.hand == "model" else None
     near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
+    rule = str(new.fields.get("repeats") or "")
+    near = (n for n in near if not on_other_weekdays(n.repeats, rule))
     return next((n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain), None)
 
 

@@ -254,6 +254,12 @@ def named_parts(repeats: str) -> dict[str, str]:
     return dict(part.upper().split("=", 1) for part in parts_of(repeats) if "=" in part)
 
 
+def on_other_weekdays(rule: str, other: str) -> bool:
+    """Whether two rules name weekdays of which none is in both: every Sunday, and Monday to Saturday."""
+    days, others = ({*filter(None, named_parts(each).get("BYDAY", "").split(","))} for each in (rule, other))
+    return bool(days and others) and days.isdisjoint(others)
+
+
 def is_end(part: str) -> bool:
     """Whether a part says when a series ends."""
     return _is_until(part) or part.upper().startswith("COUNT=")

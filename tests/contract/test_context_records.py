@@ -833,19 +833,25 @@ async def test_an_earlier_session_tells_nothing_that_the_notes_tell(store, desk)
     assert line.endswith(f"Work: {more}")
 
 
-async def test_an_earlier_session_whose_turns_all_have_a_note_in_the_block_is_not_told_again(store, desk):
-    """Nearly every prompt of a trial had it twice, in two wordings; the turns say that it is one matter."""
-    await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - HOUR_MS)
+async def test_an_older_session_whose_turns_all_have_a_note_in_the_block_is_not_told_again(store, desk):
+    """Nearly every prompt of a trial had it twice, in two wordings; the turns say that it is one matter.
+
+    Of the latest the offer that ended it is told: it stood in no note, and "where were we?" had no answer.
+    """
+    await desk.session("s_0", ["who is missing?"], ended_at_ms=NOW_MS - 2 * HOUR_MS)
+    await desk.session("s_1", ["what would you bake?"], ended_at_ms=NOW_MS - HOUR_MS)
     await note(store, Add(kind="task", text="Call the baker", note_id="n_1", fields={"turn_ids": ("s_0_1",)}))
     state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
     told = []
     for version, turn_ids in enumerate((("s_0_1",), ("s_0_1", "s_0_2"))):
-        standing = "You still wait for an offer on the cake."
+        standing, offered = "You still wait for an offer on the cake.", "I offered to write the list of guests."
         line = SessionLine("s_0", "tg:1:1:0", "Cake", standing, turn_ids, version=version, written_at_ms=NOW_MS)
-        await store.db.write(put_session_line(line))
+        latest = SessionLine("s_1", "tg:1:1:0", "List", offered, ("s_0_1",), version=version, written_at_ms=NOW_MS)
+        await store.db.write(put_session_line(line), put_session_line(latest))
         told.append((await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today)
 
     assert [standing in today for today in told] == [False, True]
+    assert all(offered in today for today in told)
 
 
 async def test_what_came_since_stands_behind_its_own_sentence_alone(store, desk):

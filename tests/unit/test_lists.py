@@ -1024,6 +1024,25 @@ def test_what_was_missed_is_as_late_as_its_last_date_that_was_not_left_out(moved
     assert f"(was due {when})" in message.text
 
 
+@pytest.mark.parametrize(
+    ("kind", "days", "lasts_days", "told"),
+    [
+        ("task", 1, 0, " (for tomorrow)"),
+        ("event", 1, 0, " (tomorrow)"),
+        ("event", 2, 2, " (Thu 16 Nov – Sat 18 Nov)"),
+        ("task", 0, 0, ""),
+    ],
+)
+def test_a_reminder_tells_the_day_of_what_it_reminds_of(kind, days, lasts_days, told):
+    """Without "bins out for tomorrow", which lists would say on every day; with an end all of its days."""
+    due_ms = START_MS + days * DAY_MS
+    ends = {"ends_at_ms": due_ms + lasts_days * DAY_MS} if lasts_days else {}
+    note = series_note(kind=kind, rings_from="2023-11-14T22:00", repeats="", due_at_ms=due_ms, **ends)
+
+    ((message, _),) = messages_for([due_now(note, START_MS)], START_MS)
+    assert message.text.splitlines()[0] == f"⏰ Call mum{told}"
+
+
 def test_a_reminder_tells_the_hour_of_what_it_reminds_of():
     """Nine o'clock reminds of the technician at ten: who reads it at nine knows when to be there."""
     due = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "time_zone": "UTC"}

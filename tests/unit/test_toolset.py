@@ -157,7 +157,10 @@ async def test_what_comes_again_and_again_is_noted_without_a_ring():
     bins = await box.note("Recycling", "event", repeats="FREQ=WEEKLY;INTERVAL=2;BYDAY=FR")
     refused = await box.note("Choir", "event", repeats="Mondays")
 
-    assert said == "Noted: #1 event (due Sat 2026-11-28 19:00, FREQ=WEEKLY;BYDAY=TU,SA). It does not ring."
+    assert said == (
+        "Noted: #1 event (due Sat 2026-11-28 19:00, FREQ=WEEKLY;BYDAY=TU,SA). It does not ring. "
+        "Their list reads: “Hurling (every Tuesday and Saturday, next on Sat 28 Nov at 19:00)”."
+    )
     assert bins == "Noted: #2 event (due Fri 2026-11-27, FREQ=WEEKLY;INTERVAL=2;BYDAY=FR)"
     assert "is no RRULE" in refused
     assert not any(note.rings for note in stored(box, Ledger("c")))
@@ -235,7 +238,7 @@ async def test_a_day_without_an_hour_stays_a_day():
     box = make_box()
 
     said = await box.note("Take the bins out", "task", due="2026-11-27")
-    assert said == "Noted: #1 task (due Fri 2026-11-27). It does not ring."
+    assert said.startswith("Noted: #1 task (due Fri 2026-11-27). It does not ring.")
     assert "due Fri 2026-11-27 14:30" in await box.note("Dentist", "event", due="2026-11-27T14:30")
     assert "due Fri 2026-11-27 14:30" in await box.note("Cake", "event", due="2026-11-27T13:30Z")
 
@@ -313,7 +316,7 @@ async def test_a_note_is_corrected_by_its_number():
     notes = (("event", "Mum's operation", {"due_at_ms": NOW_MS + 9 * 86_400_000}), ("task", "Timo owes 80"))
     box = make_box(*notes)
 
-    assert await box.change([1], due="2026-12-09") == "Now: #1 event: Mum's operation (due Wed 2026-12-09)"
+    assert "Now: #1 event: Mum's operation (due Wed 2026-12-09)" in await box.change([1], due="2026-12-09")
     assert await box.change("#2", text="Timo owes 30", owner="Timo") == "Now: #2 task: Timo owes 30 (owner Timo)"
     assert stored(box, ledger_of(*notes)).notes[2].turn_ids == ("t_1", "t_9")
 
@@ -651,7 +654,9 @@ async def test_a_reminder_is_set_by_the_persons_clock():
 
     said = await box.remind(text="Lia's school form", at="2026-11-25T08:00")
 
-    assert said == "Set: #1 task (rings Wed 2026-11-25 08:00)"
+    assert said == (
+        "Set: #1 task (rings Wed 2026-11-25 08:00) Their list reads: “Lia's school form (⏰ tomorrow at 08:00)”."
+    )
     assert box.operations[0].fields["rings_from"] == "2026-11-25T08:00"
 
 
@@ -660,8 +665,8 @@ async def test_a_reminder_is_set_by_the_persons_clock():
     [
         ("Every Tuesday: walking club", "FREQ=WEEKLY;BYDAY=TU", "beside “every Tuesday”"),
         ("Müll raus (jeden Dienstag)", "FREQ=WEEKLY;BYDAY=TU;UNTIL=20270101", "beside “jeden Dienstag”"),
-        ("Pack for the trip tomorrow", "", "“tomorrow” is read when it rings"),
-        ("Formular für morgen", "", "“morgen” is read when it rings"),
+        ("Pack for the trip tomorrow", "", "“tomorrow” stands on their lists"),
+        ("Formular für morgen", "", "“morgen” stands on their lists"),
         ("The Tuesday club", "FREQ=WEEKLY;BYDAY=TU", ""),
         ("Morgenmantel waschen", "", ""),
     ],
@@ -675,6 +680,26 @@ async def test_a_text_that_says_when_is_told_to_the_model(text: str, repeats: st
     assert told or "change the text" not in said
 
 
+async def test_the_same_words_ring_on_other_weekdays_beside_the_first():
+    """“Every evening at half past seven, on Sundays at ten”: the second was refused; on one of its days it still is."""
+    box = make_box()
+    await box.remind(text="Call dad", at="2026-11-24T19:30", repeats="FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA")
+
+    assert "Set: #2" in await box.remind(text="Call dad", at="2026-11-29T10:00", repeats="FREQ=WEEKLY;BYDAY=SU")
+    again = await box.remind(text="Call dad", at="2026-11-25T10:00", repeats="FREQ=WEEKLY;BYDAY=WE")
+    assert "nothing was added: #1" in again
+
+
+async def test_a_reminder_is_of_the_kind_that_is_said():
+    """“Order the towels by noon” is no appointment; of no kind is refused."""
+    box = make_box()
+    wish = {"text": "Order the towels", "at": "2026-11-25T09:00", "due": "2026-11-25T12:00"}
+
+    assert "is no kind" in await box.remind(**wish, kind="chore")
+    assert "Set: #1 task" in await box.remind(**wish, kind="task")
+    assert "#1 event" in await box.remind(numbers=[1], at="2026-11-25T10:00", kind="event")
+
+
 async def test_today_counts_when_its_hour_is_still_to_come():
     """Every Tuesday at six, said on a Tuesday morning, begins today; at seven in the morning, next week."""
     box = make_box()
@@ -682,7 +707,7 @@ async def test_today_counts_when_its_hour_is_still_to_come():
     evening = await box.remind(text="Bins", at="2026-11-24T18:00", repeats="FREQ=WEEKLY;BYDAY=TU")
     morning = await box.remind(text="Vitamins", at="2026-11-24T07:00", repeats="FREQ=WEEKLY;BYDAY=TU")
 
-    assert evening == "Set: #1 task (rings Tue 2026-11-24 18:00, FREQ=WEEKLY;BYDAY=TU)"
+    assert "Set: #1 task (rings Tue 2026-11-24 18:00, FREQ=WEEKLY;BYDAY=TU)" in evening
     assert "rings Tue 2026-12-01 07:00" in morning
 
 
@@ -714,7 +739,7 @@ async def test_the_last_date_of_a_series_is_answered(repeats: str, last: str):
     """A number of dates, or a moment behind the last, does not say which it is; of two doses a day with its hour."""
     said = await make_box().remind(text="Pills", at="2026-11-24T18:00", repeats=repeats)
 
-    assert said.endswith(f"{repeats}, the last on {last})")
+    assert f"{repeats}, the last on {last})" in said
 
 
 async def test_the_examples_of_the_schemas_are_read():
@@ -824,10 +849,10 @@ async def test_a_series_gets_a_ring_before_each_date_and_loses_it_again(repeats:
 
     said = await box.remind(numbers=[1], at="2026-11-26T18:00", repeats=repeats)
     assert said.startswith("Set: #1" if repeats else "Set before each of its dates: #1")
-    assert said.endswith(
+    assert (
         "(due Thu 2026-11-26 19:00; rings Thu 2026-11-26 18:00, FREQ=WEEKLY;BYDAY=TH; "
         "moved: Thu 2026-12-03 18:00 to Wed 2026-12-02 18:00; not on Thu 2026-12-10)"
-    )
+    ) in said
     said = await box.remind(numbers=[1], skip=True)
     assert said.startswith("It rings no more (it rang at 18:00, FREQ=WEEKLY;BYDAY=TH), the note stays: #1 ")
     assert said.endswith(
@@ -1361,7 +1386,7 @@ async def test_an_event_keeps_its_hour_beside_an_earlier_ring():
     """In one call; the line tells both."""
     said = await make_box().remind(text="Dentist", at="2026-11-26T20:00", due="2026-11-27T14:30")
 
-    assert said == "Set: #1 event (due Fri 2026-11-27 14:30; rings Thu 2026-11-26 20:00)"
+    assert "Set: #1 event (due Fri 2026-11-27 14:30; rings Thu 2026-11-26 20:00)" in said
 
 
 @pytest.mark.parametrize(
@@ -1398,7 +1423,7 @@ async def test_what_rang_for_the_day_before_rings_for_the_new_one_and_is_told_no
     box = make_box(ledger=rang)
     said = await box.change([1], due="2026-11-26T09:30")
 
-    assert said == "Now: #1 task: Let the plumber in (due Thu 2026-11-26 09:30; rings Wed 2026-11-25 20:00)"
+    assert "Now: #1 task: Let the plumber in (due Thu 2026-11-26 09:30; rings Wed 2026-11-25 20:00)" in said
 
 
 async def test_a_word_about_the_same_day_does_not_ring_again_what_rang():

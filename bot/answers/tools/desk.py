@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import orjson
 
@@ -13,10 +13,11 @@ from bot.answers.responder import Ask
 from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read_time
 from bot.answers.tools.which import candidates, near, wanted
 from bot.answers.tools.working_copy import WorkingCopy
+from bot.lines import note_line
 from memory.ledger import lines, series, views
 from memory.ledger.rules import ending_by_day, first_from, what_is_wrong
 from memory.ledger.spans import end_fields, first_and_last
-from memory.ledger.types import Add, Applied, Change, Note, Operation, Refusal
+from memory.ledger.types import Add, Applied, Change, Kind, Note, Operation, Refusal
 from memory.ports import Statement
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
@@ -28,6 +29,7 @@ TOO_LONG: Final = (
     "Not done: the text is too long for one note, and nothing of it was kept. Say it shorter, or in several."
 )
 END_CHARS: Final = 40
+KINDS: Final = get_args(Kind)
 
 
 class Refused(Exception):
@@ -150,6 +152,12 @@ class Desk:
             return f"{TOO_LONG} It would end at: “{outcome.note.text[-END_CHARS:]}”."
         return f"{word}: {self.line(outcome.note, text=text)}"
 
+    def reads(self, note: Note | None) -> str:
+        """The line of a note with a time as the person's lists have it: the model sees what they tell twice."""
+        if note is None or (note.due_at_ms is None and not note.rings):
+            return ""
+        return f" Their list reads: “{note_line(note, self.ask.now_ms, self.zone)}”."
+
     def refused(self, refusal: Refusal) -> str:
         """The sentence on a refusal: the reason and the remedy."""
         note = self.notes.find(refusal.number) if refusal.number else None
@@ -219,6 +227,14 @@ class Desk:
         if is_too_far(at, self.ask.now_ms, self.zone):
             raise Refused(f"Not done: {at.day} is more than ten years away. {self.now}")
         return at
+
+
+def kind_of(given: str) -> Kind:
+    """A kind by its name. Raises `Refused`."""
+    found = next((kind for kind in KINDS if kind == given.strip().lower()), None)
+    if found is None:
+        raise Refused(f"Not done: {given!r} is no kind. One of {', '.join(KINDS)}.")
+    return found  # type: ignore[no-any-return]  # one of the literals
 
 
 def _is_cut(operation: Operation, note: Note) -> bool:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.desk import Desk, Refused, kind_of
 from bot.answers.tools.ringing import Wish, one_date
 from bot.answers.tools.times import NONE
-from bot.lines import note_line
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from bot.titles import reworded
 from memory.ledger import series
 from memory.ledger.own_dates import has_own_dates
 from memory.ledger.spans import DAY_CHARS
-from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
+from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 
 UNTIL_TOLD: Final = "told"
 """In place of a time: a series rests until the person says that it goes on."""
-KINDS: Final = get_args(Kind)
 NO_RING: Final = "It does not ring."
 
 
 async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> str:
     """Note something new. Raises `Refused`."""
-    known = _kind(kind)
+    known = kind_of(kind)
     due, owner, about, repeats = (given.get(name, "") for name in ("due", "owner", "about", "repeats"))
     about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
     fields = desk.origin(about) | {"owner": owner.strip() or _owner(desk, known)}
@@ -37,14 +35,7 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
         return f"Noted: {desk.line(own)}"
     said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
     new = desk.notes.ledger.by_id(note_id) if due else None
-    return f"{said}. {NO_RING}{_as_read(desk, new)}{desk.unsure}" if new is not None else said
-
-
-def _as_read(desk: Desk, note: Note) -> str:
-    """The line that the person reads of something to do at an hour: there it shows where that is an event's."""
-    if not (desk.ask.private and note.kind in TO_DO and note.due_exact):
-        return ""
-    return f" Their list reads: “{note_line(note, desk.ask.now_ms, desk.zone)}”."
+    return f"{said}. {NO_RING}{desk.reads(new)}{desk.unsure}" if new is not None else said
 
 
 def _owner(desk: Desk, kind: Kind) -> str:
@@ -71,7 +62,8 @@ def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
         return _date_changed(desk, note, given)
     said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
     now = desk.notes.find(note.number)
-    return f"{said}. {NO_RING}" if note.rings and now is not None and not now.rings else said
+    silent = f". {NO_RING}" if note.rings and now is not None and not now.rings else ""
+    return f"{said}{silent}{desk.reads(now) if {'text', 'due', 'repeats'} & set(given) else ''}"
 
 
 def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
@@ -97,7 +89,7 @@ def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:
     if "repeats" in given:
         fields |= _rhythm(desk, note, given["repeats"], given.get("due", ""))
     if "kind" in given:
-        fields["kind"] = _kind(given["kind"])
+        fields["kind"] = kind_of(given["kind"])
     if "owner" in given:
         fields["owner"] = "" if given["owner"].lower() in NONE else given["owner"]
     if "not_before" in given:
@@ -127,11 +119,3 @@ def _rests_until(desk: Desk, note: Note, given: str) -> int | None:
     if not note.repeats:
         raise Refused(f"Not done: without a day only a series can rest. Give a day: {desk.line(note)}")
     return UNTIL_TOLD_MS
-
-
-def _kind(given: str) -> Kind:
-    """A kind by its name. Raises `Refused`."""
-    found = next((kind for kind in KINDS if kind == given.strip().lower()), None)
-    if found is None:
-        raise Refused(f"Not done: {given!r} is no kind. One of {', '.join(KINDS)}.")
-    return found  # type: ignore[no-any-return]  # one of the literals

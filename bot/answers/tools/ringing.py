@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from bot.answers.tools.desk import HOW, Desk, Refused
+from bot.answers.tools.desk import HOW, Desk, Refused, kind_of
 from bot.answers.tools.times import MORNING, read_rule
 from bot.dates import tomorrow_in
 from bot.titles import reworded
 from bot.told_days import rhythm_in
 from memory.ledger import lines, own_dates, series, views
 from memory.ledger.apply import folded
-from memory.ledger.rules import LOCAL
+from memory.ledger.rules import LOCAL, on_other_weekdays
 from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
 
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
@@ -35,6 +35,7 @@ class Wish:
     skip: bool = False
     owner: str = ""
     due: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +70,34 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
     if wish.date or wish.skip or not wish.text.strip():
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
-    known = views.find(desk.notes.open(), wish.text)
-    if known is not None and known.rings and not known.doubtful:
+    known, note_id = views.find(desk.notes.open(), wish.text), _id_of(desk, wish)
+    own = known is not None and known.note_id == note_id
+    is_beside = known is not None and on_other_weekdays(known.repeats, read_rule(wish.repeats) or "")
+    if known is not None and known.rings and not (known.doubtful or is_beside):
         again = ANOTHER_SERIES if known.repeats or wish.repeats else ANOTHER_TIME
-        own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
-    if known is not None:
-        return desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings))) + ring.remark
-    return _add(desk, wish, rings) + ring.remark
+    if known is not None and not known.rings:
+        said = desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings)))
+        return said + ring.remark + desk.reads(desk.notes.find(known.number))
+    return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
+
+
+def _id_of(desk: Desk, wish: Wish) -> str:
+    return desk.note_id("remind", wish.text, wish.at, wish.repeats)
 
 
 def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
-    """Add a note that rings: an appointment where it has an hour of its own, else something to do."""
-    note_id = desk.note_id("remind", wish.text, wish.at, wish.repeats)
+    """Add a note that rings, of the kind that was said: else an appointment by its own hour, or something to do."""
+    note_id = _id_of(desk, wish)
     owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
     fields = desk.origin() | rings | {"owner": owner}
     kind: Kind = "promise" if owner == ASSISTANT else "task"
     if rings.get("due_exact") and not rings["repeats"]:
         kind = "event"
+    if wish.kind.strip():
+        kind = kind_of(wish.kind)
     return desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields), text=False)
 
 
@@ -124,10 +133,13 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     ring = await ring_time(desk, wish, note)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if has_own_words:
-        return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}"
+        own = desk.reads(desk.notes.ledger.by_id(_id_of(desk, wish)))
+        return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}{own}"
     fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
-    return desk.done(word, Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
+    fields |= {"kind": kind_of(wish.kind)} if wish.kind.strip() else {}
+    said = desk.done(word, Change(number=note.number, fields=_by_clock(desk, fields)))
+    return said + ring.remark + desk.reads(desk.notes.find(note.number))
 
 
 def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -184,7 +196,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
 def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     rhythm, day = rhythm_in(text, rule), tomorrow_in(text)
     said = f" Its time is told beside “{rhythm}”: change the text to what it is about." if rhythm else ""
-    said += f" “{day}” is read when it rings: change the text if it is not true then." if day else ""
+    said += f" “{day}” stands on their lists on every day: change the text to what it is about." if day else ""
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
     clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
     return f"{hour}{clock}{said}{desk.unsure}"
