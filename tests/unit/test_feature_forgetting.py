@@ -250,3 +250,11 @@ def test_words_are_found_with_or_without_accents_and_little_words():
         {"turn_ids": ["t_1"]},
     ]
     assert found_in([noted], [row], "el platano de nerea", START_MS, "UTC") == []
+
+
+def test_a_matter_that_is_named_with_a_remark_is_found():
+    """“the card for joan, alasdair's getting that one”: there was nothing to forget, with the card on the list."""
+    notes = [note(text=f"Buy a birthday card for {name}", note_id=f"n_{name}") for name in ("Jean", "Joan")]
+    found = found_in(notes, [], "the card for joan, alasdair's getting that one", START_MS, "UTC")
+
+    assert [each.payload for each in found] == [{"note_ids": ["n_Joan"]}]

@@ -219,8 +219,8 @@ class Desk:
         at = read_time(text, self.zone, day)
         if at is None:
             raise Refused(
-                f"Not done: {text!r} is no time that can be read. Write it as 2026-11-27T14:30, or 2026-11-27. "
-                f"{self.now}"
+                f"Not done: {text!r} is no time that can be read. Write it as 2026-11-27T14:30, or 2026-11-27; what is "
+                f"vaguer stands in the text (“some time in 2027”). {self.now}"
             )
         if not past and at.is_over(self.ask.now_ms, self.zone):
             raise Refused(f"Not done: {at.local() if at.hour else at.day} is over. {self.now}")

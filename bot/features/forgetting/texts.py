@@ -35,6 +35,8 @@ MOST_FROM = 3
 """Of so many words one may differ from those that were said."""
 FEW = 3
 """So many notes that hold half of the words are told."""
+SHARED = 2
+"""So many of the words a note holds that is told where nothing holds them all."""
 STOPPING = ("session", "everything", OF_GROUP)
 """An answer that is being made is stopped before these."""
 
@@ -146,7 +148,7 @@ def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: in
 
     All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. Notes,
     which are short and say it in words of their own, are told beside such turns where they hold half of the words and
-    are few. A turn comes with those of the notes that rest on it: what else was noted of it stays.
+    are few; where no turn does, those that hold the most of them, at least two. A turn comes with those of the notes that rest on it: what else was noted of it stays.
     """
     asked = asked_words(words)
     in_notes = [len(held(asked, told(note, now_ms, zone))) for note in notes]
@@ -156,7 +158,8 @@ def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: in
     best = max(in_notes, default=0)
     holding = [note for note, count in zip(notes, in_notes, strict=True) if count and count == best]
     is_said = max(in_turns, default=0) >= least
-    if best < least and (not is_said or 2 * best < len(asked) or len(holding) > FEW):
+    is_near = 2 * best >= len(asked) if is_said else best >= SHARED
+    if best < least and (not is_near or len(holding) > FEW):
         holding = []
     lines = [note_line(note, now_ms, zone) for note in holding]
     ids = [note.note_id for note in holding]
