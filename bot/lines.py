@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from datetime import date, time
+from datetime import date
 from typing import Literal
 
 from bot import replies
 from bot.dates import (
-    MORNING_HOUR,
     clock_text,
     day_text,
     days_from,
@@ -18,9 +17,10 @@ from bot.dates import (
     hour_text,
     local,
     names_days,
+    say,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, rang_at, rests, rings_text, under_way
+from bot.rhythms import at_a_glance, next_text, put_off_ring, put_off_text, rang_at, rests, rings_text, under_way
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
@@ -28,11 +28,9 @@ from memory.ledger.lines import TITLE_CHARS, title_of
 from memory.ledger.own_dates import at_next_date, rule_behind
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_question
-from memory.ledger.views import SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
+from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
 from memory.text import shorten
 
-WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
-"""Hours until which something is put off when a day was meant."""
 LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
 ELLIPSIS = "\u2026"
@@ -157,7 +155,7 @@ def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: H
     if comes:
         due = _comes(note, now_ms, zone, told, behind)
     if is_at_rest(note):
-        put_off = [] if rings_at_ms is None else [_put_off_ring(rings_at_ms, now_ms, zone, told)]
+        put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
     found = list[str]()
     last = next(iter(told), None)
@@ -183,7 +181,7 @@ def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: H
         found += _last_date(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring
     if rests(note, now_ms) and not says_when and note.snoozed_until_ms is not None:
-        found.append(_put_off(note, note.snoozed_until_ms, now_ms, zone, told))
+        found.append(put_off_text(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
 
 
@@ -200,13 +198,6 @@ def is_at_rest(note: Note) -> bool:
 def _tells_time(note: Note) -> bool:
     """Whether an hour may stand behind a note: none does while its series rests, but of a date that was put off."""
     return (note.due_exact or note.rings) and not (is_at_rest(note) and note.rings_at_ms is None)
-
-
-def _put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
-    language, at = replies.spoken(), local(at_ms, zone)
-    when = clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)
-    return replies.say("lines.rings", when=when)
 
 
 def _owner(note: Note) -> str:
@@ -249,6 +240,14 @@ def _clock(note: Note, zone: str) -> str:
 def _when_due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     """Its due time, or until when it lasts; under the day of a series' next ring nothing of the date before that."""
     due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
+    if note.kind in LIMITS and due_ms is not None and not note.repeats and not is_past(note, now_ms):
+        last_ms = last_day(note) or due_ms
+        tells = tells_days(note.text, last_ms, last_ms, now_ms, note.time_zone)
+        return (
+            ""
+            if tells
+            else for_text(last_ms, now_ms, note.time_zone, replies.spoken(), exact=note.due_exact, key="until")
+        )
     is_behind = note.repeats and due_ms is not None and rings_ms is not None and due_ms < rings_ms
     if is_behind and local(rings_ms or 0, zone).date() in told:
         return ""
@@ -271,16 +270,31 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
         return replies.say("lines.late" if ends else "lines.was", when=when)
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
+    if ends and until_ms is None and _has_hour(note, clock):
+        return _by_hour(note.due_at_ms, now_ms, clock, hour_alone=day_is_told)
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     is_day = not note.due_exact and note.ends_at_ms is None and ends
-    if is_day and days_from(note.due_at_ms, now_ms, clock) <= 1 and told and note.rings_at_ms is not None:
-        return for_text(note.due_at_ms, now_ms, clock, language, exact=False)
-    if is_day and days_from(note.due_at_ms, now_ms, clock) > 1:
-        day = day_text(note.due_at_ms, now_ms, clock, language)
-        is_on_it = note.kind != "question" and note.rings_at_ms is None  # practice is, and a plan
-        return day if is_on_it else replies.say("lines.by", day=day)
-    return when
+    return _by_day(note, now_ms, clock, among=bool(told)) or when if is_day else when
+
+
+def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
+    """The day by which something is to be done, `among` those of a list; "" for a near one that is told as it is."""
+    at_ms, language = note.due_at_ms or 0, replies.spoken()
+    if days_from(at_ms, now_ms, clock) <= 1:
+        is_for = among and note.rings_at_ms is not None
+        return for_text(at_ms, now_ms, clock, language, exact=False) if is_for else ""
+    day = day_text(at_ms, now_ms, clock, language)
+    is_on_it = note.kind != "question" and note.rings_at_ms is None  # practice is, and a plan
+    return day if is_on_it else replies.say("lines.by", day=day)
+
+
+def _by_hour(at_ms: int, now_ms: int, clock: str, *, hour_alone: bool) -> str:
+    """The hour until which something is to be done: `by 12:00`, `by tomorrow at 12:00`."""
+    language = replies.spoken()
+    if hour_alone or days_from(at_ms, now_ms, clock) == 0:
+        return say(language, "dates.by_hour", hour=clock_text(local(at_ms, clock), language))
+    return for_text(at_ms, now_ms, clock, language, key="by")
 
 
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], behind: str) -> str:
@@ -327,17 +341,3 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
     return [replies.say("lines.passed" if date.state == "passed" else "lines.skipped", when=when)]
-
-
-def _put_off(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """The end of a snooze, or of a series' pause; without the day where that stands over the line."""
-    language, until = replies.spoken(), local(until_ms, zone)
-    if until.date() in told:
-        return replies.say("lines.paused" if note.repeats else "lines.put_off")
-    day = day_text(until_ms, now_ms, zone, language)
-    if note.repeats:
-        return replies.say("lines.paused_until", day=day)
-    has_hour = until.time() not in WHOLE_DAY
-    if days_from(until_ms, now_ms, zone) <= 1:
-        return replies.say("lines.put_off_near", when=when_text(until_ms, now_ms, zone, language, exact=has_hour))
-    return replies.say("lines.put_off_until", day=f"{day} {hour_text(until_ms, zone, language)}" if has_hour else day)

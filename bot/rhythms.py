@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -12,6 +12,7 @@ from dateutil.rrule import rrule
 
 from bot import replies
 from bot.dates import (
+    MORNING_HOUR,
     clock_text,
     day_text,
     days_from,
@@ -32,14 +33,14 @@ from memory.ledger.lines import MINUTE_MS, ring_times
 from memory.ledger.rules import LOCAL, WEEK, first_from, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import DAY_MS, is_snoozed, is_work
+from memory.ledger.views import DAY_MS, ends_at, is_snoozed, is_work
 
+WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
+"""Hours until which something is put off when a day was meant."""
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
-MOST_AT_A_GLANCE: Final = 2
-"""So many of those to come are told in a list that is read at a glance."""
-FEW_DAYS: Final = 3
-"""Of a run of days fewer to come behind the next are named."""
+MOST_AT_A_GLANCE, FEW_DAYS = 2, 3
+"""So many exceptions to come are told in a list that is read at a glance, and days of a run behind the next."""
 _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 
@@ -104,8 +105,9 @@ def next_text(
     is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
     until_ms = over_at(note, at_ms)
     hour = hour_text(at_ms, zone, language, until_ms) if has_hour else ""
+    is_on = under_way(note, now_ms, zone) if at_ms == note.due_at_ms else ""
     when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
-    when = when if is_told else under_way(note, now_ms, zone) or when
+    when = is_on or when
     if not rule:
         return when
     rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
@@ -135,7 +137,7 @@ def next_text(
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
         return replies.say("lines.also_on", when=when, days=days) if when and days else days or when
     is_long = until_ms is not None and last_day(note) is not None
-    is_expected = rests(note, now_ms) or (not is_long and _is_expected(note, rule, at_ms, now_ms))
+    is_expected = rests(note, now_ms) or not (is_on or is_long or not _is_expected(note, rule, at_ms, now_ms))
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hours_text(rule, language) or hour, ""
@@ -150,15 +152,15 @@ def next_text(
 
 
 def under_way(note: Note, now_ms: int, zone: str) -> str:
-    """The end of an event that has begun and lasts for days: `until Sun 29 Nov at 16:00`; "" for all others."""
-    last_ms = last_day(note)
-    if note.kind != "event" or note.due_at_ms is None or last_ms is None or not note.due_at_ms <= now_ms < last_ms:
+    """The end of an event that has begun and lasts: `until 22:00`, `until Sun 29 Nov at 16:00`; "" for all others."""
+    last_ms, due_ms, exact = ends_at(note), note.due_at_ms, note.due_exact and note.ends_at_ms is None
+    if note.kind != "event" or due_ms is None or last_ms is None or last_ms == due_ms or not due_ms <= now_ms:
         return ""
-    if tells_days(note.text, note.due_at_ms, last_ms, now_ms, zone):
+    is_over = last_ms <= now_ms if exact else days_from(last_ms, now_ms, zone) < 0
+    if is_over or tells_days(note.text, due_ms, last_ms, now_ms, zone):
         return ""
-    exact = note.due_exact and note.ends_at_ms is None
     if exact and days_from(last_ms, now_ms, zone) == 0:
-        return say(replies.spoken(), "dates.until", when=clock_text(local(last_ms, zone), replies.spoken()))
+        return say(replies.spoken(), "dates.until_hour", hour=clock_text(local(last_ms, zone), replies.spoken()))
     return for_text(last_ms, now_ms, zone, replies.spoken(), exact=exact, key="until")
 
 
@@ -324,3 +326,24 @@ def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collecti
     if not note.repeats or days_from(own_ms, at_ms, zone) == 0 or at_ms % MINUTE_MS == 0:
         return when
     return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"
+
+
+def put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
+    language, at = replies.spoken(), local(at_ms, zone)
+    when = clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)
+    return replies.say("lines.rings", when=when)
+
+
+def put_off_text(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """The end of a snooze, or of a series' pause; without the day where that stands over the line."""
+    language, until = replies.spoken(), local(until_ms, zone)
+    if until.date() in told:
+        return replies.say("lines.paused" if note.repeats else "lines.put_off")
+    day = day_text(until_ms, now_ms, zone, language)
+    if note.repeats:
+        return replies.say("lines.paused_until", day=day)
+    has_hour = until.time() not in WHOLE_DAY
+    if days_from(until_ms, now_ms, zone) <= 1:
+        return replies.say("lines.put_off_near", when=when_text(until_ms, now_ms, zone, language, exact=has_hour))
+    return replies.say("lines.put_off_until", day=f"{day} {hour_text(until_ms, zone, language)}" if has_hour else day)

@@ -13,7 +13,8 @@ from bot import replies
 from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
-from memory.ledger.types import Note
+from memory.ledger.own_dates import has_own_dates, own_ms
+from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import SOON_MS, day_it_is_for, hour_of, is_past, is_snoozed, story_of, waits_for_word, while_on
 from memory.zones import whole_month
 
@@ -22,6 +23,8 @@ PAGE: Final = 6
 _LEFT: Final = 3
 """So many lines have no page of their own: they join the page before."""
 
+WAITS_DAYS: Final = 3
+"""A date of a series that nobody called done is overdue for so long."""
 _NO_DAY: Final = date.max
 Row = tuple[Button, ...]
 When = Callable[[Note], int | None]
@@ -131,21 +134,34 @@ def by_story(notes: Sequence[Note]) -> list[Group]:
     ]
 
 
+def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
+    """The moment for which a date of a series rang, where that is thought of still.
+
+    It is that day, and for `WAITS_DAYS` as long as the next is further off.
+    """
+    rang_ms = series.moment_of(note, rang)
+    usual_ms = series.at_ms_of(rang.original_local, note.time_zone)
+    at_ms = max(rang_ms, own_ms(note, usual_ms)) if has_own_dates(note) else rang_ms
+    days = days_from(at_ms, now_ms, note.time_zone)
+    if days >= 0:
+        return min(at_ms, max(rang_ms, now_ms)) if days == 0 else None
+    is_nearer = note.rings_at_ms is None or note.rings_at_ms - now_ms > now_ms - at_ms
+    return at_ms if days >= -WAITS_DAYS and is_nearer else None
+
+
 def day_of(note: Note, now_ms: int) -> int | None:
     """The time at which a note is to be thought of: the end of a delay, its own, else the last ring; None for none.
 
-    A series that rests is thought of when it rings again, as /reminders has it; one that rang today and waits for a
-    word, today; what has no day, for a week after it was put off until then.
+    A series that rests is thought of when it rings again, as /reminders has it; one that rang and waits for a word, on
+    the day for which it did, and for a few days behind it; what has no day, for a week after it was put off until then.
     """
     if note.is_paused:
         return None
     if is_snoozed(note, now_ms):
         return max(note.snoozed_until_ms or 0, note.rings_at_ms or 0) if note.repeats else note.snoozed_until_ms
     rang = series.last(note, "rang")
-    if rang and note.repeats and waits_for_word(note):
-        rang_ms = series.moment_of(note, rang)
-        if days_from(rang_ms, now_ms, note.time_zone) == 0:
-            return rang_ms
+    if rang and note.repeats and waits_for_word(note) and (at_ms := _rung_for(note, rang, now_ms)):
+        return at_ms
     at_ms = day_it_is_for(note)
     at_ms = while_on(note, at_ms, now_ms) if at_ms is not None and at_ms == note.due_at_ms else at_ms
     if at_ms is None and rang:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from bot import replies
@@ -13,13 +14,14 @@ from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
+from bot.rhythms import under_way
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.spans import last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import agenda, dates_to_come, ends_at, is_story
+from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.state.fields import open_loop
@@ -74,9 +76,16 @@ def coming_up(ahead: Sequence[Note], now_ms: int, zone: str) -> str:
     """The next dates under their heading, without number or button: nobody has to act; "" for none."""
     if not ahead:
         return ""
-    lines = [coming_line(note, now_ms, zone) for note in ahead[:AHEAD]]
+    lines = [coming_line(note, now_ms, zone) for note in sorted(ahead, key=partial(_soonest, now_ms=now_ms))[:AHEAD]]
     more = [replies.say("coming_more")] if len(ahead) > AHEAD else []
     return "\n".join([replies.say("coming_head"), *lines, *more])
+
+
+def _soonest(note: Note, now_ms: int) -> tuple[bool, int]:
+    """What is today before what has begun and is on till another day, and that before tomorrow's."""
+    at_ms = note.due_at_ms or 0
+    is_on = at_ms <= now_ms and days_from(ends_at(note) or 0, now_ms, note.time_zone) > 0
+    return days_from(at_ms, now_ms, note.time_zone) > 0, at_ms + DAY_MS * is_on
 
 
 def coming_line(note: Note, now_ms: int, zone: str) -> str:
@@ -87,6 +96,11 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     note = _this_date(note) if series.exceptions(note, now_ms) else note
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
+    if under_way(note, now_ms, clock):
+        line = note_line(note, now_ms, zone, under_ms=None if note.repeats else now_ms, brief=True)
+        return replies.say(
+            "coming_line", day=heading(local(now_ms, zone).date(), local(now_ms, zone).date(), language), line=line
+        )
     told = tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock)
     if told and not is_series:  # a weekday there tells the rhythm
         return note_line(note, now_ms, zone, brief=True)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from memory.ledger import series
 from memory.ledger.rules import LOCAL, first_from, named_parts, read_local, rule_moved, rule_of
 from memory.ledger.types import Note, Occurrence
+from memory.zones import later
 
 DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000
@@ -52,17 +53,26 @@ def own_ms(note: Note, ring_ms: int) -> int:
 def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00.
 
-    At a moment that is the date which rang and was not called done, as long as it is ahead, or nothing comes behind it.
+    At a moment that is the date which rang and was not called done, as long as it is not over, or nothing comes behind
+    it; one whose ring sleeps is due when it was.
     """
     if not has_own_dates(note):
         return note
     waits = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
-    if now_ms is not None and waits is not None:
+    if waits is not None:
         usual_ms = min(series.at_ms_of(waits.original_local, note.time_zone), series.moment_of(note, waits))
         rung = _due_then(note, usual_ms)
-        if (rung.due_at_ms or 0) > now_ms or note.rings_at_ms is None:
+        sleeps = waits.state == "snoozed" and waits.moved_to_ms == note.rings_at_ms
+        if sleeps or (now_ms is not None and (note.rings_at_ms is None or not _is_over(rung, now_ms))):
             return rung
     return note if note.rings_at_ms is None else _due_then(note, note.rings_at_ms)
+
+
+def _is_over(note: Note, now_ms: int) -> bool:
+    """Whether the hour of a date is over, with what it lasts, or its whole day."""
+    if note.due_exact:
+        return later(note.due_at_ms or 0, note.lasts_ms, note.time_zone) <= now_ms
+    return series.local_of(note.due_at_ms or 0, note.time_zone)[:10] < series.local_of(now_ms, note.time_zone)[:10]
 
 
 def _due_then(note: Note, rings_at_ms: int) -> Note:

@@ -26,6 +26,8 @@ HALF_LIFE_DAYS: Final = 21.0
 SOON_MS: Final = 7 * DAY_MS
 PLANNED_MS: Final = 14 * DAY_MS
 """Events of so many days stand by their days in a prompt: somebody who plans a week looks into the next one, too."""
+LIMITS: Final = frozenset({"constraint", "preference"})
+"""Kinds whose day is the last on which they hold."""
 SCENE_WEIGHT: Final = 0.6
 """A story note of this weight is the scene in which the person stands; lighter ones are its threads."""
 
@@ -97,12 +99,14 @@ def while_on(note: Note, at_ms: int, now_ms: int) -> int:
 
 
 def is_over(note: Note, now_ms: int) -> bool:
-    """Whether a note is an event that is over; one that has only just begun is not.
+    """Whether a note is an event that is over, one that has only just begun is not; or a limit until a day before.
 
     Somebody else's promise for an hour is an event, too, once that day is over.
     """
     if note.kind == "promise" and note.due_exact and is_anothers(note):
         return is_past(note, now_ms - DAY_MS)
+    if note.kind in LIMITS and note.due_at_ms is not None:
+        return is_past(note, now_ms)
     return note.kind == "event" and is_past(note, now_ms - (BEGUN_MS if note.due_exact and not note.lasts_ms else 0))
 
 
@@ -184,7 +188,7 @@ def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """
     dated = (_at_next_day(note, now_ms) for note in standing(notes, now_ms))
     found = [n for n in dated if n.due_at_ms is not None and not _sleeps(n, now_ms)]
-    left = (n for n in found if not (is_story(n) or n.kind in TO_DO or is_on_agenda(n, now_ms)))
+    left = (n for n in found if not (is_story(n) or n.kind in {*TO_DO, *LIMITS} or is_on_agenda(n, now_ms)))
     still = (n for n in left if not (is_over(n, now_ms) if n.kind == "event" else is_past(n, now_ms)))
     return sorted(still, key=lambda note: note.due_at_ms or 0)
 

@@ -197,7 +197,7 @@ async def test_what_became_due_while_the_process_was_down_comes_once(api, bot_pr
     await reply(api, "/jobs")
 
     (told,) = reminders(api)
-    assert told.startswith("⏰ call Ana\n(was due ") if ago_s > 120 else told == "⏰ call Ana"
+    assert told.startswith("⏰ call Ana\n(should have come ") if ago_s > 120 else told == "⏰ call Ana"
     assert dates(bot) == ["rang"]
 
 

@@ -37,7 +37,7 @@ async def test_a_list_tells_when_the_person_was_reminded_and_not_when_they_shoul
     await reply(api, "/remind tomorrow at 9 call Ana")
     await reply(api, "/remind every day at 8 water the plants")
     await bot.passes(hours=26)
-    await shows(api, "⏰ call Ana\n(was due at 09:00)")
+    await shows(api, "⏰ call Ana\n(should have come at 09:00)")
 
     listed = (await reply(api, "/reminders")).text
     assert "1. call Ana (today at 12:00)" in listed

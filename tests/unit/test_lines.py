@@ -45,7 +45,7 @@ def test_a_name_is_said_when_it_is_somebody_elses_turn():
     assert line(a_note("Your father's operation", kind="event", owner="papa")) == "Your father's operation"
     assert line(a_note("Rui does the bins", owner="Rui")) == "Rui does the bins"
     assert line(a_note("The Howells owe you £50", owner="the Howells")) == "The Howells owe you £50"
-    assert line(a_note("Find the photo", owner="assistant")) == "Find the photo (I'm on it)"
+    assert line(a_note("Find the photo", owner="assistant")) == "Find the photo (my promise)"
     assert line(a_note("Bring the chairs", owner="everyone")) == "Bring the chairs (everybody)"
 
 
@@ -70,13 +70,13 @@ def test_what_lasts_hours_says_from_when_to_when():
     weekly = note.model_copy(update={"repeats": "FREQ=WEEKLY;BYDAY=WE"})
     rings = {"rings_from": "2023-11-14T23:13", "rings_at_ms": START_MS + HOUR_MS}
 
-    assert line(note) == "Boiler man (tomorrow from 22:13 to 02:13)"
-    assert line(note, under_ms=note.due_at_ms) == "Boiler man (from 22:13 to 02:13)"
-    assert line(note.model_copy(update=rings)) == "Boiler man (tomorrow from 22:13 to 02:13, ⏰ today at 23:13)"
-    assert line(weekly) == "Boiler man (every Wednesday from 22:13 to 02:13)"
+    assert line(note) == "Boiler man (tomorrow 22:13–02:13)"
+    assert line(note, under_ms=note.due_at_ms) == "Boiler man (22:13–02:13)"
+    assert line(note.model_copy(update=rings)) == "Boiler man (tomorrow 22:13–02:13, ⏰ today at 23:13)"
+    assert line(weekly) == "Boiler man (every Wednesday 22:13–02:13)"
     begun = note.model_copy(update={"due_at_ms": START_MS - HOUR_MS})
-    assert line(begun) == "Boiler man (today from 21:13 to 01:13)"
-    assert line(begun.model_copy(update={"lasts_ms": HOUR_MS})) == "Boiler man (was today from 21:13 to 22:13)"
+    assert line(begun) == "Boiler man (until tomorrow at 01:13)"
+    assert line(begun.model_copy(update={"lasts_ms": HOUR_MS})) == "Boiler man (was today 21:13–22:13)"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_lasts_for_days_says_from_when_to_when(hours, once, in_loops):
     assert line(kids) == f"Kids (every two weeks, next {once})"
     assert coming_line(kids, START_MS, "UTC") == in_loops
     under_way = coming_line(kids, at_ms + 26 * HOUR_MS, "UTC")
-    assert under_way == ("Today: Kids (until tomorrow at 18:00, then every two weeks)" if hours else in_loops)
+    assert under_way == f"Today: Kids (until tomorrow{' at 18:00' * bool(hours)}, then every two weeks)"
     days = once.partition(" – ")[2]
     biweekly = kids.model_copy(update={"repeats": "FREQ=WEEKLY;INTERVAL=2"})
     assert note_line(biweekly, at_ms - 18 * HOUR_MS, "UTC") == (
@@ -322,8 +322,8 @@ def test_work_that_comes_no_more_is_named_by_its_title():
     """Its ring was taken away: the words that were put to the model are nothing to read in a list."""
     work = "The day ahead: Say in three lines what is due today, what is overdue, and what matters tomorrow."
 
-    assert line(a_note(work, owner="assistant")) == "The day ahead (I'm on it)"
-    assert line(a_note("Tiles: look for grey ones", owner="assistant")) == "Tiles: look for grey ones (I'm on it)"
+    assert line(a_note(work, owner="assistant")) == "The day ahead (my promise)"
+    assert line(a_note("Tiles: look for grey ones", owner="assistant")) == "Tiles: look for grey ones (my promise)"
 
 
 def test_what_rings_on_two_days_tells_each_day_once():
@@ -1065,7 +1065,7 @@ RANG = {
     "en": "reminded at 10:40",
     "de": "um 10:40 erinnert",
     "es": "avisé a las 10:40",
-    "fr": "je l'ai rappelé à 10h40",
+    "fr": "rappel envoyé à 10h40",
     "it": "l'ho ricordato alle 10:40",
     "pt": "avisei às 10h40",
     "ru": "напоминание было в 10:40",

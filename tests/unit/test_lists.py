@@ -83,7 +83,7 @@ def test_loops_stand_under_their_days():
     heads = [line for line in lines if line and not line[0].isdigit()]
     assert heads[:-1] == ["Still open:", "Overdue", "Today", "Fri 17 Nov", "No date"]
     assert [line[:2] for line in lines if line and line[0].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
-    assert "3. Now (at 23:13)" in lines
+    assert "3. Now (by 23:13)" in lines
 
 
 def test_lines_of_a_day_go_by_their_hours():
@@ -130,14 +130,14 @@ def test_notes_of_two_clocks_stand_each_under_its_own_day():
 
     assert page(loop_list(ledger, now_ms, zones["berlin"])).text.splitlines()[2:-2] == [
         "Today",
-        "1. Milk (at 20:00)",
+        "1. Milk (by 20:00)",
         "",
         "Tomorrow",
-        "2. Breakfast (at 08:00, Tokyo time)",
+        "2. Breakfast (by 08:00, Tokyo time)",
         "3. Rent",
         "",
         "Sat 28 Nov",
-        "4. Dentist form (at 10:00)",
+        "4. Dentist form (by 10:00)",
         "",
         "Sun 29 Nov",
         "5. Call Kyoto (at 10:00, Tokyo time)",
@@ -147,12 +147,12 @@ def test_notes_of_two_clocks_stand_each_under_its_own_day():
 @pytest.mark.parametrize(
     ("reader", "zone", "due", "said"),
     [
-        ("America/Los_Angeles", "UTC", "2026-11-27T14:30", ["Tomorrow", "1. Call (at 14:30, UTC)"]),
+        ("America/Los_Angeles", "UTC", "2026-11-27T14:30", ["Tomorrow", "1. Call (by 14:30, UTC)"]),
         (
             "Asia/Tokyo",
             "America/Los_Angeles",
             "2026-11-26T20:00",
-            ["Today", "1. Call (today at 20:00, Los Angeles time)"],
+            ["Today", "1. Call (by 20:00, Los Angeles time)"],
         ),
         (
             "America/Los_Angeles",
@@ -702,7 +702,7 @@ def test_an_event_that_rings_is_nothing_to_be_done():
     assert agenda(ledger, START_MS) == to_do(ledger, START_MS) == []
     assert len(agenda(ledger, START_MS, for_model=True)) == len(ringing(ledger, START_MS)) == 2
     said = loop_list(ledger, START_MS, "UTC").text
-    assert "Coming up\nMon 20 Nov: Shift (from 22:13 to 00:13, ⏰ 20:00)\nMon 4 Dec: Fair (" in said
+    assert "Coming up\nMon 20 Nov: Shift (22:13–00:13, ⏰ 20:00)\nMon 4 Dec: Fair (" in said
     status = status_text(ChatStatus("", ledger_of(shift(1, rings_from="2023-11-15T20:00"))), START_MS, "UTC")
     assert status.count("Shift") == 1, "its ring is not told once more"
 
@@ -861,7 +861,7 @@ def test_what_lasts_several_days_is_on_until_its_last():
         "",
         "Coming up",
     ]
-    assert page(loop_list(ledger, START_MS, "UTC")).text.splitlines()[6] == "Mon 13 Nov \u2013 Wed 15 Nov: Away in Rome"
+    assert page(loop_list(ledger, START_MS, "UTC")).text.splitlines()[6] == "Today: Away in Rome (until tomorrow)"
     assert note_line(cat, START_MS, "UTC") == "Feed the cat (Mon 13 Nov – Wed 15 Nov)"
     assert note_line(away.model_copy(update={"text": "Away 13-15 November"}), START_MS, "UTC") == "Away 13-15 November"
     assert model_line(away, START_MS, "UTC").endswith("(due Mon 2023-11-13 to Wed 2023-11-15)")
@@ -955,7 +955,7 @@ def test_what_was_missed_for_days_is_as_late_as_its_last_date():
     due = due_now(note, START_MS)
 
     ((message, _),) = messages_for([due], START_MS)
-    assert "(was due at 20:30)" in message.text
+    assert "(should have come at 20:30)" in message.text
 
 
 @pytest.mark.parametrize(
@@ -1021,7 +1021,7 @@ def test_what_was_missed_is_as_late_as_its_last_date_that_was_not_left_out(moved
     note = series_note(rings_from="2023-11-06T20:30", repeats="FREQ=DAILY", occurrences=(date,))
 
     ((message, _),) = messages_for([due_now(note, START_MS)], START_MS)
-    assert f"(was due {when})" in message.text
+    assert f"(should have come {when})" in message.text
 
 
 @pytest.mark.parametrize(
@@ -1276,7 +1276,7 @@ def test_a_reminder_that_comes_late_says_so():
     [(late, _)] = messages_for([due], due.at_ms + 3 * HOUR_MS)
 
     assert in_time.text == "⏰ Call mum"
-    assert late.text == "⏰ Call mum\n(was due at 19:00)"
+    assert late.text == "⏰ Call mum\n(should have come at 19:00)"
     assert [button.label for button in in_time.buttons[0]] == ["Done", "In an hour", "Tomorrow"]
 
 

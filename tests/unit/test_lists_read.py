@@ -322,7 +322,7 @@ Tap a number to tick it off, put it off or drop it.
 Still open:
 
 Mon 30 Nov
-7. Owen sends the quote (at 10:00)
+7. Owen sends the quote (by 10:00)
 
 Tue 1 Dec
 8. Sort the photos (put off)
@@ -334,7 +334,7 @@ Tue 8 Dec
 No date
 11. Find a photo for the website
 12. Bring the chairs (Rui)
-13. Look for a cheaper flour (I'm on it)
+13. Look for a cheaper flour (my promise)
 14. Which supplier for the eggs?
 
 Story: The captain
@@ -453,7 +453,7 @@ Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder zu streichen.
 Noch offen:
 
 Mo, 30. Nov.
-7. Owen schickt das Angebot (um 10:00)
+7. Owen schickt das Angebot (bis 10:00)
 
 Di, 1. Dez.
 8. Die Fotos sortieren (zurückgestellt)
@@ -465,7 +465,7 @@ Di, 8. Dez.
 Ohne Termin
 11. Ein Foto für die Website suchen
 12. Die Stühle mitbringen (Rui)
-13. Ein günstigeres Mehl suchen (mache ich)
+13. Ein günstigeres Mehl suchen (hab ich versprochen)
 14. Welcher Lieferant für die Eier?
 
 Geschichte: The captain
@@ -584,7 +584,7 @@ Toca un número para marcarlo como hecho, aplazarlo o quitarlo.
 Todavía pendiente:
 
 Lun 30 de nov
-7. Owen manda el presupuesto (a las 10:00)
+7. Owen manda el presupuesto (antes de las 10:00)
 
 Mar 1 de dic
 8. Ordenar las fotos (aplazado)
@@ -596,7 +596,7 @@ Mar 8 de dic
 Sin fecha
 11. Buscar una foto para la web
 12. Traer las sillas (Rui)
-13. Buscar una harina más barata (me encargo yo)
+13. Buscar una harina más barata (te lo prometí)
 14. ¿Qué proveedor para los huevos?
 
 Historia: The captain
@@ -689,7 +689,7 @@ En retard
 1. Payer le ramoneur (c'était pour le mar. 24 nov.)
 
 Aujourd'hui
-2. Sortir les poubelles (je l'ai rappelé à 8h)
+2. Sortir les poubelles (rappel envoyé à 8h)
 
 Demain
 3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
@@ -715,7 +715,7 @@ Touche un numéro pour cocher, remettre à plus tard ou retirer.
 Encore en cours :
 
 Lun. 30 nov.
-7. Owen envoie le devis (à 10h)
+7. Owen envoie le devis (avant 10h)
 
 Mar. 1er déc.
 8. Trier les photos (mis de côté)
@@ -727,7 +727,7 @@ Mar. 8 déc.
 Sans date
 11. Trouver une photo pour le site
 12. Apporter les chaises (Rui)
-13. Chercher une farine moins chère (je m'en occupe)
+13. Chercher une farine moins chère (je te l'ai promis)
 14. Quel fournisseur pour les œufs ?
 
 Histoire : The captain

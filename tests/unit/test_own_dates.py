@@ -469,13 +469,13 @@ def test_the_last_of_daily_doses_is_not_put_off_until_tomorrow(rule: str, *, is_
 
 
 def test_a_run_of_a_few_days_names_them():
-    """A late shift on Monday and Tuesday was one of “every day from 16:00 to 23:00 until 8 Dec”."""
+    """A late shift on Monday and Tuesday was one of “every day 16:00–23:00 until 8 Dec”."""
     fields = {"due_at_ms": at("2026-12-07T16:00"), "due_exact": True, "lasts_ms": 7 * 3_600_000, "time_zone": LONDON}
 
     def told(now: str, until: str = "20261208") -> str:
         add = Add(kind="event", text="Shift", note_id="n_1", fields=fields | {"repeats": f"FREQ=DAILY;UNTIL={until}"})
         return coming_line(series.at_its_date(done(Ledger("c"), add, FRIDAY).notes[1], at(now)), at(now), LONDON)
 
-    assert told("2026-12-04T09:00") == "Mon 7 Dec: Shift (from 16:00 to 23:00, also Tue 8 Dec)"
-    assert told("2026-12-08T09:00") == "Today: Shift (from 16:00 to 23:00)"
-    assert told("2026-12-04T09:00", "20261211") == "Mon 7 Dec: Shift (from 16:00 to 23:00, every day until 11 Dec)"
+    assert told("2026-12-04T09:00") == "Mon 7 Dec: Shift (16:00–23:00, also Tue 8 Dec)"
+    assert told("2026-12-08T09:00") == "Today: Shift (16:00–23:00)"
+    assert told("2026-12-04T09:00", "20261211") == "Mon 7 Dec: Shift (16:00–23:00, every day until 11 Dec)"

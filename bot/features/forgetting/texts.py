@@ -148,7 +148,8 @@ def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: in
 
     All of the words, in whatever form and order; where nothing holds them all, of three and more all but one. Notes,
     which are short and say it in words of their own, are told beside such turns where they hold half of the words and
-    are few; where no turn does, those that hold the most of them, at least two. A turn comes with those of the notes that rest on it: what else was noted of it stays.
+    are few; where no turn does, those that hold the most of them, at least two. A turn comes with those of the
+    notes that rest on it: what else was noted of it stays.
     """
     asked = asked_words(words)
     in_notes = [len(held(asked, told(note, now_ms, zone))) for note in notes]
