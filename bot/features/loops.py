@@ -72,12 +72,12 @@ def loop_list(
     )
 
 
-def coming_up(ahead: Sequence[Note], now_ms: int, zone: str) -> str:
+def coming_up(ahead: Sequence[Note], now_ms: int, zone: str, *, says_more: bool = True) -> str:
     """The next dates under their heading, without number or button: nobody has to act; "" for none."""
     if not ahead:
         return ""
     lines = [coming_line(note, now_ms, zone) for note in sorted(ahead, key=partial(_soonest, now_ms=now_ms))[:AHEAD]]
-    more = [replies.say("coming_more")] if len(ahead) > AHEAD else []
+    more = [replies.say("coming_more")] if says_more and len(ahead) > AHEAD else []
     return "\n".join([replies.say("coming_head"), *lines, *more])
 
 

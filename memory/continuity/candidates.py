@@ -26,7 +26,7 @@ JUST_BEEN_MS: Final = 4 * DAY_MS
 """An event is asked about for so long after its day."""
 SILENT_MS: Final = 30 * DAY_MS
 """The same when nobody has talked since: a person who comes back is asked how it went."""
-ABOUT: Final = frozenset({"fact", "person"})
+ABOUT: Final = frozenset({"fact", "person", "preference"})
 A_WORD: Final = 3
 """A session of so few turns was too short to come to it."""
 _SURE, _LIKELY = 0.75, 0.45

@@ -291,7 +291,7 @@ def test_a_project_that_is_due_is_carried_however_long_ago_it_was_said():
     sessions = tuple(make_session(session_id=f"s_{n}") for n in range(20))
     fresh = [
         make_note(f"Fact {n}", number=n, kind=kind, session_id="s_0", weight=0.8)
-        for n, kind in enumerate(["preference", "constraint"] * 5, 10)
+        for n, kind in enumerate(["decision", "constraint"] * 5, 10)
     ]
     due, far = (
         make_note(text, number=number, due_at_ms=START_MS + days * DAY_MS, **day)
@@ -363,7 +363,7 @@ def test_an_active_arc_moves_up_when_the_user_drops_all_of_the_core():
 
 def test_the_same_inputs_always_give_the_same_bootstrap():
     """A generation is a function of its inputs, and an arc is there for each note."""
-    inputs = inputs_of(make_note(), make_note("Prefers short answers", number=2, kind="preference"))
+    inputs = inputs_of(make_note(), make_note("No meetings before ten", number=2, kind="constraint"))
     stages = generate(make_owner(), inputs)
 
     assert generate(make_owner(), inputs) == stages
@@ -373,7 +373,7 @@ def test_the_same_inputs_always_give_the_same_bootstrap():
 
 def test_an_assistant_goes_on_with_matters_rather_than_with_facts():
     """“Dee is Joss's wife” is nothing to go on with (three trials); with nothing else facts stand there."""
-    facts = [make_note(f"Fact {n}", number=n, kind="person") for n in range(1, 9)]
+    facts = [make_note(f"Fact {n}", number=n, kind=kind) for n, kind in enumerate(["person", "preference"] * 4, 1)]
     tasks = [make_note(f"Task {n}", number=n, kind="task") for n in range(10, 14)]
 
     assert {arc.number for arc in found(*facts, *tasks, now_ms=START_MS)} == {*range(10, 14)}

@@ -140,7 +140,7 @@ def test_notes_of_two_clocks_stand_each_under_its_own_day():
         "4. Dentist form (by 10:00)",
         "",
         "Sun 29 Nov",
-        "5. Call Kyoto (at 10:00, Tokyo time)",
+        "5. Call Kyoto (by 10:00, Tokyo time)",
     ]
 
 
