@@ -291,7 +291,7 @@ def test_a_project_that_is_due_is_carried_however_long_ago_it_was_said():
     sessions = tuple(make_session(session_id=f"s_{n}") for n in range(20))
     fresh = [
         make_note(f"Fact {n}", number=n, kind=kind, session_id="s_0", weight=0.8)
-        for n, kind in enumerate(["decision", "constraint"] * 5, 10)
+        for n, kind in enumerate(["constraint"] * 10, 10)
     ]
     due, far = (
         make_note(text, number=number, due_at_ms=START_MS + days * DAY_MS, **day)
