@@ -118,7 +118,7 @@ def _coming(note: Note, now_ms: int) -> int | None:
         edge_ms = (ends_at(current) or now_ms) + DAY_MS
     else:
         return None
-    date = series.next_date(note, edge_ms + BEGUN_MS + MINUTE_MS)
+    date = series.next_date(note, edge_ms + (DAY_MS if note.kind in TO_DO else BEGUN_MS + MINUTE_MS))
     return date[1] if date and date[1] > now_ms else None
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from dateutil.rrule import rrule
 
 from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, last_date, read_local, rule_of
-from memory.ledger.types import Note, Occurrence, OccurrenceState
+from memory.ledger.types import TO_DO, Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
 OVER: Final = frozenset({"rang", "snoozed", "done", "passed", "skipped"})
@@ -133,7 +133,8 @@ def local_due(note: Note) -> datetime:
 def at_its_date(note: Note, now_ms: int) -> Note:
     """The note with the next date of a series that doesn't ring, its last once it is over: hurling on Tuesdays.
 
-    A date with an hour is its next until it has been going on for a while, one without until the day is over.
+    A date with an hour is its next until it has been going on for a while; one without, and of something to do, until
+    the day is over.
     """
     found, _ = _its_date(note, now_ms)
     return note.model_copy(update={"due_at_ms": found[1]}) if found else note
@@ -145,7 +146,8 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
         return None, False
     now = read_local(local_of(now_ms, note.time_zone))
     lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
-    edge = now - lasts if note.due_exact else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
+    is_by_hour = note.due_exact and note.kind not in TO_DO
+    edge = now - lasts if is_by_hour else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
     if (rule := rule_by_first(note)) is None:
         return None, False
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
@@ -285,6 +287,19 @@ def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
         if at_ms > now_ms or (each.state == "left_out" and local_of(at_ms, note.time_zone).startswith(today))
     )
     return sorted(ahead, key=lambda date: date[0])
+
+
+def has_run_out(note: Note, now_ms: int) -> bool:
+    """Whether a series ended so long ago that another date would have come: the last pill of a course is not overdue.
+
+    As before each of its dates, nobody is asked then about the one before.
+    """
+    rule, rang = dates_by_rule(note), last(note, "rang")
+    if rule is None or rang is None or next_ring(note) is not None:
+        return False
+    at = read_local(rang.original_local)
+    before = rule.before(at)
+    return before is not None and at_ms_of(f"{at + (at - before):{LOCAL}}", note.time_zone) <= now_ms
 
 
 def otherwise(note: Note) -> set[tuple[str, int | None]]:
