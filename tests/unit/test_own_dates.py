@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.features.loops import coming_line
+from bot import replies
+from bot.features.lists import page
+from bot.features.loops import coming_line, loop_list
 from bot.lines import note_line
 from bot.reminders.ringing import due_of, list_row, messages_for
 from memory.ledger import own_dates, series, views
@@ -479,3 +481,73 @@ def test_a_run_of_a_few_days_names_them():
     assert told("2026-12-04T09:00") == "Mon 7 Dec: Shift (16:00–23:00, also Tue 8 Dec)"
     assert told("2026-12-08T09:00") == "Today: Shift (16:00–23:00)"
     assert told("2026-12-04T09:00", "20261211") == "Mon 7 Dec: Shift (16:00–23:00, every day until 11 Dec)"
+
+
+# --- what rang and waits ----------------------------------------------------------------------------------------------
+
+
+def rent(now: str = "2026-11-30T18:01") -> Ledger:
+    """Due on the 1st, rung the day before at six."""
+    fields = {"due_at_ms": at("2026-12-01T00:00"), "rings_from": "2026-11-30T18:00", "time_zone": LONDON}
+    fields |= {"repeats": "FREQ=MONTHLY;BYMONTHDAY=-1"}
+    ledger = done(Ledger("c"), Add(kind="task", text="Pay the rent", note_id="n_1", fields=fields), FRIDAY)
+    return done(ledger, Ring(number=1, occurrence="2026-11-30T18:00", rings_at_ms=at("2026-11-30T18:00")), now)
+
+
+def listed(ledger: Ledger, now: str) -> list[str]:
+    """The heads and lines of /loops."""
+    text = page(loop_list(ledger, at(now), LONDON)).text
+    return [line for line in text.splitlines()[1:] if line and line != replies.say("loops_foot")]
+
+
+def test_a_ring_that_sleeps_moves_no_date():
+    """The rent of the 1st, put off on the 30th until "tomorrow", was due on the 2nd."""
+    sleeps = done(
+        rent(), Move(number=1, occurrence="2026-11-30T18:00", to_ms=at("2026-12-01T18:00")), "2026-11-30T19:00"
+    )
+
+    assert "due Tue 1 Dec" in model_line(sleeps.notes[1], at("2026-12-01T09:00"), LONDON, brief=True)
+    assert "tomorrow" not in " ".join(listed(sleeps, "2026-12-01T09:00"))
+
+
+def test_what_was_rung_for_today_stands_under_today_until_the_day_is_over():
+    """It stood under the 31st from the morning on; nobody had paid. Then it is overdue for some days."""
+    assert listed(rent(), "2026-12-01T12:00")[0] == "Today"
+    assert listed(rent(), "2026-12-03T12:00")[0] == "Overdue"
+    assert listed(rent(), "2026-12-06T12:00")[0] == "Thu 31 Dec"
+
+
+def test_a_lesson_that_rang_is_on_until_it_is_over():
+    """With a ring half an hour before it vanished from its day when it began."""
+    lasts = rings(a_series(lasts_ms=3_600_000), "2026-12-01T18:00")
+    rang = done(
+        lasts, Ring(number=1, occurrence="2026-12-01T18:00", rings_at_ms=at("2026-12-01T18:00")), "2026-12-01T18:00"
+    )
+
+    [now] = views.dates_to_come(rang, at("2026-12-01T19:00"))
+    assert coming_line(now, at("2026-12-01T19:00"), LONDON).startswith("Today: Pilates (until 19:30")
+    [later] = views.dates_to_come(rang, at("2026-12-01T19:31"))
+    assert coming_line(later, at("2026-12-01T19:31"), LONDON).startswith("Tue 8 Dec: Pilates")
+
+
+def test_the_last_of_a_course_waits_until_another_would_have_come():
+    """Day after day it led the list as overdue; the pills before it had made room for the next."""
+    fields = {"rings_from": "2026-11-27T20:00", "repeats": "FREQ=DAILY;UNTIL=20261128", "time_zone": LONDON}
+    ledger = done(Ledger("c"), Add(kind="task", text="Antibiotic", note_id="n_1", fields=fields), FRIDAY)
+    for day in ("27", "28"):
+        ring = Ring(number=1, occurrence=f"2026-11-{day}T20:00", rings_at_ms=at(f"2026-11-{day}T20:00"))
+        ledger = done(ledger, ring, f"2026-11-{day}T20:00")
+
+    assert [note.text for note in views.agenda(ledger, at("2026-11-29T19:59"))] == ["Antibiotic"]
+    assert views.agenda(ledger, at("2026-11-29T20:00")) == []
+
+
+def test_a_silent_task_of_today_stands_there_after_its_hour():
+    """At five it was next Friday's, and [Done] said that its date is still ahead."""
+    fields = {"due_at_ms": at("2026-11-27T16:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=FR"}
+    fields |= {"time_zone": LONDON, "owner": "user"}
+    ledger = done(Ledger("c"), Add(kind="task", text="Weekly report", note_id="n_1", fields=fields), FRIDAY)
+
+    assert listed(ledger, "2026-11-27T17:00")[0] == "Today"
+    assert series.date_to_end(ledger.notes[1], at("2026-11-27T17:00")) == "2026-11-27T16:00"
+    assert listed(ledger, "2026-11-28T00:01")[0] == "Fri 4 Dec"
