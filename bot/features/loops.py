@@ -14,6 +14,7 @@ from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
+from bot.reminders.ringing import operation_for
 from bot.rhythms import under_way
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
@@ -21,7 +22,7 @@ from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.spans import last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story
+from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story, waits_for_word
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.state.fields import open_loop
@@ -146,7 +147,9 @@ def ending(note: Note, how: Ending, now_ms: int) -> End:
 
 
 def putting_off(note: Note, now_ms: int, zone: str) -> Operation:
-    """The operation that puts a note off until tomorrow morning."""
+    """The operation that puts a note off until tomorrow: one that rang rings again at its hour, else in the morning."""
+    if not note.repeats and waits_for_word(note) and (rang := series.last(note, "rang")):
+        return operation_for(note, rang.original_local, "tomorrow", now_ms)
     return Change(number=note.number, fields={"snoozed_until_ms": tomorrow_ms(now_ms, zone)})
 
 

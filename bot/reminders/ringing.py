@@ -137,15 +137,20 @@ def _for_day(note: Note, at_ms: int, now_ms: int) -> str:
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
+    late = [now_ms - each.at_ms >= LATE_MS for each in due]
     lines = [
-        f"{number}. {_for_whom(name_of(each.note), each)} ({_late(each, now_ms)})" for number, each in enumerate(due, 1)
+        f"{number}. {_for_whom(with_remarks(name_of(each.note), [*_hour_of(each, now_ms), *told]), each)}"
+        for number, each in enumerate(due, 1)
+        for told in [[_late(each, now_ms)] if late[number - 1] else []]
     ]
     who = tuple(dict.fromkeys(mention for each in due for mention in each.who))
     numbers = tuple(
         Button(str(number), "reminder_open", {"note_id": each.note.note_id, "offset": 0})
         for number, each in enumerate(due, 1)
     )
-    text = "\n".join([replies.say("reminders_late"), *lines, "", replies.say("reminders_foot")])
+    text = "\n".join(
+        [replies.say("reminders_missed" if all(late) else "reminders_late"), *lines, "", replies.say("reminders_foot")]
+    )
     return OutgoingMessage(text, buttons=(numbers,), anyone_may_tap=bool(who), mentions=who)
 
 

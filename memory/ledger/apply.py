@@ -127,6 +127,8 @@ def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
     rule = str(new.fields.get("repeats") or "")
     near = (n for n in near if not on_other_weekdays(n.repeats, rule))
+    if by.hand == "person" and rings:  # who says another time means another reminder
+        near = (n for n in near if n.rings_from == new.fields["rings_from"])
     return next((n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain), None)
 
 

@@ -260,6 +260,12 @@ def on_other_weekdays(rule: str, other: str) -> bool:
     return bool(days and others) and days.isdisjoint(others)
 
 
+def is_same_rhythm(rule: str, other: str) -> bool:
+    """Whether two rules differ in nothing but their end."""
+    parts, others = ({*filter(lambda part: not is_end(part), parts_of(each.upper()))} for each in (rule, other))
+    return bool(rule) and parts == others
+
+
 def is_end(part: str) -> bool:
     """Whether a part says when a series ends."""
     return _is_until(part) or part.upper().startswith("COUNT=")

@@ -105,7 +105,8 @@ async def test_many_at_once_come_as_one_list_that_says_since_when(one, screen, c
     await looks(one)
 
     assert len(screen.sent) == 1
-    assert all(f"{number + 1}. thing {number} (was due" in screen.sent[0] for number in range(5))
+    assert screen.sent[0].startswith("⏰ While I was off:")
+    assert all(f"{number + 1}. thing {number} (should have come" in screen.sent[0] for number in range(5))
 
 
 @pytest.mark.parametrize("refused", ["outbox_insert", "ledger_move"])

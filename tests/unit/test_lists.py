@@ -10,7 +10,7 @@ from bot import replies
 from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
-from bot.features.loops import ending, loop_list, loop_row
+from bot.features.loops import ending, loop_list, loop_row, putting_off
 from bot.features.memories import found_list, holding, looked_up, memory_list
 from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text, topic_of
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
@@ -947,6 +947,17 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
     assert at_ms == 0
     assert early.to_ms == due_now(note, START_MS + 30 * DAY_MS).at_ms + HOUR_MS
     assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
+
+
+def test_what_rang_rings_again_where_loops_puts_it_off():
+    """"Put off until tomorrow" rang no more; without a ring it stands on the list tomorrow."""
+    ledger = ledger_of(task("Call the bank", rings_from="2023-11-14T09:00", time_zone="UTC"), task("Paint"))
+    ledger, _ = apply_all(ledger, [due_now(ledger.notes[1], START_MS).ring], BY)
+    bank, paint = (putting_off(note, START_MS, "UTC") for note in ledger.notes.values())
+    ledger, _ = apply_all(ledger, [bank, paint], BY)
+
+    assert ledger.notes[1].rings_at_ms == series.at_ms_of("2023-11-15T09:00", "UTC")
+    assert ledger.notes[2].snoozed_until_ms is not None
 
 
 def test_what_was_missed_for_days_is_as_late_as_its_last_date():

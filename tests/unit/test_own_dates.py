@@ -471,7 +471,7 @@ def test_the_last_of_daily_doses_is_not_put_off_until_tomorrow(rule: str, *, is_
 
 
 def test_a_run_of_a_few_days_names_them():
-    """A late shift on Monday and Tuesday was one of “every day 16:00–23:00 until 8 Dec”."""
+    """A late shift on Monday and Tuesday was one of “every day until 8 Dec”."""
     fields = {"due_at_ms": at("2026-12-07T16:00"), "due_exact": True, "lasts_ms": 7 * 3_600_000, "time_zone": LONDON}
 
     def told(now: str, until: str = "20261208") -> str:

@@ -273,9 +273,13 @@ async def test_what_is_noted_already_is_said_with_its_number():
 
 
 async def test_who_has_to_act_follows_the_kind_unless_it_is_named():
-    """A task is the person's, a promise the assistant's, in a group the speaker's."""
+    """A task is the person's, in a group the speaker's; a promise of nobody in particular is asked about.
+
+    “Give Mathieu his 15 € back” was the assistant's.
+    """
     box = make_box()
-    for kind, owner in (("task", ""), ("promise", ""), ("task", "Timo")):
+    assert "say whose promise it is" in await box.note("Give Mathieu his 15 € back", "promise")
+    for kind, owner in (("task", ""), ("promise", "assistant"), ("task", "Timo")):
         await box.note(f"{kind} {owner}", kind, owner=owner)
     group = make_box(private=False)
     await group.note("Bring salad", "task")
@@ -680,6 +684,46 @@ async def test_a_text_that_says_when_is_told_to_the_model(text: str, repeats: st
     assert told or "change the text" not in said
 
 
+@pytest.mark.parametrize(
+    ("at", "due", "given", "rule"),
+    [
+        ("2026-12-02T19:00", "2026-12-03", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TH", "FREQ=WEEKLY;INTERVAL=2;BYDAY=WE"),
+        ("2026-11-30T18:00", "2026-12-01", "FREQ=MONTHLY", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+        ("2026-11-30T18:00", "2026-12-01", "FREQ=MONTHLY;BYMONTHDAY=1", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+        ("2026-12-02T19:00", "2026-12-03", "FREQ=WEEKLY;BYDAY=WE", "FREQ=WEEKLY;BYDAY=WE"),
+        ("2026-12-01T15:30", "2026-12-01T16:00", "FREQ=WEEKLY;BYDAY=TU", "FREQ=WEEKLY;BYDAY=TU"),
+    ],
+)
+async def test_a_ring_the_day_before_takes_the_rule_of_what_it_is_for(at: str, due: str, given: str, rule: str):
+    """“Bins on Thursdays, tell me the evening before”: the first ring was a Thursday's."""
+    said = await make_box().remind(text="Bins", at=at, due=due, repeats=given)
+
+    assert f"rings {datetime.fromisoformat(at):%a %Y-%m-%d %H:%M}, {rule}" in said
+
+
+@pytest.mark.parametrize(
+    ("wish", "kind"),
+    [
+        ({"at": "2026-12-01T15:30", "due": "2026-12-01T16:00", "repeats": "FREQ=WEEKLY"}, "event"),
+        ({"at": "2026-12-01T16:00", "due": "2026-12-01T16:00", "repeats": "FREQ=DAILY"}, "task"),
+        ({"at": "2026-12-11T09:00", "due": "2026-12-12", "repeats": "FREQ=YEARLY"}, "event"),
+        ({"at": "2026-12-11T09:00", "due": "2026-12-12"}, "task"),
+    ],
+)
+async def test_a_lesson_with_a_ring_before_it_is_an_appointment(wish: dict[str, str], kind: str):
+    """A lesson and a birthday were something to tick off, overdue the day after; a pill is."""
+    assert f"Set: #1 {kind}" in await make_box().remind(text="Piano", **wish)
+
+
+async def test_a_fact_has_no_rhythm_and_what_was_due_last_week_is_noted():
+    """“You leave for work at 6:20” stood among what is coming up; an unpaid bill could not be noted."""
+    box = make_box()
+
+    assert "has no rhythm" in await box.note("You leave for work at 6:20", "fact", repeats="FREQ=DAILY")
+    assert "was Tue 2026-11-17" in await box.note("Pay the council tax", "task", due="2026-11-17")
+    assert "is over for long" in await box.note("Pay the council tax of June", "task", due="2026-06-17")
+
+
 async def test_the_same_words_ring_on_other_weekdays_beside_the_first():
     """“Every evening at half past seven, on Sundays at ten”: the second was refused; on one of its days it still is."""
     box = make_box()
@@ -824,10 +868,14 @@ async def test_a_whole_series_is_never_moved_by_accident():
 
 
 async def test_a_series_that_rings_no_more_tells_how_it_rang():
-    """So that it can be set again: the note keeps neither."""
-    said = await make_box(MUM).remind(numbers=[1], skip=True)
+    """So that it can be set again; a mere reminder is over, without a day it stood under “some day” for good."""
+    walk = {"due_at_ms": local_ms("2026-11-29T20:00"), "due_exact": True}
+    box = make_box(MUM, (*MUM[:1], "Walk with mum", MUM[2] | walk))
 
-    assert said.startswith("It rings no more (it rang at 19:00, FREQ=WEEKLY;BYDAY=SU), the note stays: #1")
+    said = await box.remind(numbers=[1, 2], skip=True)
+    assert said.splitlines()[0].startswith("It rings no more and is over (how=reopen brings it back): #1")
+    assert "It rings no more (it rang at 19:00, FREQ=WEEKLY;BYDAY=SU), the note stays: #2" in said
+    assert "rings Sun 2026-11-29 19:00" in await box.end([1], "reopen")
 
 
 HURLING = {"due_at_ms": local_ms("2026-11-26T19:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=TH"}
@@ -848,7 +896,7 @@ async def test_a_series_gets_a_ring_before_each_date_and_loses_it_again(repeats:
     box = make_box(ledger=await agreed())
 
     said = await box.remind(numbers=[1], at="2026-11-26T18:00", repeats=repeats)
-    assert said.startswith("Set: #1" if repeats else "Set before each of its dates: #1")
+    assert said.startswith("Set before each of its dates: #1")
     assert (
         "(due Thu 2026-11-26 19:00; rings Thu 2026-11-26 18:00, FREQ=WEEKLY;BYDAY=TH; "
         "moved: Thu 2026-12-03 18:00 to Wed 2026-12-02 18:00; not on Thu 2026-12-10)"

@@ -28,6 +28,8 @@ BRINGS_BACK: Final = f"{BEGAN_FRESH} offer the button under your answer, which b
 TOO_LONG: Final = (
     "Not done: the text is too long for one note, and nothing of it was kept. Say it shorter, or in several."
 )
+OVERDUE_MS: Final = 60 * 86_400_000
+"""A day so long ago is a slip of the model's; one of last week may be overdue."""
 END_CHARS: Final = 40
 KINDS: Final = get_args(Kind)
 
@@ -193,7 +195,9 @@ class Desk:
             return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None, "lasts_ms": 0}
         first, last = first_and_last(text)
         end = self.time(last) if last else None
-        at = self.time(first, past=end is not None)
+        at = self.time(first, past=True)
+        if end is None and at.is_over(self.ask.now_ms - OVERDUE_MS, self.zone):
+            raise Refused(f"Not done: {at.day} is over for long. {self.now}")
         if end is not None and end.local("23:59") < at.local():
             raise Refused(f"Not done: {text!r} ends before it begins.")
         due = {"due_at_ms": at.at_ms(zone), "due_exact": bool(at.hour)}

@@ -14,11 +14,12 @@ from bot.titles import reworded
 from memory.ledger import series
 from memory.ledger.own_dates import has_own_dates
 from memory.ledger.spans import DAY_CHARS
-from memory.ledger.types import ASSISTANT, NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
+from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 
 UNTIL_TOLD: Final = "told"
 """In place of a time: a series rests until the person says that it goes on."""
+NO_RHYTHM: Final = frozenset({"fact", "preference", "constraint"})
 NO_RING: Final = "It does not ring."
 
 
@@ -26,6 +27,10 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
     """Note something new. Raises `Refused`."""
     known = kind_of(kind)
     due, owner, about, repeats = (given.get(name, "") for name in ("due", "owner", "about", "repeats"))
+    if known == "promise" and not owner.strip():
+        raise Refused("Not done: say whose promise it is: owner user, assistant, or a name.")
+    if known in NO_RHYTHM and repeats.strip() and "YEARLY" not in repeats.upper():
+        raise Refused(f"Not done: a {known} has no rhythm. Say it in its text (“on weekdays”), or note an event.")
     about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
     fields = desk.origin(about) | {"owner": owner.strip() or _owner(desk, known)}
     fields |= desk.due(due, desk.zone) | desk.rhythm(repeats, due)
@@ -42,7 +47,7 @@ def _owner(desk: Desk, kind: Kind) -> str:
     """The owner of a note when nobody was named; in a group the one who speaks."""
     ask = desk.ask
     speaker = USER if ask.private else plain_name(ask.user_name)
-    return {"task": speaker, "promise": ASSISTANT}.get(kind, "")
+    return speaker if kind == "task" else ""
 
 
 async def change(desk: Desk, numbers: Any, given: Mapping[str, str]) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, kind_of
-from bot.answers.tools.times import MORNING, read_rule
+from bot.answers.tools.times import MORNING, NONE, read_rule
 from bot.dates import tomorrow_in
 from bot.titles import reworded
 from bot.told_days import rhythm_in
 from memory.ledger import lines, own_dates, series, views
 from memory.ledger.apply import folded
-from memory.ledger.rules import LOCAL, on_other_weekdays
-from memory.ledger.types import ASSISTANT, USER, Add, Change, Kind, Move, Note
+from memory.ledger.rules import LOCAL, first_from, is_same_rhythm, on_other_weekdays, rule_moved
+from memory.ledger.spans import first_and_last
+from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Move, Note
 
+YEARLY = "FREQ=YEARLY"
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
 ANOTHER_SERIES = (
     "To change it call with numbers; a series of other days or hours beside it needs another text: “…, weekends”."
@@ -57,6 +59,7 @@ class RingTime:
 
 async def remind(desk: Desk, wish: Wish) -> str:
     """Carry out the wish, and return the line of each note. Raises `Refused`."""
+    wish = _by_the_ring(desk, wish)
     if not wish.numbers:
         return await _set_new(desk, wish)
     notes, problems = desk.picked(wish.numbers)
@@ -64,6 +67,23 @@ async def remind(desk: Desk, wish: Wish) -> str:
         raise Refused("Nothing was changed: a text is for one note. Call once for each.")
     said = [await _set_again(desk, note, wish) for note in notes]
     return "\n".join([*said, *problems])
+
+
+def _by_the_ring(desk: Desk, wish: Wish) -> Wish:
+    """The wish with the rule of its rings, where it has that of what they are for: Thursday's bins.
+
+    A bare month means the day of the month on which it is due. Raises `Refused`.
+    """
+    rule, due = read_rule(wish.repeats), first_and_last(wish.due)[0]
+    if not (rule and due and wish.at.strip()) or "," in wish.at or due.lower() in NONE:
+        return wish
+    at, day = desk.time(wish.at, past=True), desk.time(due, past=True).day
+    days = (date.fromisoformat(at.day) - date.fromisoformat(day)).days
+    own = f"{rule};BYMONTHDAY={int(day[8:])}" if rule == "FREQ=MONTHLY" else rule
+    is_of_rings = own == rule and (first_from(rule, at.local(MORNING)) or at.day)[:10] == at.day
+    if not days or is_of_rings or (first_from(own, f"{day}T00:00") or "")[:10] != day:
+        return wish
+    return replace(wish, repeats=rule_moved(own, f"{day}T00:00", days) or wish.repeats)
 
 
 async def _set_new(desk: Desk, wish: Wish) -> str:
@@ -94,7 +114,10 @@ def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
     owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
     fields = desk.origin() | rings | {"owner": owner}
     kind: Kind = "promise" if owner == ASSISTANT else "task"
-    if rings.get("due_exact") and not rings["repeats"]:
+    is_apart = rings.get("due_at_ms") != series.at_ms_of(rings["rings_from"], desk.zone)
+    if rings.get("due_exact") and (is_apart or not rings["repeats"]):
+        kind = "event"
+    if rings.get("due_at_ms") and YEARLY in rings["repeats"]:
         kind = "event"
     if wish.kind.strip():
         kind = kind_of(wish.kind)
@@ -119,6 +142,10 @@ def _silenced(desk: Desk, note: Note) -> str:
             f"Not done, that is your own work by the clock: {desk.line(note)}. change with not_before lets it "
             "rest until a day, or told, until they say; end with dropped ends it."
         )
+    if note.repeats and note.kind in TO_DO and note.due_at_ms is None:
+        return desk.done(
+            "It rings no more and is over (how=reopen brings it back)", End(number=note.number, how="dropped")
+        )
     silent = {"rings_from": "", "turn_ids": (desk.ask.turn_id,)}
     was = f" (it rang at {note.rings_from[11:]}, {note.repeats})" if note.repeats else ""
     return desk.done(f"It rings no more{was}, the note stays", Change(number=note.number, fields=silent))
@@ -128,6 +155,8 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     """Another time for all of it. Raises `Refused`, also for a series of which one date may be meant."""
     has_own_words = bool(wish.text.strip()) and not note.rings and folded(wish.text) != folded(note.text)
     word = "Set"
+    if not note.rings and note.repeats and is_same_rhythm(read_rule(wish.repeats) or "", note.repeats):
+        wish = replace(wish, repeats="")  # its end stays
     if note.repeats and not has_own_words and not (wish.repeats if note.rings else read_rule(wish.repeats) != ""):
         wish, word = _of_each(desk, note, wish), "Set before each of its dates"
     ring = await ring_time(desk, wish, note)
