@@ -24,7 +24,8 @@ from memory.ledger.events import (
     untold_events,
 )
 from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line, named
-from memory.ledger.rules import comes_often
+from memory.ledger.own_dates import at_next_date
+from memory.ledger.rules import comes_daily, comes_often
 from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
@@ -49,10 +50,8 @@ from memory.ports import TokenCounter
 from memory.text import shorten
 from memory.types import NotesMark
 
-LASTING_TOKENS: Final = 200
-"""Most tokens of the block for facts that last and matters that go on, where what is open takes all of its own."""
-LASTING_MORE_TOKENS: Final = 200
-"""So many more where it does not."""
+LASTING_TOKENS, LASTING_MORE_TOKENS = 200, 200
+"""Most tokens of the block for what lasts and goes on where what is open takes all of its own; and more elsewhere."""
 SINCE_TOKENS: Final = 250
 """When the changes since take more, the block is taken anew: it would be told again with every message."""
 MAX_OPEN: Final = 20
@@ -62,7 +61,7 @@ MAX_OPEN: Final = 20
 """
 MORE_TOKENS, NAMED_TOKENS = 16, 80
 """Tokens of the line that counts the rest, and of one that also names what is open of it."""
-STALE_MS, HALF_A_YEAR_MS = 7 * DAY_MS, 180 * DAY_MS
+STALE_MS, HALF_A_YEAR_MS, BY_TOMORROW_MS = 7 * DAY_MS, 180 * DAY_MS, 36 * DAY_MS // 24
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
 """The extra weight of decisions and preferences over mere facts."""
@@ -239,9 +238,9 @@ def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, floa
 
 
 def _is_now(note: Note, now_ms: int) -> bool:
-    """Whether it rang and waits for a word, or is due within a day."""
-    at_ms = moment_of(note)
-    is_near = at_ms is not None and abs(at_ms - now_ms) <= DAY_MS and not comes_often(note.repeats)
+    """Whether it rang and waits for a word, or is due by tomorrow; of a series that does not come every day, too."""
+    at_ms = moment_of(at_next_date(note, now_ms))
+    is_near = at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS and not comes_daily(note.repeats)
     return waits_for_word(note) or is_near
 
 

@@ -17,6 +17,8 @@ UNITS: Final = {"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "
 WEEK: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 MOST_STEPS: Final = 1_000
 """Dates of a series that are looked through for the next one, or the last: every hour for six weeks."""
+_MOST_DAYS: Final = 5
+"""A week's rule of so many days comes nearly every day."""
 HOURS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
 """Parts of a rule that tell an hour, which its first date tells, too."""
 COMPARED: Final = 60
@@ -133,6 +135,14 @@ def is_by_days(repeats: str) -> bool:
 def comes_often(repeats: str) -> bool:
     """Whether a rule comes every few days: a birthday and the rent do not."""
     return bool(repeats) and not {"FREQ=YEARLY", "FREQ=MONTHLY"}.intersection(parts_of(repeats))
+
+
+def comes_daily(repeats: str) -> bool:
+    """Whether a rule comes on most days: a pill, a call on working days."""
+    parts = named_parts(repeats)
+    days = parts.get("BYDAY", "").split(",")
+    often = parts.get("FREQ") in {"DAILY", "HOURLY"} and parts.get("INTERVAL", "1") == "1"
+    return often or (parts.get("FREQ") == "WEEKLY" and len(days) >= _MOST_DAYS)
 
 
 def is_several_a_day(repeats: str) -> bool:

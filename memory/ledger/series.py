@@ -307,6 +307,12 @@ def otherwise(note: Note) -> set[tuple[str, int | None]]:
     return {(each.original_local, each.moved_to_ms) for each in note.occurrences if each.state in EXCEPTIONS}
 
 
+def is_taken_back(then: Note, now: Note) -> bool:
+    """Whether a date that came otherwise comes by the rule again: one behind all that are over."""
+    edge = max((each.original_local for each in now.occurrences if each.state in OVER), default="")
+    return any(local > edge for local, _ in otherwise(then) - otherwise(now))
+
+
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     """The latest date of a note in this state; None for none."""
     return next((each for each in reversed(note.occurrences) if each.state == state), None)

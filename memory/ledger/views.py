@@ -134,9 +134,9 @@ def moment_of(note: Note) -> int | None:
 
 
 def says_same(then: Note, now: Note) -> bool:
-    """Whether a note says what it said then; a ring or a rest changes nothing of that, a date that was moved does."""
+    """Whether a note says what it said then; a ring or a rest changes nothing of that, a date moved, or back, does."""
     plain = (now.text, now.due_at_ms, now.status) == (then.text, then.due_at_ms, then.status)
-    return plain and series.otherwise(now) <= series.otherwise(then)
+    return plain and series.otherwise(now) <= series.otherwise(then) and not series.is_taken_back(then, now)
 
 
 def is_snoozed(note: Note, now_ms: int) -> bool:

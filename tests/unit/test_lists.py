@@ -950,7 +950,7 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
 
 
 def test_what_rang_rings_again_where_loops_puts_it_off():
-    """"Put off until tomorrow" rang no more; without a ring it stands on the list tomorrow."""
+    """“Put off until tomorrow” rang no more; without a ring it stands on the list tomorrow."""
     ledger = ledger_of(task("Call the bank", rings_from="2023-11-14T09:00", time_zone="UTC"), task("Paint"))
     ledger, _ = apply_all(ledger, [due_now(ledger.notes[1], START_MS).ring], BY)
     bank, paint = (putting_off(note, START_MS, "UTC") for note in ledger.notes.values())

@@ -105,6 +105,18 @@ def test_what_is_due_in_two_weeks_stands_there_with_all_its_words_before_any_mat
 RING = {"rings_from": "2023-11-16T09:00", "due_at_ms": START_MS + 2 * DAY_MS, "due_exact": True}
 
 
+def test_a_weekly_matter_of_tomorrow_stands_there_before_what_comes_later():
+    """The choir of tonight was only named behind a licence of next month; a daily pill is no news of anybody's."""
+    day = {"due_at_ms": START_MS + 9 * DAY_MS}
+    far = [("task", f"Bring the {n} boxes of old paper and tins to the depot", day) for n in range(30)]
+    weekly = {"due_at_ms": START_MS + DAY_MS, "due_exact": True, "repeats": "FREQ=WEEKLY", "time_zone": "UTC"}
+    choir, pill = ("event", "Choir", weekly), ("event", "Pill", weekly | {"repeats": "FREQ=DAILY"})
+    block = block_of(ledger_of(*far, choir, pill))
+
+    assert any(": Choir (" in line for line in block.open)
+    assert not any(": Pill (" in line for line in block.open)
+
+
 def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
     """What rings this week is not hidden behind facts of low worth; the date that is left out is told in brief, too."""
     out = Occurrence(original_local="2023-11-17T08:00", state="left_out")

@@ -108,3 +108,22 @@ def test_a_note_that_ended_later_says_so_behind_a_standing_in_words_of_its_own()
     forgotten = [Change(number=1, fields={"confidence": 0.0}), End(number=1, how="dropped")]
     gone, outcomes = apply_all(ledger, forgotten, Actor("person", START_MS + 1))
     assert since_then(line, line.standing, gone, [change for each in outcomes for change in each.changes]) == []
+
+
+def test_a_sentence_about_a_date_that_was_moved_back_is_left_out():
+    """“Choir of the 15th is on the 17th” stood beside the choir that was back on the 15th."""
+    fields = {"due_at_ms": START_MS + 86_400_000, "due_exact": True, "repeats": "FREQ=WEEKLY", "time_zone": "UTC"}
+    ledger, _ = apply_all(
+        Ledger("c"), [Add(kind="event", text="Choir", note_id="n_1", fields=fields)], Actor("model", START_MS)
+    )
+    usual = local_of(START_MS + 86_400_000, "UTC")
+    moved, _ = apply_all(
+        ledger, [Move(number=1, occurrence=usual, to_ms=START_MS + 3 * 86_400_000)], Actor("model", START_MS)
+    )
+    back = Move(number=1, occurrence=usual, to_ms=START_MS + 86_400_000)
+    after, outcomes = apply_all(moved, [back], Actor("model", START_MS + 2))
+    line = replace(LINE, standing="Choir is moved to Friday. The room is blue.", written_at_ms=START_MS + 1)
+
+    changes = [change for outcome in outcomes for change in outcome.changes]
+    assert standing_now(line, after, changes) == "The room is blue."
+    assert standing_now(line, moved, []) == line.standing
