@@ -302,7 +302,7 @@ def since(
         if _tells_all(came.get(number, ""), note, done, line, in_block=in_block):
             continue
         short = _short(block, note, ledger, now_ms, is_other=line != stood)
-        changed[number] = short + moved_ring(note, done, now_ms, zone)
+        changed[number] = short + ("" if was_news else moved_ring(note, done, now_ms, zone))
     came = untold_events(came, changed, of_note, ledger)
     return Since(tuple(changed.values()), tuple(came.values()), frozenset(numbers), outdated)
 

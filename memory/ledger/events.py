@@ -102,10 +102,9 @@ def untold_events(
 
 
 def moved_ring(note: Note, done: Sequence[NoteChange], now_ms: int, zone: str) -> str:
-    """A remark where a keeper, who talks to nobody, moved when a note rings; "" otherwise."""
-    before = next(
-        (each.before["rings_from"] for each in done if each.hand == "keeper" and "rings_from" in each.before), ""
-    )
+    """A remark where a keeper, who talks to nobody, was the last to move when a note rings; "" otherwise."""
+    last = next((each for each in reversed(done) if "rings_from" in each.before), None)
+    before = last.before["rings_from"] if last is not None and last.hand == "keeper" else ""
     if not before or before == note.rings_from or not note.is_open:
         return ""
     was = brief_moment(now_ms, series.at_ms_of(before, note.time_zone), zone)

@@ -371,6 +371,8 @@ def test_a_ring_that_a_keeper_moved_is_told():
         "[its ring was Thu 16 Nov 09:00; the person was not told]"
     )
     assert "its ring was" not in told(block_of(ledger), ledger, later, "model")[0]
+    answered = told(block_of(ledger), ledger, later, "keeper", answered_ms=START_MS + 9 * DAY_MS)
+    assert "its ring was" not in " ".join(answered)
 
 
 def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
