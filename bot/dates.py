@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Final
 
@@ -74,7 +74,7 @@ def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
     is_this_week = at.isocalendar()[:2] == today.isocalendar()[:2]
     if not is_this_week or days_from(at_ms, now_ms, zone) <= 1:
         return when_text(at_ms, now_ms, zone, language, exact=exact)
-    day = _this_weekday(at, language)
+    day = say(language, "dates.this_weekday").split(", ")[at.weekday()]
     return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
 
 
@@ -190,35 +190,14 @@ def names_days(rrule: str) -> bool:
     return parts.get("FREQ") == "DAILY" or bool({"BYDAY", "BYMONTHDAY"} & set(parts))
 
 
+def weeks_alone(rrule: str) -> str:
+    """The rule without its weekday, where that is the first day of several every two weeks: it names none of them."""
+    return re.sub(r";BYDAY=[A-Z]{2}(?![A-Z,])", "", rrule) if "INTERVAL" in rrule else rrule
+
+
 def each_named(days: Sequence[str], language: str) -> list[str]:
     """The names of weekdays as `every` has them."""
     return [say(language, "dates.each_weekday").split()[WEEK.index(day)] for day in days]
-
-
-def day_names(at_ms: int, now_ms: int, zone: str) -> str:
-    """The names of a day in all languages: `Saturday tomorrow Sat 28 Nov, Samstag morgen Sa. 28. Nov. …`."""
-    at = local(at_ms, zone)
-    return ", ".join(
-        f"{weekday_name(at, code)} {when_text(at_ms, now_ms, zone, code, exact=False)} "
-        f"{day_text(at_ms, now_ms, zone, code)}"
-        for code in LANGUAGES
-    )
-
-
-def month_names(month: date) -> str:
-    """The names of a month in all languages: `in January 2027, im Januar 2027 …`."""
-    return ", ".join(month_text(month, date.min, code) for code in LANGUAGES)
-
-
-def tomorrow_in(text: str) -> str:
-    """The word of a text for the day after it is read, in any language; "" for none."""
-    return first_in(text, (say(code, "dates.tomorrow") for code in LANGUAGES))
-
-
-def first_in(text: str, words: Iterable[str]) -> str:
-    """The first of these that stands in a text as a word of its own; "" for none."""
-    plain = text.casefold()
-    return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
 
 
 # --- the parts of a rule --------------------------------------------------------------------------------------------
@@ -256,9 +235,8 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
     if known := _SETS.get(step, {}).get(frozenset(days)):
         return say(language, f"every.{known}")
     order = sorted(days, key=WEEK.index)
-    if step > 1:  # of one day the next date tells it
-        also = [listed([_short(day, language) for day in order], language)] if len(order) > 1 else []
-        return ", ".join([_each("week", step, language), *also])
+    if step > 1:
+        return _on_days_of_weeks(order, step, language)
     others = each_named([day for day in WEEK if day not in days], language)
     if len(others) <= 1:
         return say(language, "every.but_day", day=others[0]) if others else say(language, "every.day")
@@ -269,8 +247,19 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
     return say(language, "every.on_days", days=listed(named, language))
 
 
+def _on_days_of_weeks(order: Sequence[str], step: int, language: str) -> str:
+    """`every other Monday`, `every two weeks, Mon and Tue`; of one day the next date may tell it."""
+    if step == _TWO and len(order) == 1:
+        return say(language, "every.other_weekday", day=each_named(order, language)[0])
+    also = [listed([_short(day, language) for day in order], language)] if len(order) > 1 else []
+    return ", ".join([_each("week", step, language), *also])
+
+
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:
     each = _each("month", step, language)
+    if len(days) == step == 1 and (number := _number(days[0][:-2], language)):
+        name = say(language, "dates.this_weekday").split(", ")[WEEK.index(days[0][-2:])].rsplit(" ", 1)[-1]
+        return say(language, "every.month_weekday", number=number, day=name)
     if days:
         named = [_nth_weekday(day, language) for day in days]
         return ", ".join([each, *named]) if all(named) else say(language, "every.at_times")
@@ -280,6 +269,12 @@ def _in_month(days: Sequence[str], month_days: str, step: int, language: str) ->
         return say(language, "every.at_times")
     said = listed([_nth(int(day), language) for day in month_days.split(",")], language)
     return say(language, "every.month_on", day=said) if step == 1 else f"{each}, {said}"
+
+
+def _number(text: str, language: str) -> str:
+    """`first` to `fourth`, and `last` for -1; "" for another."""
+    *numbers, last = say(language, "every.numbers").split("|")
+    return {"-1": last, **{str(n): said for n, said in enumerate(numbers, 1)}}.get(text, "")
 
 
 def _nth_weekday(day: str, language: str) -> str:
@@ -317,13 +312,9 @@ def listed(names: Sequence[str], language: str) -> str:
     return f"{', '.join(first)} {say(language, 'every.and')} {last}" if first else last
 
 
-def _this_weekday(at: datetime, language: str) -> str:
-    return say(language, "dates.this_weekday").split(", ")[at.weekday()]
-
-
 def weekday_name(at: datetime, language: str) -> str:
     """The weekday as a sentence says it: `Sunday`; Russian in the case in which it stands behind "on"."""
-    return _this_weekday(at, language).rsplit(" ", 1)[-1]
+    return say(language, "dates.this_weekday").split(", ")[at.weekday()].rsplit(" ", 1)[-1]
 
 
 def _short(day: str, language: str) -> str:

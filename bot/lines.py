@@ -72,6 +72,8 @@ def note_line(
     else:
         times = _remarks(note, now_ms, zone, told, heading=heading, behind=behind)
     remarks = [*filter(None, [_owner(note)]), *times]
+    if name := _other(note):
+        note = note.model_copy(update={"text": replies.say("for_whom", names=name, title=note.text)})
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
         remarks.append(clock_name(zone))
@@ -201,14 +203,19 @@ def _tells_time(note: Note) -> bool:
 
 
 def _owner(note: Note) -> str:
-    """The one who has to act, where that is not plain: the person's own matters name nobody, nor does an event."""
+    """That the assistant has to act, or everybody, where that is not plain."""
     if is_at_rest(note) or is_work(note) or note.kind == "event":
         return ""
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
-    if note.owner == EVERYONE:
-        return replies.say("lines.everyone")
-    return "" if note.owner == USER or note.owner.casefold() in note.text.casefold() else note.owner
+    return replies.say("lines.everyone") if note.owner == EVERYONE else ""
+
+
+def _other(note: Note) -> str:
+    """Who else has to act, or is limited, in front of the words that don't name them: `Sandrine: Give back 120 €`."""
+    if is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {ASSISTANT, EVERYONE, USER}:
+        return ""
+    return "" if note.owner.casefold() in note.text.casefold() else note.owner
 
 
 def _is_one(note: Note) -> bool:

@@ -25,6 +25,7 @@ from bot.dates import (
     names_days,
     say,
     soon_text,
+    weeks_alone,
     when_text,
 )
 from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
@@ -111,6 +112,7 @@ def next_text(
     if not rule:
         return when
     rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
+    rule = weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
     ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms - ahead_ms), None)
@@ -243,8 +245,7 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
 def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead_ms: int) -> str:
     """The exceptions to the rule in their order: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
 
-    Those before `from_ms`, the next date where its day is told, tell nothing more. A series told by its own hour rings
-    `ahead_ms` before it, on its exceptions, too.
+    None before `from_ms`; a series told by its own hour rings `ahead_ms` before it, on its exceptions, too.
     """
     said, left_out, language = list[str](), list[str](), replies.spoken()
     for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 from functools import cache
 from typing import Final
 
-from bot.dates import days_from, each_named, first_in, frequency, local, say, weekday_name
+from bot.dates import day_text, days_from, each_named, frequency, local, month_text, say, weekday_name, when_text
 from bot.sentences import LANGUAGES
 from memory.ledger.rules import WEEK, named_parts
 from memory.zones import whole_month
@@ -98,3 +99,29 @@ def _plural(weekday: int, language: str) -> str:
     name = say(language, "dates.each_weekday").split()[weekday]
     this = say(language, "dates.this_weekday").split(", ")[weekday]
     return f"{name}s" if this.endswith(name) and not name.endswith(("s", "ì")) else name
+
+
+def tomorrow_in(text: str) -> str:
+    """The word of a text for the day after it is read, in any language; "" for none."""
+    return first_in(text, (say(code, "dates.tomorrow") for code in LANGUAGES))
+
+
+def first_in(text: str, words: Iterable[str]) -> str:
+    """The first of these that stands in a text as a word of its own; "" for none."""
+    plain = text.casefold()
+    return next((each for each in words if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", plain)), "")
+
+
+def day_names(at_ms: int, now_ms: int, zone: str) -> str:
+    """The names of a day in all languages: `Saturday tomorrow Sat 28 Nov, Samstag morgen Sa. 28. Nov. …`."""
+    at = local(at_ms, zone)
+    return ", ".join(
+        f"{weekday_name(at, code)} {when_text(at_ms, now_ms, zone, code, exact=False)} "
+        f"{day_text(at_ms, now_ms, zone, code)}"
+        for code in LANGUAGES
+    )
+
+
+def month_names(month: date) -> str:
+    """The names of a month in all languages: `in January 2027, im Januar 2027 …`."""
+    return ", ".join(month_text(month, date.min, code) for code in LANGUAGES)

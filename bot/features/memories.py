@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from bot import replies
-from bot.dates import day_names, month_names
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
 from bot.headings import Heading, by_heading
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line
+from bot.told_days import day_names, month_names
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.keeper.wording import UNSPACED

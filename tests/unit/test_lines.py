@@ -41,7 +41,7 @@ def test_a_line_is_the_sentence_alone_when_nothing_else_helps():
 
 def test_a_name_is_said_when_it_is_somebody_elses_turn():
     """Whose turn it is shows only as a name, and not twice."""
-    assert line(a_note("Bins", owner="Rui")) == "Bins (Rui)"
+    assert line(a_note("Bins", owner="Rui")) == "Rui: Bins"
     assert line(a_note("Your father's operation", kind="event", owner="papa")) == "Your father's operation"
     assert line(a_note("Rui does the bins", owner="Rui")) == "Rui does the bins"
     assert line(a_note("The Howells owe you £50", owner="the Howells")) == "The Howells owe you £50"
@@ -875,7 +875,7 @@ NEXT_MS = START_MS + 7 * DAY_MS - 3 * HOUR_MS - 800_000  # Tuesday 21 November 2
         ({"rings_at_ms": NEXT_MS, "repeats": "FREQ=WEEKLY"}, "⏰ every week, next on Tue 21 Nov at 19:00"),
         (
             {"rings_at_ms": NEXT_MS, "repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"},
-            "⏰ every two weeks, next on Tue 21 Nov at 19:00",
+            "⏰ every other Tuesday, next on Tue 21 Nov at 19:00",
         ),
         (
             {"rings_at_ms": NEXT_MS, "due_at_ms": NEXT_MS + HOUR_MS, "due_exact": True},

@@ -333,7 +333,7 @@ Tue 8 Dec
 
 No date
 11. Find a photo for the website
-12. Bring the chairs (Rui)
+12. Rui: Bring the chairs
 13. Look for a cheaper flour (my promise)
 14. Which supplier for the eggs?
 
@@ -464,7 +464,7 @@ Di, 8. Dez.
 
 Ohne Termin
 11. Ein Foto für die Website suchen
-12. Die Stühle mitbringen (Rui)
+12. Rui: Die Stühle mitbringen
 13. Ein günstigeres Mehl suchen (hab ich versprochen)
 14. Welcher Lieferant für die Eier?
 
@@ -595,7 +595,7 @@ Mar 8 de dic
 
 Sin fecha
 11. Buscar una foto para la web
-12. Traer las sillas (Rui)
+12. Rui: Traer las sillas
 13. Buscar una harina más barata (te lo prometí)
 14. ¿Qué proveedor para los huevos?
 
@@ -726,7 +726,7 @@ Mar. 8 déc.
 
 Sans date
 11. Trouver une photo pour le site
-12. Apporter les chaises (Rui)
+12. Rui : Apporter les chaises
 13. Chercher une farine moins chère (je te l'ai promis)
 14. Quel fournisseur pour les œufs ?
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, kind_of
 from bot.answers.tools.times import MORNING, NONE, read_rule
-from bot.dates import tomorrow_in
 from bot.titles import reworded
-from bot.told_days import rhythm_in
+from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import lines, own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.rules import LOCAL, first_from, is_same_rhythm, on_other_weekdays, rule_moved
