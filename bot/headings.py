@@ -110,4 +110,10 @@ def _words(note: Note) -> list[str]:
 
 
 def _by_day(notes: Sequence[Note]) -> list[Note]:
-    return sorted(by_weight(notes), key=lambda note: (note.due_at_ms is None, note.due_at_ms or 0))
+    """What goes on without a day, then day by day, then the rest."""
+
+    def place(note: Note) -> tuple[bool, bool, int]:
+        is_undated = note.due_at_ms is None
+        return not (is_undated and note.kind == "project"), is_undated, note.due_at_ms or 0
+
+    return sorted(by_weight(notes), key=place)

@@ -41,6 +41,7 @@ _OWN_BRACKETS = re.compile(r" \(([^()]*)\)$")
 YEARLY = "FREQ=YEARLY"
 Heading = Literal["", "story", "tasks", "rang"]
 """What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
+_OWN = frozenset({ASSISTANT, EVERYONE, USER})
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -72,8 +73,7 @@ def note_line(
     else:
         times = _remarks(note, now_ms, zone, told, heading=heading, behind=behind)
     remarks = [*filter(None, [_owner(note)]), *times]
-    if name := _other(note):
-        note = note.model_copy(update={"text": replies.say("for_whom", names=name, title=note.text)})
+    note = note.model_copy(update={"text": with_owner(note, note.text)})
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):
         remarks.append(clock_name(zone))
@@ -211,11 +211,11 @@ def _owner(note: Note) -> str:
     return replies.say("lines.everyone") if note.owner == EVERYONE else ""
 
 
-def _other(note: Note) -> str:
-    """Who else has to act, or is limited, in front of the words that don't name them: `Sandrine: Give back 120 €`."""
-    if is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {ASSISTANT, EVERYONE, USER}:
-        return ""
-    return "" if note.owner.casefold() in note.text.casefold() else note.owner
+def with_owner(note: Note, text: str) -> str:
+    """The words of a note behind who else has to act, or is limited, where they don't say it: `Sandrine: The 120 €`."""
+    is_nobodys = is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {"", *_OWN}
+    is_told = is_nobodys or note.owner.casefold() in text.casefold()
+    return text if is_told else replies.say("for_whom", names=note.owner, title=text)
 
 
 def _is_one(note: Note) -> bool:
@@ -309,7 +309,7 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], behind: s
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
-    rule = behind or (series.until_its_last(note) if note.rings else note.repeats)
+    rule = behind or series.until_its_last(note)
     rule = "" if not note.rings and YEARLY in rule else rule  # everybody knows that of a birthday
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
 

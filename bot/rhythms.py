@@ -314,8 +314,7 @@ def rests(note: Note, now_ms: int) -> bool:
 def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
     """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
 
-    A date of a series that rang on a later day is told with its own: `at 07:24 for yesterday`; one that somebody moved
-    there is not: that moment is a whole minute.
+    A date of a series that rang late, on the next day, is told with its own: `at 07:24 for yesterday`.
     """
     language, at_ms = replies.spoken(), series.moment_of(note, rang)
     is_usual = bool(note.repeats) and rang.moved_to_ms is None
@@ -324,7 +323,8 @@ def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collecti
     is_told = local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
     own_ms = series.at_ms_of(rang.original_local, note.time_zone)
-    if not note.repeats or days_from(own_ms, at_ms, zone) == 0 or at_ms % MINUTE_MS == 0:
+    is_late = at_ms % MINUTE_MS != 0 and at_ms - own_ms < DAY_MS  # else somebody moved it
+    if not (note.repeats and is_late) or days_from(own_ms, at_ms, zone) == 0:
         return when
     return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"
 

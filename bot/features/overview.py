@@ -12,7 +12,7 @@ from bot.features.loops import AHEAD, coming_up
 from bot.features.shown import Looked, read_listed, show_read
 from bot.headings import by_heading
 from bot.intake.updates import Envelope
-from bot.lines import name_of, note_line
+from bot.lines import name_of, note_line, with_owner
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.context.earlier import standing_now
@@ -97,7 +97,8 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
     lasting = [note for note in standing(here) if note.lasts and note not in stories]
     going = [note for note in standing(here) if not note.lasts and note not in stories]
     stand = {name_of(note) for note in standing(ledger)}  # what comes again was noted anew
-    ended = [name_of(note) for note in here if note.status == "done" and name_of(note) not in stand]
+    done = [note for note in here if note.status == "done" and name_of(note) not in stand]
+    ended = [with_owner(note, name_of(note)) for note in done]
     parts = (
         session.standing,
         _part(replies.say("summary_matters"), _lines(going, now_ms, zone), len(going)),

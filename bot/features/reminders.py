@@ -7,14 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.care.care import care
 from bot.dates import every_text, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
-from bot.features.lists import Group, Listing, When, by_day, told_day
+from bot.features.lists import Group, Listing, by_day, day_of, told_day
 from bot.features.shown import Made, View, change_listed, find_note, open_line, say_unchanged, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line, say_in
@@ -28,7 +27,7 @@ from memory.ledger import series
 from memory.ledger.apply import apply, folded
 from memory.ledger.spans import as_meant
 from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome, Refusal
-from memory.ledger.views import ringing, standing, to_ring
+from memory.ledger.views import ringing, standing, to_ring, waits_for_word
 from memory.ports import Statement
 from memory.text import shorten
 
@@ -41,7 +40,6 @@ _NUMBER = re.compile(r"\s*(?:#|no\.?|nr\.?)?\s*(\d{1,3})\b[\s.,:)]*")
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-RINGS: When = attrgetter("rings_at_ms")
 """The moment by whose day a reminder is listed."""
 
 
@@ -51,7 +49,8 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
     waiting = [note for note in found if note.rings_at_ms is None and not note.is_paused]
-    days = by_day(found[len(waiting) :], now_ms, zone, RINGS)
+    when = partial(_day_of, now_ms=now_ms)
+    days = by_day(found[len(waiting) :], now_ms, zone, when)
     return Listing(
         head=say_in(ledger.conversation_id, "reminders_head"),
         groups=[Group(replies.say("reminders_rang"), waiting), *days],
@@ -59,7 +58,7 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
             note,
             now_ms,
             zone,
-            under_ms=told_day(note, now_ms, zone, RINGS),
+            under_ms=told_day(note, now_ms, zone, when),
             heading="rang" if note in waiting else "",
             brief=True,
         ),
@@ -68,6 +67,11 @@ def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingM
         foot=replies.say("reminders_foot"),
         row=lambda note: list_row(note, now_ms),
     )
+
+
+def _day_of(note: Note, now_ms: int) -> int | None:
+    """When a note rings; of a series that rang and waits for a word the day for which it did, as on /loops."""
+    return day_of(note, now_ms) if note.repeats and waits_for_word(note) else note.rings_at_ms
 
 
 def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:

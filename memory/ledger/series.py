@@ -172,13 +172,17 @@ def goes_on(note: Note, now_ms: int) -> bool:
 
 
 def until_its_last(note: Note) -> str:
-    """The rule of a series with the day of its last date in place of their number; "" when only one is left."""
-    if dates_by_rule(note) is None or note.rings_at_ms is None:
+    """The rule of a series with its last day in place of the number of dates; "" when one is left that is kept."""
+    rule, following = rule_by_first(note), next_ring(note)
+    if rule is None or (note.rings_from and following is None):
         return note.repeats
-    last, following = last_date(note.repeats, note.rings_from), next_ring(note)
-    if last is not None and following is not None and f"{last:{LOCAL}}" <= following[0]:
-        return ""
-    return ending_by_day(note.repeats, note.rings_from)
+    coming = following[0] if following else local_of(note.due_at_ms or 0, note.time_zone)
+    gone = {each.original_local for each in note.occurrences if each.state == "left_out"}
+    last = last_date(note.repeats, begins(note))
+    while last is not None and f"{last:{LOCAL}}" in gone:
+        last = rule.before(last)
+    rule_now = ending_by_day(note.repeats, note.rings_from) if note.rings_from else note.repeats
+    return "" if last is not None and f"{last:{LOCAL}}" <= coming else rule_now
 
 
 def next_ring(note: Note) -> tuple[str, int] | None:

@@ -61,7 +61,7 @@ async def test_one_thing_of_a_message_goes_and_the_rest_stays(api, model, bot_he
     assert f"• from your message: “{SAID_DIVORCE.removesuffix(' ' + REST)}”" in asked.text
     assert not [word for word in ("oven", "ochre. its", "alfama", "Siobhán", "hurling") if word in asked.text]
     assert "• Sage for the café walls, final; ochre was a moment\n" in asked.text
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert report.text.startswith("Okay, that's forgotten: the part of a message about it and my note.")
     assert report.text.endswith("nothing of it is left.")
@@ -84,7 +84,7 @@ async def test_by_its_word_what_is_offered_is_what_goes(api, model, bot_here):
     assert asked.text.count("your message") == 2
     assert f"• your message “{FORGET}” and my answer to it" in asked.text
     assert "• You and your sister Nuala are off to Lisbon; flights are booked" in asked.text
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert report.text.startswith("Okay, that's forgotten: the message with my answer, the part of a message about it")
     assert "comes up" not in report.text
@@ -99,7 +99,7 @@ async def test_what_was_cut_is_found_by_nobody_and_the_rest_is(api, model, bot_h
     await reply(api, FORGET)
     await reply(api, "/forget divorce")
     await tap(api, "All 2 of them", "can't be undone")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     await bot.restart()
 
     assert "can't find anything about “rescue mission”" in (await reply(api, "/forget rescue mission")).text
@@ -129,6 +129,6 @@ async def test_a_note_is_found_by_the_day_on_which_it_stands(api, model, bot_her
     assert f"1. {moved}" in found.text
     assert "2." not in found.text
     await tap(api, "Forget 1", "Should I forget this note")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     left = [text for (text,) in rows(bot, "SELECT text FROM notes WHERE status = 'open' ORDER BY number")]
     assert left == ["Oisín's training", both]

@@ -48,7 +48,7 @@ async def test_a_number_forgets_the_line_of_the_list_that_was_shown_last(api, mo
     asked = await reply(api, "/forget 2")
     assert gone in asked.text
     assert stays not in asked.text
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     left = (await reply(api, "/memory")).text
     assert stays in left
     assert gone not in left
@@ -68,7 +68,7 @@ async def test_a_list_keeps_no_words_of_what_is_forgotten_elsewhere(api, model, 
         await reply(api, f"/forget {words}")
         label = next(b for row in bot_lines(api)[-1].buttons for b in row if b.startswith("All"))
         await tap(api, label, "Should I forget this")
-        await tap(api, "Yes, forget it", "I've checked")
+        await tap(api, "Yes, forget it", "I've checked|Only the messages")
     await bot.stop()
 
     files = [file for file in bot.folder.rglob("*") if file.is_file()]

@@ -54,7 +54,7 @@ async def test_one_of_three_matters_goes_and_its_twin_stays(api, model, bot_here
     assert "Marek's fine" not in asked.text
     assert "what I noted" not in asked.text
     assert f"I'll keep what else I noted from there:\n• {BOAT}\n• {DENTIST}" in asked.text
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert report.text.endswith("I've checked: nothing of it is left.")
     assert standing(bot) == [BOAT, DENTIST]
@@ -87,9 +87,9 @@ async def test_words_find_the_note_first_and_no_neighbours(api, model, bot_here)
     assert "3." not in found.text
     assert "Tom" not in found.text
     await tap(api, "Forget 1", "Should I forget this note")
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
     assert "read it here" not in report.text
-    assert "only the messages we said it in" in report.text
+    assert "Only the messages we said it in" in report.text
 
     assert "Priya" not in "".join(standing(bot))
     assert len(standing(bot)) == 2
@@ -109,7 +109,7 @@ async def test_a_message_that_was_found_leaves_what_else_it_told(api, model, bot
     await reply(api, "/forget Priya's wellies")
     asked = await tap(api, "Forget 2", "take out just the part")
     assert "I'll keep what else I noted from there:\n• You are keeping the barrow" in asked.text
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert "read it here" not in report.text
     assert standing(bot) == ["You are keeping the barrow that Marek painted"]
@@ -127,7 +127,7 @@ async def test_a_detail_goes_and_the_note_without_it_stays(api, model, bot_here)
     await reply(api, "forget about the blue pot")
     asked = await tap(api, "Delete the messages too", "can't be undone")
     assert "what I noted" not in asked.text
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert standing(bot) == ["The boat shed key is with Marek"]
     assert not any("behind" in user for user, _ in stored_turns(bot))
@@ -161,5 +161,5 @@ async def test_a_note_that_says_something_else_by_now_is_asked_about_anew(api, m
     assert new in anew.text
     assert standing(bot) == [new]
 
-    await tap(api, "Yes, forget it", "I've checked", on=anew)
+    await tap(api, "Yes, forget it", "Only the messages", on=anew)
     assert standing(bot) == []

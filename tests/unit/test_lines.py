@@ -1120,3 +1120,15 @@ def test_work_by_the_clock_is_something_that_the_assistant_sends(language):
         assert line(note, under_ms=ring_ms) == f"Bread (⏰ {SENDS[language]})"
         assert line(a_note("Bread at 23:13", rings_at_ms=ring_ms, **once), under_ms=ring_ms).count("23") == 1
         assert line(a_note("Bread: Tell", **once)) == "Bread"
+
+
+def test_a_series_with_one_date_left_is_that_date():
+    """“Every Tuesday until 15 Dec, not on Tue 15 Dec” was the lesson of the 8th; choir practice, too, without a ring."""
+    fields = {"repeats": "FREQ=WEEKLY;UNTIL=20231205", "time_zone": "UTC", "due_exact": True}
+    out = (Occurrence(original_local="2023-12-05T19:00", state="left_out"),)
+    due_ms = series.at_ms_of("2023-11-28T19:00", "UTC")
+    choir = a_note("Choir", kind="event", due_at_ms=due_ms, occurrences=out, **fields)
+    rung = a_note("Piano", rings_from="2023-11-28T19:00", rings_at_ms=due_ms, occurrences=out, **fields)
+
+    assert note_line(choir, START_MS, "UTC") == "Choir (on Tue 28 Nov at 19:00)"
+    assert note_line(rung, START_MS, "UTC").startswith("Piano (⏰ on Tue 28 Nov at 19:00")

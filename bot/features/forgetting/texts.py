@@ -216,6 +216,8 @@ def gone_text(counts: ForgetCounts) -> str:
     """All kinds of things that are gone: `Okay, that's forgotten: the message with my answer and my note`."""
     named = {"turn": counts.turns, "part": counts.parts, "reminder": counts.jobs, **counts.beside, "note": counts.notes}
     words = [f"{word}s" if count > 1 else word for word, count in named.items() if count]
+    if words in (["note"], ["notes"]):
+        return replies.say("forgotten_note")
     gone = [replies.say(f"forgotten_what.{word}") for word in words]
     return replies.say("forgotten", what=listed(gone, replies.spoken())) if gone else replies.say("forgotten_nothing")
 
