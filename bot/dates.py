@@ -85,6 +85,13 @@ def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool =
     return _say_when(f"dates.{key}_on", at_ms, now_ms, zone, language, exact=exact)
 
 
+def by_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False) -> str:
+    """The hour until which something is to be done: `by 12:00` today, or alone; `by tomorrow at 12:00`."""
+    if hour_alone or days_from(at_ms, now_ms, zone) == 0:
+        return say(language, "dates.by_hour", hour=clock_text(local(at_ms, zone), language))
+    return for_text(at_ms, now_ms, zone, language, key="by")
+
+
 def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:
     """A sentence of weekday, day and, of one that is `exact`, time."""
     at = local(at_ms, zone)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from bot import replies
 from bot.dates import (
+    by_text,
     clock_text,
     day_text,
     days_from,
@@ -17,7 +18,6 @@ from bot.dates import (
     hour_text,
     local,
     names_days,
-    say,
     when_text,
 )
 from bot.rhythms import at_a_glance, next_text, put_off_ring, put_off_text, rang_at, rests, rings_text, under_way
@@ -278,7 +278,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         return replies.say("lines.late" if ends else "lines.was", when=when)
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
     if ends and until_ms is None and _has_hour(note, clock):
-        return _by_hour(note.due_at_ms, now_ms, clock, hour_alone=day_is_told)
+        return by_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     is_day = not note.due_exact and note.ends_at_ms is None and ends
@@ -294,14 +294,6 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     day = day_text(at_ms, now_ms, clock, language)
     is_on_it = note.kind != "question" and note.rings_at_ms is None  # practice is, and a plan
     return day if is_on_it else replies.say("lines.by", day=day)
-
-
-def _by_hour(at_ms: int, now_ms: int, clock: str, *, hour_alone: bool) -> str:
-    """The hour until which something is to be done: `by 12:00`, `by tomorrow at 12:00`."""
-    language = replies.spoken()
-    if hour_alone or days_from(at_ms, now_ms, clock) == 0:
-        return say(language, "dates.by_hour", hour=clock_text(local(at_ms, clock), language))
-    return for_text(at_ms, now_ms, clock, language, key="by")
 
 
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], behind: str) -> str:

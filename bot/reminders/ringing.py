@@ -8,14 +8,14 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from bot import replies
-from bot.dates import day_text, days_from, days_text, for_text, hour_text, local, tomorrow_ms, when_text
+from bot.dates import by_text, day_text, days_from, days_text, for_text, hour_text, local, tomorrow_ms, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.rules import LOCAL, read_local
-from memory.ledger.spans import DAY_CHARS, last_day
+from memory.ledger.spans import DAY_CHARS, last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import is_past
 
@@ -124,7 +124,10 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
     tells = any(tells_hour(note.text, each, zone) for each in (at_ms, at_ms - half_ms))
     if tells and (days_from(at_ms, now_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone)):
         return []
-    return [when_text(at_ms, now_ms, zone, language, exact=not tells)]
+    until_ms = over_at(note, at_ms)
+    if note.kind in TO_DO and until_ms is None and not tells:
+        return [by_text(at_ms, now_ms, zone, language)]
+    return [when_text(at_ms, now_ms, zone, language, exact=not tells, until_ms=None if tells else until_ms)]
 
 
 def _for_day(note: Note, at_ms: int, now_ms: int) -> str:

@@ -949,6 +949,24 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
     assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
 
 
+def test_a_ring_says_by_when_and_from_when_to_when():
+    """“Order the towels (today at 12:00)” was no appointment, and the plumber comes from one till three."""
+    noon = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "rings_from": "2023-11-14T22:00", "repeats": ""}
+    towels, plumber = (series_note(**noon, **more) for more in ({}, {"kind": "event", "lasts_ms": HOUR_MS}))
+    texts = [messages_for([due_now(note, START_MS)], START_MS)[0][0].text for note in (towels, plumber)]
+
+    assert [text.splitlines()[0] for text in texts] == ["⏰ Call mum (by 23:13)", "⏰ Call mum (today 23:13–00:13)"]
+
+
+def test_both_lists_have_what_rang_under_the_day_for_which_it_did():
+    """The bins of tonight stood under Today on /loops and, unticked, under the 29th on /reminders."""
+    bins = task("Bins", rings_from="2023-11-14T20:00", repeats="FREQ=WEEKLY;INTERVAL=2", time_zone="UTC")
+    ledger, _ = apply_all(ledger_of(bins), [Ring(number=1, occurrence="2023-11-14T20:00", rings_at_ms=START_MS)], BY)
+
+    for listed in (loop_list, reminder_list):
+        assert page(listed(ledger, START_MS, "UTC")).text.splitlines()[2] == "Today"
+
+
 def test_what_rang_rings_again_where_loops_puts_it_off():
     """“Put off until tomorrow” rang no more; without a ring it stands on the list tomorrow."""
     ledger = ledger_of(task("Call the bank", rings_from="2023-11-14T09:00", time_zone="UTC"), task("Paint"))
