@@ -72,7 +72,7 @@ class Summed:
     is_whole: bool = False
     """Whether the words stand as they were written: then they tell all that did not change since."""
     before: SessionLine = NO_LINE
-    """The session before it, which is told as long as this one is short."""
+    """The session before it, which is told as long as this one is short, or has nothing to tell."""
 
 
 def changed_in(
@@ -109,7 +109,7 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
     told = [part for part in parts if part]
     if told:
         told.insert(0, _titled("summary_head", session.title))
-    if session.before.standing and session.turns < SHORT_TURNS:
+    if session.before.standing and (session.turns < SHORT_TURNS or not told):
         told += [_titled("summary_before", session.before.title), session.before.standing]
     return "\n\n".join(told) or replies.say("summary_talk")
 

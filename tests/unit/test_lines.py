@@ -1123,7 +1123,7 @@ def test_work_by_the_clock_is_something_that_the_assistant_sends(language):
 
 
 def test_a_series_with_one_date_left_is_that_date():
-    """“Every Tuesday until 15 Dec, not on Tue 15 Dec” was the lesson of the 8th; choir practice, too, without a ring."""
+    """“Every Tuesday until 15 Dec, not on Tue 15 Dec” was the lesson of the 8th; a silent choir practice, too."""
     fields = {"repeats": "FREQ=WEEKLY;UNTIL=20231205", "time_zone": "UTC", "due_exact": True}
     out = (Occurrence(original_local="2023-12-05T19:00", state="left_out"),)
     due_ms = series.at_ms_of("2023-11-28T19:00", "UTC")

@@ -534,6 +534,15 @@ def test_a_summary_with_the_keepers_words_lists_what_changed_since():
     assert "• Mark the 27 tests of 8A" in summary_text(replace(week, is_whole=False), ledger, START_MS, "UTC")
 
 
+def test_a_session_without_anything_to_tell_is_summed_up_by_the_one_before():
+    """“Nothing to sum up yet”, after a week of talk: this morning's had been long, and was about nothing."""
+    before = SessionLine("s_0", "c", "Choir", "The room is booked for the 15th.")
+
+    told = summary_text(Summed("s_1", 40, "", "", before=before), Ledger("c"), START_MS, "UTC")
+    assert told == f"{replies.say('summary_before_titled', title='Choir')}\n\n{before.standing}"
+    assert summary_text(Summed("s_1", 40, "", ""), Ledger("c"), START_MS, "UTC") == replies.say("summary_talk")
+
+
 def test_a_session_that_is_taken_up_again_tells_no_changes_of_others():
     """What was noted elsewhere meanwhile isn't of this conversation; nor is a change that nobody reads."""
     ledger = ledger_of(task("Tile the kitchen", session_id="s_1"), task("Roses", session_id="s_2"), task("Shed key"))
