@@ -26,7 +26,9 @@ JUST_BEEN_MS: Final = 4 * DAY_MS
 """An event is asked about for so long after its day."""
 SILENT_MS: Final = 30 * DAY_MS
 """The same when nobody has talked since: a person who comes back is asked how it went."""
-ABOUT: Final = frozenset({"fact", "person", "preference"})
+ABOUT: Final = frozenset({"fact", "person"})
+MATTERS_ENOUGH: Final = 3
+"""Beside so many matters what somebody likes ("short answers") is none to go on with."""
 A_WORD: Final = 3
 """A session of so few turns was too short to come to it."""
 _SURE, _LIKELY = 0.75, 0.45
@@ -52,6 +54,8 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
     fitting = [note for note in inputs.notes if _fits(note, inputs)]
     if persona.role == "assistant":  # who somebody is is nothing to go on with, where other things are
         fitting = [note for note in fitting if note.kind not in ABOUT or _is_story(note)] or fitting
+        matters = [note for note in fitting if note.kind != "preference"]
+        fitting = matters if len(matters) >= MATTERS_ENOUGH else fitting
     if persona.role == "roleplay":  # it picks up its scene; the world outside comes behind that
         fitting.sort(key=lambda note: not _is_story(note))
     oldest = len(inputs.sessions)

@@ -20,7 +20,7 @@ def ticking(messages):
     if last["role"] == "tool":
         return MISSED if "brings it back" in last["content"] else "Ticked off." if "Ended" in last["content"] else "Ok."
     if str(last["content"]).rstrip().endswith(PROMISE):
-        return [ToolCall("note", {"text": NOTE, "kind": "promise"}, "n")]
+        return [ToolCall("note", {"text": NOTE, "kind": "promise", "owner": "assistant"}, "n")]
     if not str(last["content"]).rstrip().endswith(TICK):
         return echo(messages)
     shown = "\n".join(str(each["content"]) for each in messages if each["role"] != "assistant")

@@ -373,8 +373,11 @@ def test_the_same_inputs_always_give_the_same_bootstrap():
 
 def test_an_assistant_goes_on_with_matters_rather_than_with_facts():
     """“Dee is Joss's wife” is nothing to go on with (three trials); with nothing else facts stand there."""
-    facts = [make_note(f"Fact {n}", number=n, kind=kind) for n, kind in enumerate(["person", "preference"] * 4, 1)]
+    facts = [make_note(f"Fact {n}", number=n, kind="person") for n in range(1, 9)]
     tasks = [make_note(f"Task {n}", number=n, kind="task") for n in range(10, 14)]
 
-    assert {arc.number for arc in found(*facts, *tasks, now_ms=START_MS)} == {*range(10, 14)}
+    likes = make_note("Short answers", number=9, kind="preference")
+
+    assert {arc.number for arc in found(*facts, likes, *tasks, now_ms=START_MS)} == {*range(10, 14)}
+    assert {arc.number for arc in found(*facts, likes, *tasks[:2], now_ms=START_MS)} == {9, 10, 11}
     assert len(found(*facts, now_ms=START_MS)) == len(facts)

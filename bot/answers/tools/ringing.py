@@ -90,14 +90,15 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known, note_id = views.find(desk.notes.open(), wish.text), _id_of(desk, wish)
-    own = known is not None and known.note_id == note_id
-    is_beside = known is not None and on_other_weekdays(known.repeats, read_rule(wish.repeats) or "")
-    if known is not None and known.rings and not (known.doubtful or is_beside):
+    if known is not None and on_other_weekdays(known.repeats, read_rule(wish.repeats) or ""):
+        known = None
+    if known is not None and known.rings and not known.doubtful:
+        own = known.note_id == note_id
         again = ANOTHER_SERIES if known.repeats or wish.repeats else ANOTHER_TIME
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
-    if known is not None and not known.rings:
+    if known is not None:
         said = desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings)))
         return said + ring.remark + desk.reads(desk.notes.find(known.number))
     return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
