@@ -20,7 +20,8 @@ from bot.dates import (
     names_days,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, put_off_ring, put_off_text, rang_at, rests, rings_text, under_way
+from bot.rhythms import at_a_glance, next_text, rests, under_way
+from bot.rings import due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_at, rings_text
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
@@ -42,8 +43,6 @@ YEARLY = "FREQ=YEARLY"
 Heading = Literal["", "story", "tasks", "rang"]
 """What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
 _OWN = frozenset({ASSISTANT, EVERYONE, USER})
-_TOGETHER_MS = 60_000
-"""A due time and a ring within a minute are one time."""
 
 
 def note_line(
@@ -145,7 +144,7 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
     """The remarks on a note under the heading that it rang: when, and for what it is still to come."""
     rang = series.last(note, "rang")
     found = [rang_at(note, rang, now_ms, zone, told)] if rang else []
-    if note.due_at_ms is not None and not (_is_one(note) or is_past(note, now_ms)):
+    if note.due_at_ms is not None and not (is_one(note) or is_past(note, now_ms)):
         found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone)))
     return found
 
@@ -153,7 +152,9 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
 def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, behind: str) -> list[str]:
     rings_at_ms, told = note.rings_at_ms, set(above)
     due = _when_due(note, now_ms, zone, told)
-    comes = note.repeats and (_due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms))
+    rung = is_rung(note, zone, above)
+    ahead = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
+    comes = note.repeats and (ahead or rung)
     if comes:
         due = _comes(note, now_ms, zone, told, behind)
     if is_at_rest(note):
@@ -161,12 +162,12 @@ def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: H
         return [*put_off, replies.say("task_is_paused")]
     found = list[str]()
     last = next(iter(told), None)
-    due_stands = bool(due) and not _is_one(note)
+    due_stands = bool(due) and not is_one(note)
     if due_stands:
         found.append(due)
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
         told.add(last)
-    if rings_at_ms is not None:
+    if rings_at_ms is not None and not rung:
         leads = told != above and local(rings_at_ms, zone).date() in above and not comes
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
@@ -216,27 +217,6 @@ def with_owner(note: Note, text: str) -> str:
     is_nobodys = is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {"", *_OWN}
     is_told = is_nobodys or note.owner.casefold() in text.casefold()
     return text if is_told else replies.say("for_whom", names=note.owner, title=text)
-
-
-def _is_one(note: Note) -> bool:
-    """Whether a note is due when it rings: in the same minute and no longer, or on the same day without an hour."""
-    if note.due_at_ms is None or note.rings_at_ms is None:
-        return False
-    if note.due_exact:
-        return not note.lasts_ms and abs(note.due_at_ms - note.rings_at_ms) < _TOGETHER_MS
-    return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
-
-
-def _due_with_its_ring(note: Note, behind: str) -> bool:
-    """Whether a series rings on the day of each date at another time than due, or the day before by a rule for that.
-
-    Its next was not put off.
-    """
-    if note.due_at_ms is None or note.rings_at_ms is None or _is_one(note):
-        return False
-    days, is_put_off = days_from(note.due_at_ms, note.rings_at_ms, note.time_zone), ("snoozed", note.rings_at_ms)
-    is_fit = note.due_exact if days == 0 else days == 1 and bool(behind)
-    return is_fit and all((each.state, each.moved_to_ms) != is_put_off for each in note.occurrences)
 
 
 def _clock(note: Note, zone: str) -> str:

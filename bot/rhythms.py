@@ -1,9 +1,9 @@
-"""The rings of a note in words; of a series its rhythm, its next date where that surprises, its exceptions. Pure."""
+"""A series in words: its rhythm, its next date where that surprises, its exceptions. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -12,7 +12,6 @@ from dateutil.rrule import rrule
 
 from bot import replies
 from bot.dates import (
-    MORNING_HOUR,
     clock_text,
     day_text,
     days_from,
@@ -28,74 +27,21 @@ from bot.dates import (
     weeks_alone,
     when_text,
 )
-from bot.told_days import rhythm_in, tells_day, tells_days, tells_hour
+from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.rules import LOCAL, WEEK, first_from, named_parts, read_local
+from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import DAY_MS, ends_at, is_snoozed, is_work
+from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 
-WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
-"""Hours until which something is put off when a day was meant."""
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
 MOST_AT_A_GLANCE, FEW_DAYS = 2, 3
 """So many exceptions to come are told in a list that is read at a glance, and days of a run behind the next."""
+RUNG_DAYS: Final = 3
+"""So long a date that rang and was not called done is thought of where the next is further off."""
 _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
-
-
-def rings_text(
-    note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
-) -> str:
-    """The rings of a note in their order: `13:00`, `the day before at 18:00 and on the day at 13:00`.
-
-    An hour alone is one of the day told just before it: `last`, the heading's where the rings lead, that of the ring
-    before. Nothing that the text tells; the hour alone, too, where the series is told as it `comes`.
-    """
-    if note.repeats:
-        return _ring_of_series(note, now_ms, zone, told, comes=comes)
-    said = list[str]()
-    for at_ms in ring_times(note):
-        at, is_first = local(at_ms, zone), not said
-        if at.date() == last or (is_first and at.date() in told):
-            said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
-        else:
-            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told, behind_bell=is_first))
-        last = at.date()
-    return listed(said, replies.spoken())
-
-
-def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, behind_bell: bool) -> str:
-    """A ring by its day: the day of the matter and the one before by that, where that is told."""
-    due_ms, hour = note.due_at_ms, hour_text(at_ms, zone, replies.spoken())
-    if abs(days_from(at_ms, now_ms, zone)) > 1 and due_ms is not None:
-        is_told = local(due_ms, zone).date() in told or tells_day(note.text, due_ms, now_ms, zone)
-        key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone)) if is_told else None
-        if key and not (note.ends_at_ms is not None and key == "lines.on_the_day"):
-            return replies.say(key, hour=hour)
-    language, exact = replies.spoken(), not tells_hour(note.text, at_ms, zone)
-    if abs(days_from(at_ms, now_ms, zone)) <= 1 or is_work(note) or not behind_bell:
-        return when_text(at_ms, now_ms, zone, language, exact=exact)
-    day = day_text(at_ms, now_ms, zone, language)  # no preposition
-    return f"{day} {hour}" if exact else day
-
-
-def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
-    """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
-    at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
-    if comes and note.due_at_ms is not None and days_from(note.due_at_ms, at_ms, zone) == 1:
-        return replies.say("lines.day_before", hour=hour_text(at_ms, zone, replies.spoken()))
-    if not rule and (comes or local(at_ms, zone).date() in told):
-        return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
-    return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
-
-
-def _clock(note: Note, at_ms: int, zone: str) -> str:
-    """The hour of a ring whose day is told; of work, which is told in a sentence, with its preposition."""
-    language = replies.spoken()
-    return hour_text(at_ms, zone, language) if is_work(note) else clock_text(local(at_ms, zone), language)
 
 
 def next_text(
@@ -111,10 +57,11 @@ def next_text(
     when = is_on or when
     if not rule:
         return when
-    rule += f";BYMINUTE={local(at_ms, zone):%M}" if "BYHOUR" in rule and "BYMINUTE" not in rule else ""
+    if "BYHOUR" in rule and "BYMINUTE" not in rule:  # one that sleeps comes at another
+        rule += f";BYMINUTE={(series.begins(note) or '00')[-2:]}"
     rule = weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
-    ahead_ms = at_ms - note.rings_at_ms if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
+    ahead_ms = _ahead(note) if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms - ahead_ms), None)
     if moved is not None and not _is_regular(note, moved, series.local_of(at_ms - ahead_ms, note.time_zone)):
         usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + ahead_ms
@@ -125,7 +72,11 @@ def next_text(
             when = _this_time(at_ms, usual_ms, zone, exact=exact) if is_told else soon(exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)
-        day = "" if names_days(rule) else _regular_behind(note, moved, at_ms - ahead_ms, ahead_ms, zone)
+        day = (
+            ""
+            if names_days(rule) or is_several_a_day(rule)
+            else _regular_behind(note, moved, at_ms - ahead_ms, ahead_ms, zone)
+        )
         if day:
             when, beside = ", ".join(filter(None, [when, beside])), ""
             every = replies.say("lines.from", every=every, day=day).strip()
@@ -153,6 +104,15 @@ def next_text(
     return said or when
 
 
+def _ahead(note: Note) -> int:
+    """By how much a series rings before it is due: before the date that it stands at."""
+    due_ms, ring_ms = note.due_at_ms or 0, note.rings_at_ms or 0
+    rang = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
+    if due_ms < ring_ms and rang is not None:
+        ring_ms = min(series.at_ms_of(rang.original_local, note.time_zone), series.moment_of(note, rang))
+    return due_ms - ring_ms
+
+
 def under_way(note: Note, now_ms: int, zone: str) -> str:
     """The end of an event that has begun and lasts: `until 22:00`, `until Sun 29 Nov at 16:00`; "" for all others."""
     last_ms, due_ms, exact = ends_at(note), note.due_at_ms, note.due_exact and note.ends_at_ms is None
@@ -161,7 +121,9 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
     is_over = last_ms <= now_ms if exact else days_from(last_ms, now_ms, zone) < 0
     if is_over or tells_days(note.text, due_ms, last_ms, now_ms, zone):
         return ""
-    if exact and days_from(last_ms, now_ms, zone) == 0:
+    if not exact and days_from(last_ms, now_ms, zone) == 0:
+        return say(replies.spoken(), "dates.last_day")
+    if days_from(last_ms, now_ms, zone) == 0:
         return say(replies.spoken(), "dates.until_hour", hour=clock_text(local(last_ms, zone), replies.spoken()))
     return for_text(last_ms, now_ms, zone, replies.spoken(), exact=exact, key="until")
 
@@ -284,9 +246,9 @@ def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
 
 
 def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
-    """Whether a ring is of today or yesterday; of a series that comes again by tomorrow, of today."""
+    """Whether a ring is of these days; of a series that comes again by tomorrow, of today."""
     comes_soon = note.rings_at_ms is not None and days_from(note.rings_at_ms, now_ms, zone) <= 1
-    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -1)
+    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -RUNG_DAYS)
 
 
 def _with_next_exceptions(note: Note, now_ms: int) -> Note:
@@ -309,42 +271,3 @@ def rests(note: Note, now_ms: int) -> bool:
     if not is_snoozed(note, now_ms) or (at_ms and at_ms < (note.snoozed_until_ms or 0)):
         return False
     return not (at_ms and note.repeats and _is_expected(note, note.repeats, at_ms, now_ms))
-
-
-def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
-
-    A date of a series that rang late, on the next day, is told with its own: `at 07:24 for yesterday`.
-    """
-    language, at_ms = replies.spoken(), series.moment_of(note, rang)
-    is_usual = bool(note.repeats) and rang.moved_to_ms is None
-    if is_usual or tells_hour(note.text, at_ms, zone):
-        return when_text(at_ms, now_ms, zone, language, exact=False)
-    is_told = local(at_ms, zone).date() in told
-    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
-    own_ms = series.at_ms_of(rang.original_local, note.time_zone)
-    is_late = at_ms % MINUTE_MS != 0 and at_ms - own_ms < DAY_MS  # else somebody moved it
-    if not (note.repeats and is_late) or days_from(own_ms, at_ms, zone) == 0:
-        return when
-    return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"
-
-
-def put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
-    language, at = replies.spoken(), local(at_ms, zone)
-    when = clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)
-    return replies.say("lines.rings", when=when)
-
-
-def put_off_text(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """The end of a snooze, or of a series' pause; without the day where that stands over the line."""
-    language, until = replies.spoken(), local(until_ms, zone)
-    if until.date() in told:
-        return replies.say("lines.paused" if note.repeats else "lines.put_off")
-    day = day_text(until_ms, now_ms, zone, language)
-    if note.repeats:
-        return replies.say("lines.paused_until", day=day)
-    has_hour = until.time() not in WHOLE_DAY
-    if days_from(until_ms, now_ms, zone) <= 1:
-        return replies.say("lines.put_off_near", when=when_text(until_ms, now_ms, zone, language, exact=has_hour))
-    return replies.say("lines.put_off_until", day=f"{day} {hour_text(until_ms, zone, language)}" if has_hour else day)

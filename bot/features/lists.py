@@ -12,8 +12,10 @@ from typing import Any, Final
 from bot import replies
 from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
+from bot.rhythms import RUNG_DAYS
 from memory.ledger import series
 from memory.ledger.own_dates import has_own_dates, own_ms
+from memory.ledger.rules import WEEK
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import SOON_MS, day_it_is_for, hour_of, is_past, is_snoozed, story_of, waits_for_word, while_on
 from memory.zones import whole_month
@@ -23,8 +25,6 @@ PAGE: Final = 6
 _LEFT: Final = 3
 """So many lines have no page of their own: they join the page before."""
 
-WAITS_DAYS: Final = 3
-"""A date of a series that nobody called done is overdue for so long."""
 _NO_DAY: Final = date.max
 Row = tuple[Button, ...]
 When = Callable[[Note], int | None]
@@ -137,7 +137,7 @@ def by_story(notes: Sequence[Note]) -> list[Group]:
 def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
     """The moment for which a date of a series rang, where that is thought of still.
 
-    It is that day, and for `WAITS_DAYS` as long as the next is further off.
+    It is that day, and for `RUNG_DAYS` where the next is a week of such days away.
     """
     rang_ms = series.moment_of(note, rang)
     usual_ms = series.at_ms_of(rang.original_local, note.time_zone)
@@ -145,8 +145,8 @@ def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
     days = days_from(at_ms, now_ms, note.time_zone)
     if days >= 0:
         return min(at_ms, max(rang_ms, now_ms)) if days == 0 else None
-    is_nearer = note.rings_at_ms is None or note.rings_at_ms - now_ms > now_ms - at_ms
-    return at_ms if days >= -WAITS_DAYS and is_nearer else None
+    every_days = days_from(note.rings_at_ms or at_ms, at_ms, note.time_zone)
+    return at_ms if -days <= min(RUNG_DAYS, every_days // len(WEEK)) else None
 
 
 def day_of(note: Note, now_ms: int) -> int | None:

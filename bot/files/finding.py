@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from bot.file_rows import place_of
 from bot.files.passages import MOST_PAGES, Passage, asked_pages, fitting, laid_out, spans
 from bot.files.rows import StoredFile, passages_of
 from bot.files.shelf import FileShelf
 from bot.intake.media import OWN_VOICE, own_words
+from bot.tables import place_of
 from memory.context.fence import fence
 from memory.context.transcript import clip
 from memory.ports import Database, Statement, TokenCounter

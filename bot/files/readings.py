@@ -17,7 +17,6 @@ from typing import Final
 import orjson
 import structlog
 
-from bot.file_rows import text_gone
 from bot.files.hearing.errors import NoSpeech
 from bot.files.hearing.listener import LONGEST, LONGEST_S, HeardPiece, Listener, Recording
 from bot.files.hearing.transcript import by_minute
@@ -27,6 +26,7 @@ from bot.files.rows import StoredFile, failed, index_rows, passage_rows, passage
 from bot.files.store import Blobs, Missing
 from bot.files.types import FileType, type_of
 from bot.intake.media import HEARD
+from bot.tables import text_gone
 from memory.ports import Database, Statement, unobserved
 from memory.process import faults
 from memory.search.languages import Languages

@@ -9,10 +9,10 @@ from typing import Final
 
 import orjson
 
-from bot.file_rows import place_of
 from bot.files.passages import Passage, spans
 from bot.files.types import FileType
 from bot.intake.media import OWN_VOICE, numbered_line
+from bot.tables import place_of
 from memory.ports import Row, Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn

@@ -17,13 +17,13 @@ from typing import Any, Final
 
 import structlog
 
-from bot.file_rows import text_gone
 from bot.files.fetch import Fetcher, NotFetched
 from bot.files.readings import NOBODY, HeardBy, Readings
 from bot.files.rows import StoredFile, read_row, typed
 from bot.files.store import Blobs, Incoming, Missing
 from bot.files.types import type_of
 from bot.intake.media import NamedFile, named_files
+from bot.tables import text_gone
 from memory.errors import StorageUnavailable
 from memory.foreign import foreign
 from memory.ports import Database, Statement

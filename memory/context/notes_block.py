@@ -30,6 +30,7 @@ from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
     PLANNED_MS,
+    WEIGHS,
     Scope,
     agenda,
     belongs,
@@ -67,10 +68,9 @@ LASTS: Final = 0.1
 """The extra weight of decisions and preferences over mere facts."""
 DEAR: Final = 0.9
 """From this weight on somebody would be hurt if it were forgotten, as keepers are told."""
-MAX_OUTDATED: Final = 3
-"""With more outdated lines than this the block is taken anew, even if the news of them stands elsewhere."""
-COLD_MS: Final = 3_600_000
-"""After so long a pause no provider has a prompt's beginning at hand: a block with an outdated line is taken anew."""
+MAX_OUTDATED, COLD_MS = 3, 3_600_000
+"""With more outdated lines the block is taken anew, though the news of them stands elsewhere; with one after so long a
+pause: no provider has a prompt's beginning at hand then."""
 Shortened = Callable[[Note], Note]
 BRIEF: Final[Sequence[Shortened]] = (clipped, partial(in_brief, hour=True), in_brief)
 SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
@@ -218,7 +218,8 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, 
     parts = breakdown(note, now_ms)
     lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
-    is_last = is_story(note) or is_over(note, now_ms) or (moment_of(note) or 0) - now_ms > HALF_A_YEAR_MS
+    has_been = is_over(note, now_ms) and note.weight < WEIGHS  # an operation is asked about
+    is_last = is_story(note) or has_been or (moment_of(note) or 0) - now_ms > HALF_A_YEAR_MS
     return (is_last, note.kind != "constraint", note.weight < DEAR, -round(value, 3), -len(note.turn_ids), note.number)
 
 

@@ -140,7 +140,9 @@ def _own_ms(note: Note, change: NoteChange) -> int | None:
     if date is None or not (note.repeats or (change.verb == "ring" and _is_late(change, date))):
         return None
     before = map(Occurrence.model_validate, change.before.get("occurrences", ()))
-    was = next((each for each in before if each.original_local == date.original_local and each.state == "moved"), None)
+    was = next(
+        (each for each in before if each.original_local == date.original_local and each.state in series.TO_COME), None
+    )
     return series.at_ms_of(date.original_local, note.time_zone) if was is None else was.moved_to_ms
 
 

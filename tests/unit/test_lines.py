@@ -1066,7 +1066,7 @@ RANG = {
     "de": "um 10:40 erinnert",
     "es": "avisé a las 10:40",
     "fr": "rappel envoyé à 10h40",
-    "it": "l'ho ricordato alle 10:40",
+    "it": "promemoria mandato alle 10:40",
     "pt": "avisei às 10h40",
     "ru": "напоминание было в 10:40",
 }

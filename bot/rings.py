@@ -1,0 +1,152 @@
+"""The rings of a note in words: those to come, the last that came, and what it sleeps until. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, time
+from typing import Final
+
+from bot import replies
+from bot.dates import (
+    MORNING_HOUR,
+    clock_text,
+    day_text,
+    days_from,
+    for_text,
+    hour_text,
+    listed,
+    local,
+    when_text,
+)
+from bot.rhythms import next_text
+from bot.told_days import tells_day, tells_hour
+from memory.ledger import series
+from memory.ledger.lines import MINUTE_MS, ring_times
+from memory.ledger.own_dates import has_own_dates
+from memory.ledger.types import Note, Occurrence
+from memory.ledger.views import DAY_MS, is_work
+
+WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
+"""Hours until which something is put off when a day was meant."""
+_TOGETHER_MS = 60_000
+"""A due time and a ring within a minute are one time."""
+
+
+def is_one(note: Note) -> bool:
+    """Whether a note is due when it rings: in the same minute and no longer, or on the same day without an hour."""
+    if note.due_at_ms is None or note.rings_at_ms is None:
+        return False
+    if note.due_exact:
+        return not note.lasts_ms and abs(note.due_at_ms - note.rings_at_ms) < _TOGETHER_MS
+    return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
+
+
+def due_with_its_ring(note: Note, behind: str) -> bool:
+    """Whether a series rings on the day of each date at another time than due, or the day before by a rule for that.
+
+    Its next was not put off.
+    """
+    if note.due_at_ms is None or note.rings_at_ms is None or is_one(note):
+        return False
+    days, is_put_off = days_from(note.due_at_ms, note.rings_at_ms, note.time_zone), ("snoozed", note.rings_at_ms)
+    is_fit = note.due_exact if days == 0 else days == 1 and bool(behind)
+    return is_fit and all((each.state, each.moved_to_ms) != is_put_off for each in note.occurrences)
+
+
+def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
+    """Whether a series stands at the date for which it rang, which is still to be; not under the day of its next."""
+    due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
+    if not note.repeats or due_ms is None or rings_ms is None or due_ms >= rings_ms:
+        return False
+    return has_own_dates(note) and local(rings_ms, zone).date() not in above
+
+
+def rings_text(
+    note: Note, now_ms: int, zone: str, told: Collection[date], *, last: date | None, leads: bool, comes: bool
+) -> str:
+    """The rings of a note in their order: `13:00`, `the day before at 18:00 and on the day at 13:00`.
+
+    An hour alone is one of the day told just before it: `last`, the heading's where the rings lead, that of the ring
+    before. Nothing that the text tells; the hour alone, too, where the series is told as it `comes`.
+    """
+    if note.repeats:
+        return _ring_of_series(note, now_ms, zone, told, comes=comes)
+    said = list[str]()
+    for at_ms in ring_times(note):
+        at, is_first = local(at_ms, zone), not said
+        if at.date() == last or (is_first and at.date() in told):
+            said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
+        else:
+            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told, behind_bell=is_first))
+        last = at.date()
+    return listed(said, replies.spoken())
+
+
+def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, behind_bell: bool) -> str:
+    """A ring by its day: the day of the matter and the one before by that, where that is told."""
+    due_ms, hour = note.due_at_ms, hour_text(at_ms, zone, replies.spoken())
+    if abs(days_from(at_ms, now_ms, zone)) > 1 and due_ms is not None:
+        is_told = local(due_ms, zone).date() in told or tells_day(note.text, due_ms, now_ms, zone)
+        key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone)) if is_told else None
+        if key and not (note.ends_at_ms is not None and key == "lines.on_the_day"):
+            return replies.say(key, hour=hour)
+    language, exact = replies.spoken(), not tells_hour(note.text, at_ms, zone)
+    if abs(days_from(at_ms, now_ms, zone)) <= 1 or is_work(note) or not behind_bell:
+        return when_text(at_ms, now_ms, zone, language, exact=exact)
+    day = day_text(at_ms, now_ms, zone, language)  # no preposition
+    return f"{day} {hour}" if exact else day
+
+
+def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
+    """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
+    at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
+    if comes and note.due_at_ms is not None and days_from(note.due_at_ms, at_ms, zone) == 1:
+        return replies.say("lines.day_before", hour=hour_text(at_ms, zone, replies.spoken()))
+    if not rule and (comes or local(at_ms, zone).date() in told):
+        return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
+    return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
+
+
+def _clock(note: Note, at_ms: int, zone: str) -> str:
+    """The hour of a ring whose day is told; of work, which is told in a sentence, with its preposition."""
+    language = replies.spoken()
+    return hour_text(at_ms, zone, language) if is_work(note) else clock_text(local(at_ms, zone), language)
+
+
+def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
+
+    A date of a series that rang late, on the next day, is told with its own: `at 07:24 for yesterday`.
+    """
+    language, at_ms = replies.spoken(), series.moment_of(note, rang)
+    is_usual = bool(note.repeats) and rang.moved_to_ms is None
+    if is_usual or tells_hour(note.text, at_ms, zone):
+        return when_text(at_ms, now_ms, zone, language, exact=False)
+    is_told = local(at_ms, zone).date() in told
+    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
+    own_ms = series.at_ms_of(rang.original_local, note.time_zone)
+    is_late = at_ms % MINUTE_MS != 0 and at_ms - own_ms < DAY_MS  # else somebody moved it
+    if not (note.repeats and is_late) or days_from(own_ms, at_ms, zone) == 0:
+        return when
+    return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"
+
+
+def put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """The ring of one date that was put off while its series rests; the hour alone where its day is told."""
+    language, at = replies.spoken(), local(at_ms, zone)
+    when = clock_text(at, language) if at.date() in told else when_text(at_ms, now_ms, zone, language)
+    return replies.say("lines.rings", when=when)
+
+
+def put_off_text(note: Note, until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """The end of a snooze, or of a series' pause; without the day where that stands over the line."""
+    language, until = replies.spoken(), local(until_ms, zone)
+    if until.date() in told:
+        return replies.say("lines.paused" if note.repeats else "lines.put_off")
+    day = day_text(until_ms, now_ms, zone, language)
+    if note.repeats:
+        return replies.say("lines.paused_until", day=day)
+    has_hour = until.time() not in WHOLE_DAY
+    if days_from(until_ms, now_ms, zone) <= 1:
+        return replies.say("lines.put_off_near", when=when_text(until_ms, now_ms, zone, language, exact=has_hour))
+    return replies.say("lines.put_off_until", day=f"{day} {hour_text(until_ms, zone, language)}" if has_hour else day)
