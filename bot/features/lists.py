@@ -166,8 +166,11 @@ def day_of(note: Note, now_ms: int) -> int | None:
     at_ms = while_on(note, at_ms, now_ms) if at_ms is not None and at_ms == note.due_at_ms else at_ms
     if at_ms is None and rang:
         return series.moment_of(note, rang)
-    was_put_off = at_ms is None and note.snoozed_until_ms is not None and now_ms - note.snoozed_until_ms < SOON_MS
-    return now_ms if was_put_off else at_ms
+    until_ms = note.snoozed_until_ms
+    if until_ms is None or note.repeats or (at_ms is not None and at_ms > now_ms):
+        return at_ms
+    is_its_day = days_from(until_ms, now_ms, note.time_zone) == 0 or (at_ms is None and now_ms - until_ms < SOON_MS)
+    return now_ms if is_its_day else at_ms
 
 
 def told_day(note: Note, now_ms: int, zone: str, when: When | None = None) -> int | None:

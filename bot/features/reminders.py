@@ -11,7 +11,7 @@ from functools import partial
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.care.care import care
-from bot.dates import every_text, when_text
+from bot.dates import clock_text, every_text, local, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.lists import Group, Listing, by_day, day_of, told_day
 from bot.features.shown import Made, View, change_listed, find_note, open_line, say_unchanged, show, turn_page
@@ -144,7 +144,7 @@ class Reminders:
         services, said = self._services, envelope.arguments
         zone, now_ms = await services.people.clock(envelope.conversation_id, envelope.user_id), services.clock.now_ms()
         if not said:
-            when = when_text(now_ms, now_ms, zone.name, replies.spoken())
+            when = clock_text(local(now_ms, zone.name), replies.spoken())
             await self._say(envelope, replies.say("remind_how", zone=zone.name, when=when))
             return
         if caring := care(said):
@@ -273,14 +273,14 @@ class Reminders:
         services, now_ms, language = self._services, self._services.clock.now_ms(), replies.spoken()
         before = await services.people.clock(envelope.conversation_id, envelope.user_id)
         if not envelope.arguments or envelope.user_id is None:
-            now = when_text(now_ms, now_ms, before.name, language)
+            now = clock_text(local(now_ms, before.name), language)
             await self._say(envelope, replies.say("zone_is", zone=before.name, now=now))
             return
         found = find_time_zone(envelope.arguments)
         if found is None:
             await self._say(envelope, replies.say("zone_unknown", said=shorten(envelope.arguments, 40)))
             return
-        text = replies.say("zone_set", zone=found, now=when_text(now_ms, now_ms, found, language))
+        text = replies.say("zone_set", zone=found, now=clock_text(local(now_ms, found), language))
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         theirs = [note for note in to_ring(ledger) if note.time_zone != found]
         if theirs:

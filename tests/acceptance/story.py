@@ -192,7 +192,7 @@ def noting(said: str, kind: str, text: str):
     def reply(messages: list[dict[str, Any]]):
         last = messages[-1]
         if last["role"] == "user" and str(last.get("content")).rstrip().endswith(said):
-            return [ToolCall("note", {"text": text, "kind": kind})]
+            return [ToolCall("note", {"text": text, "kind": kind, "owner": "assistant" if kind == "promise" else ""})]
         return echo([each for each in messages if each["role"] != "tool"])
 
     return reply

@@ -144,7 +144,16 @@ def test_what_is_carried_stands_in_the_order_of_its_days():
     shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text="", arcs=arcs)
 
     said = [line.removeprefix("• ").split(" (")[0] for line in preview_lines(shown, ledger, START_MS, "UTC")]
-    assert said == ["The rent", "The fair", "Weekly report", "Hand in", "Some day", "The concert", "You live in Lisbon"]
+    assert said == [
+        "The rent",
+        "The fair",
+        "Weekly report",
+        "Hand in",
+        "Some day",
+        "The concert",
+        "\nKeeping in mind:",
+        "You live in Lisbon",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -384,7 +384,7 @@ Story: The captain
 Over
 16. Choir rehearsal (was yesterday at 18:00)
 
-Past dates aren't shown here. /memory and a word from one finds it.
+Older dates aren't shown here. /memory and a word from one finds it.
 ---
 Your reminders:
 
@@ -646,7 +646,7 @@ Historia: The captain
 Ya pasó
 16. Ensayo del coro (fue ayer a las 18:00)
 
-Lo que ya pasó no sale aquí. Con /memory y una palabra lo encuentras.
+Lo que pasó hace tiempo no sale aquí. Con /memory y una palabra lo encuentras.
 ---
 Tus recordatorios:
 
@@ -777,7 +777,7 @@ Histoire : The captain
 C'est passé
 16. Répétition de la chorale (c'était hier à 18h)
 
-Ce qui est passé n'est plus affiché ici. /memory et un mot le retrouve.
+Ce qui est passé depuis un moment n'est plus affiché ici. /memory et un mot le retrouve.
 ---
 Tes rappels :
 

@@ -27,11 +27,15 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure.
 
     By their days, as on other lists, a series by its next: those without one behind them, then events that are over,
-    what lasts at the end.
+    what lasts at the end, which is kept in mind rather than gone on with.
     """
     found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
     found.sort(key=lambda each: _by_time(each[1], now_ms))
-    return [f"• {_preview_line(arc, note, now_ms, zone)}" for arc, note in found]
+    lines = [f"• {_preview_line(arc, note, now_ms, zone)}" for arc, note in found]
+    matters = sum(note is None or not note.lasts for _, note in found)
+    if 0 < matters < len(lines):
+        lines.insert(matters, f"\n{replies.say('carry_in_mind')}")
+    return lines
 
 
 def _by_time(note: Note | None, now_ms: int) -> tuple[bool, bool, float]:
