@@ -701,6 +701,18 @@ async def test_a_ring_the_day_before_takes_the_rule_of_what_it_is_for(at: str, d
     assert f"rings {datetime.fromisoformat(at):%a %Y-%m-%d %H:%M}, {rule}" in said
 
 
+async def test_a_date_that_rings_the_day_before_is_named_by_either_day():
+    """“It has no date on 18 December”, with that day in the line: it knew its rings alone."""
+    box = make_box()
+    await box.remind(text="Chess", at="2026-11-26T19:00", due="2026-11-27T17:00", repeats="FREQ=WEEKLY;BYDAY=TH")
+
+    assert "moved to Sat 2026-12-05 16:00, with its ring" in await box.change(
+        [1], date="2026-12-04", due="2026-12-05T16:00"
+    )
+    assert "rings Thu 2026-11-26 19:00" in await box.end([1], "dropped", "2026-12-11")
+    assert "not on Thu 2026-12-10" in await box.remind(numbers=[1], date="2026-12-11", skip=True)
+
+
 @pytest.mark.parametrize(
     ("wish", "kind"),
     [
@@ -949,7 +961,11 @@ async def test_a_date_of_a_series_that_does_not_ring_is_changed():
     assert "not on Thu 2026-12-03" in await box.change([1], date="2026-12-03", due="none")
     walk = MUM[2] | {"due_at_ms": local_ms("2026-11-29T20:00"), "due_exact": True}
     own = make_box(ledger=ledger_of(("event", "Walk", walk)))
-    assert "it rings, so remind moves its date" in await own.change([1], date="2026-11-29", due="2026-11-28")
+    said = await own.change([1], date="2026-11-29", due="2026-11-28")
+    assert said.startswith(
+        "Only the date 2026-11-29 is moved to Sat 2026-11-28 20:00, with its ring, the series goes on"
+    )
+    assert "rings Sat 2026-11-28 19:00" in said
     assert "is moved to Sat 2026-11-28 19:00" in await box.change([2], date="2026-11-29", due="2026-11-28")
     assert "one date of a series" in await box.change([3], date="2026-11-29", due="2026-11-28")
     assert "one date of a series" in await box.change([1], date="2026-12-10", text="Camogie")

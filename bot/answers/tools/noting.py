@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bot.answers.tools.desk import Desk, Refused, kind_of
-from bot.answers.tools.ringing import Wish, one_date
+from bot.answers.tools.ringing import Wish, one_date, own_date_moved
 from bot.answers.tools.times import NONE
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
@@ -75,11 +75,11 @@ def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
     """Move one date of a series, or leave it out with "none"; or why not. It lasts as long as the others."""
     if set(given) != {"date", "due"} or not note.repeats:
         return f"Nothing was changed: date is for one date of a series, with its new due alone: {desk.line(note)}"
-    if note.rings and has_own_dates(note):
-        return f"Nothing was changed: it rings, so remind moves its date, with date and at: {desk.line(note)}"
     date, due = given["date"].strip(), given["due"].partition("/")[0].strip()
     is_out = due.lower() in NONE
     try:
+        if note.rings and has_own_dates(note) and not is_out:
+            return own_date_moved(desk, note, date, due)
         return one_date(desk, note, Wish(date=date, skip=is_out, at="" if is_out else due))
     except Refused as exc:
         return f"#{note.number}: {exc}"

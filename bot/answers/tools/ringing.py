@@ -13,7 +13,7 @@ from bot.titles import reworded
 from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import lines, own_dates, series, views
 from memory.ledger.apply import folded
-from memory.ledger.rules import LOCAL, first_from, is_same_rhythm, on_other_weekdays, rule_moved
+from memory.ledger.rules import LOCAL, first_from, is_same_rhythm, on_other_weekdays, read_local, rule_moved
 from memory.ledger.spans import first_and_last
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Move, Note
 
@@ -250,7 +250,23 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
     there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
     word = f"Only the date {wish.date} is moved to {there}, the series goes on"
-    return desk.done(word, moved) + desk.unsure
+    return desk.done(word, moved) + desk.reads(desk.notes.find(note.number)) + desk.unsure
+
+
+def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
+    """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`."""
+    occurrence = date_of(note, date, desk.zone)
+    if occurrence is None:
+        raise Refused(f"Not done: it has no date on {date}: {desk.line(note)}")
+    ring = read_local(occurrence)
+    own, at = own_dates.own_date(note, ring), desk.time(due, day=date[:10])
+    new = at.local(f"{own:%H:%M}")
+    to_ms = series.at_ms_of(f"{ring + (read_local(new) - own):{LOCAL}}", desk.zone)
+    there = lines.moment(series.at_ms_of(new, desk.zone), desk.zone, exact=note.due_exact)
+    word = f"Only the date {date} is moved to {there}, with its ring, the series goes on"
+    return desk.done(word, Move(number=note.number, occurrence=occurrence, to_ms=to_ms)) + desk.reads(
+        desk.notes.find(note.number)
+    )
 
 
 def date_of(note: Note, day: str, zone: str) -> str | None:
@@ -264,6 +280,11 @@ def date_of(note: Note, day: str, zone: str) -> str | None:
         return None
     if "T" in day and series.has_date(note, f"{at:{LOCAL}}"):
         return f"{at:{LOCAL}}"
+    if own_dates.has_own_dates(note) and "T" not in day and not series.date_on(note, f"{at:%Y-%m-%d}"):
+        ahead = series.local_due(note).date() - read_local(note.rings_from).date()
+        own = series.date_on(note, f"{at - ahead:%Y-%m-%d}")
+        if ahead and own:  # the day of the thing itself
+            return own
     there = {
         each.state in series.TO_COME: each.original_local
         for each in note.occurrences
