@@ -162,7 +162,7 @@ def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: H
         return [*put_off, replies.say("task_is_paused")]
     found = list[str]()
     last = next(iter(told), None)
-    due_stands = bool(due) and not is_one(note)
+    due_stands = bool(due) and bool(comes or not is_one(note))
     if due_stands:
         found.append(due)
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
@@ -282,7 +282,7 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], behind: s
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
-    rule = "" if not note.rings and YEARLY in rule else rule  # everybody knows that of a birthday
+    rule = "" if (behind or not note.rings) and YEARLY in rule else rule  # everybody knows that of a birthday
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
 
 

@@ -42,15 +42,17 @@ def is_one(note: Note) -> bool:
 
 
 def due_with_its_ring(note: Note, behind: str) -> bool:
-    """Whether a series rings on the day of each date at another time than due, or the day before by a rule for that.
-
-    Its next was not put off.
-    """
-    if note.due_at_ms is None or note.rings_at_ms is None or is_one(note):
+    """Whether a series rings on the day of each date at another time than due, or days before by a rule for that."""
+    if note.due_at_ms is None or note.rings_at_ms is None or (is_one(note) and not _sleeps(note)):
         return False
-    days, is_put_off = days_from(note.due_at_ms, note.rings_at_ms, note.time_zone), ("snoozed", note.rings_at_ms)
-    is_fit = note.due_exact if days == 0 else days == 1 and bool(behind)
-    return is_fit and all((each.state, each.moved_to_ms) != is_put_off for each in note.occurrences)
+    if _sleeps(note):
+        return bool(behind) and days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) >= 0
+    return note.due_exact if days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) == 0 else bool(behind)
+
+
+def _sleeps(note: Note) -> bool:
+    """Whether the next ring of a series is one that was put off."""
+    return any((each.state, each.moved_to_ms) == ("snoozed", note.rings_at_ms) for each in note.occurrences)
 
 
 def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
@@ -100,8 +102,12 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
     """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
     at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
-    if comes and note.due_at_ms is not None and days_from(note.due_at_ms, at_ms, zone) == 1:
-        return replies.say("lines.day_before", hour=hour_text(at_ms, zone, replies.spoken()))
+    if comes and _sleeps(note):
+        is_told = local(at_ms, zone).date() in told
+        return _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
+    if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
+        hour = hour_text(at_ms, zone, replies.spoken())
+        return replies.say("lines.day_before" if days == 1 else "lines.days_before", n=days, hour=hour)
     if not rule and (comes or local(at_ms, zone).date() in told):
         return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
     return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)

@@ -14,6 +14,7 @@ from memory.zones import later
 DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000
 """A ring so long before what rang when it was due is no reminder of it: its day is another one."""
+_WEEK_DAYS: Final = 7
 KEPT: Final = frozenset({"done", "skipped"})
 """States of a date that is over which a series without a ring has, too: nothing waits there for a word."""
 
@@ -28,12 +29,16 @@ def has_own_dates(note: Note) -> bool:
 
 
 def rule_behind(note: Note) -> str:
-    """The rule of a series' own dates where it rings on the day before each: the 1st for the last of a month."""
-    if not has_own_dates(note) or named_parts(note.repeats)["FREQ"] == "DAILY":
+    """The rule of a series' own dates where it rings on days before each: the 1st for the last of a month.
+
+    Of a month or a year up to a week before; of a week the day before.
+    """
+    freq = named_parts(note.repeats).get("FREQ")
+    if not has_own_dates(note) or freq == "DAILY":
         return ""
-    if series.local_due(note).date() - read_local(note.rings_from).date() != DAY:
-        return ""
-    return rule_moved(note.repeats, note.rings_from, 1) or ""
+    days = (series.local_due(note).date() - read_local(note.rings_from).date()).days
+    is_ahead = 0 < days <= (_WEEK_DAYS if freq in {"MONTHLY", "YEARLY"} else 1)
+    return (rule_moved(note.repeats, note.rings_from, days) or "") if is_ahead else ""
 
 
 def own_date(note: Note, ring: datetime) -> datetime:

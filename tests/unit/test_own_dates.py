@@ -551,3 +551,21 @@ def test_a_silent_task_of_today_stands_there_after_its_hour():
     assert listed(ledger, "2026-11-27T17:00")[0] == "Today"
     assert series.date_to_end(ledger.notes[1], at("2026-11-27T17:00")) == "2026-11-27T16:00"
     assert listed(ledger, "2026-11-28T00:01")[0] == "Fri 4 Dec"
+
+
+def test_a_birthday_with_a_ring_two_days_before_is_told_by_its_day():
+    """“Every year at 10:00, by 14 Dec”: the ring had the year, and the day was an end."""
+    fields = {"due_at_ms": at("2026-12-14T00:00"), "rings_from": "2026-12-12T10:00", "repeats": "FREQ=YEARLY"}
+    note = Add(kind="event", text="Dad's birthday", note_id="n_1", fields=fields | {"time_zone": LONDON})
+    birthday = done(Ledger("c"), note, FRIDAY).notes[1]
+
+    assert note_line(birthday, at(FRIDAY), LONDON) == "Dad's birthday (on Mon 14 Dec, ⏰ 2 days before at 10:00)"
+
+
+def test_a_rent_whose_ring_sleeps_is_due_on_its_day():
+    """“On Tuesday at 18:00 this time, then on the last day of every month” told no day."""
+    sleeps = done(
+        rent(), Move(number=1, occurrence="2026-11-30T18:00", to_ms=at("2026-12-01T18:00")), "2026-11-30T19:00"
+    )
+
+    assert listed(sleeps, "2026-12-01T09:00") == ["Today", "1. Pay the rent (every month on the 1st, ⏰ 18:00)"]
