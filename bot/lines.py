@@ -145,7 +145,8 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
     rang = series.last(note, "rang")
     found = [rang_at(note, rang, now_ms, zone, told)] if rang else []
     if note.due_at_ms is not None and not (is_one(note) or is_past(note, now_ms)):
-        found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone)))
+        key = "by" if note.kind in TO_DO else "for"
+        found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone), key=key))
     return found
 
 
@@ -270,7 +271,7 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     at_ms, language = note.due_at_ms or 0, replies.spoken()
     if days_from(at_ms, now_ms, clock) <= 1:
         is_for = among and note.rings_at_ms is not None
-        return for_text(at_ms, now_ms, clock, language, exact=False) if is_for else ""
+        return for_text(at_ms, now_ms, clock, language, exact=False, key="by") if is_for else ""
     day = day_text(at_ms, now_ms, clock, language)
     is_on_it = note.kind != "question" and note.rings_at_ms is None  # practice is, and a plan
     return day if is_on_it else replies.say("lines.by", day=day)

@@ -302,7 +302,7 @@ def test_the_day_of_somebody_elses_matter_is_told_as_it_is():
     assert rings_later == "Ana owes you £50 (⏰ 22:13, by Thu 23 Nov)"
     today = owed.model_copy(update={"due_at_ms": START_MS, "rings_at_ms": START_MS + DAY_MS})
     rings_tomorrow = note_line(today, START_MS, "UTC", under_ms=today.rings_at_ms)
-    assert rings_tomorrow == "Ana owes you £50 (⏰ 22:13, for today)"
+    assert rings_tomorrow == "Ana owes you £50 (⏰ 22:13, by today)"
     assert line(a_note("Pay the hall", owner="user", **day)) == "Pay the hall (Thu 23 Nov)"
     assert line(a_note("The exam", kind="event", **day)) == "The exam (on Thu 23 Nov)"
 

@@ -958,6 +958,15 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
     assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
 
 
+def test_what_was_put_off_until_today_is_no_more_overdue_than_said():
+    """“Was due yesterday” led the list on the morning until which somebody had put it off."""
+    until_ms = series.at_ms_of("2023-11-14T09:00", "UTC")
+    late = task("Mum's present", due_at_ms=START_MS - DAY_MS, snoozed_until_ms=until_ms, time_zone="UTC")
+
+    assert page(loop_list(ledger_of(late), START_MS, "UTC")).text.splitlines()[2] == "Today"
+    assert page(loop_list(ledger_of(late), START_MS + DAY_MS, "UTC")).text.splitlines()[2] == "Overdue"
+
+
 def test_a_ring_says_by_when_and_from_when_to_when():
     """“Order the towels (today at 12:00)” was no appointment, and the plumber comes from one till three."""
     noon = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "rings_from": "2023-11-14T22:00", "repeats": ""}
@@ -1014,7 +1023,7 @@ def test_nothing_is_put_off_until_it_comes_again_anyway(repeats, choices):
     assert [button.payload["choice"] for row in message.buttons for button in row] == choices
 
 
-@pytest.mark.parametrize(("days", "remarks"), [(-1, "today at 22:13"), (2, "today at 22:13, for Thu 16 Nov")])
+@pytest.mark.parametrize(("days", "remarks"), [(-1, "today at 22:13"), (2, "today at 22:13, by Thu 16 Nov")])
 def test_what_rang_says_when_it_did_and_for_which_day_to_come(days, remarks):
     """Rung today for a debt of yesterday: "was due yesterday" read as if it had rung then."""
     fields = {"rings_from": "2023-11-14T14:00", "due_at_ms": START_MS + days * DAY_MS, "time_zone": "UTC"}
