@@ -590,3 +590,17 @@ def test_all_rings_move_along_with_their_day_also_those_that_rang():
     ledger, _ = apply_all(ledger, [Change(number=1, fields={"due_at_ms": at("2026-11-29T11:00")})], friday)
 
     assert series.singles(ledger.notes[1]) == ["2026-11-28T09:00", "2026-11-29T09:00"]
+
+
+@pytest.mark.parametrize(
+    ("hand", "rings_from", "refused"),
+    [("person", "2026-11-28T11:00", False), ("person", "2026-11-27T09:00", True), ("model", "2026-11-28T11:00", True)],
+)
+def test_a_person_who_says_another_time_means_another_reminder(hand, rings_from, refused):
+    """“That's set already” to a call at eleven, where the one of nine was meant by nobody; a tap twice sets one."""
+    first = Add(kind="task", text="Call the bank", note_id="n_1", fields={"rings_from": "2026-11-27T09:00"})
+    ledger, _ = apply_all(Ledger("c"), [first], Actor("person", 0))
+    again = Add(kind="task", text="Call the bank", note_id="n_2", fields={"rings_from": rings_from})
+
+    [outcome] = apply_all(ledger, [again], Actor(hand, 0))[1]
+    assert isinstance(outcome, Refusal) is refused
