@@ -85,9 +85,10 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Not
     by a search.
     """
     note = clipped(note, chars)
-    kept = tuple(each for each in note.occurrences if each.state in series.EXCEPTIONS)
-    update: dict[str, Any] = {"occurrences": kept}
-    if has_own_dates(note):
+    own = has_own_dates(note)
+    told = series.EXCEPTIONS | {"rang", "snoozed"} if own else series.EXCEPTIONS  # its day may be still to be
+    update: dict[str, Any] = {"occurrences": tuple(each for each in note.occurrences if each.state in told)}
+    if own:
         return note.model_copy(update=update)
     if _rings_on_its_day(note, note.time_zone):
         update["occurrences"] = ()

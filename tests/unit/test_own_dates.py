@@ -569,3 +569,10 @@ def test_a_rent_whose_ring_sleeps_is_due_on_its_day():
     )
 
     assert listed(sleeps, "2026-12-01T09:00") == ["Today", "1. Pay the rent (every month on the 1st, ⏰ 18:00)"]
+
+
+def test_a_rent_that_rang_is_told_by_its_day_where_room_is_short():
+    """The evening before its day, and on it, the prompt had it due on 1 January."""
+    line = model_line(in_brief(rent().notes[1]), at("2026-12-01T08:00"), LONDON, brief=True)
+
+    assert line.startswith("#1 task: Pay the rent (due Tue 1 Dec")
