@@ -32,8 +32,7 @@ SCRAP: Final = 3
 """A standing of which less than a third is told nowhere else is left out: “It is your move” says nothing by itself."""
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
-SINCE_THEN: Final = " Since then: "
-IN_NOTES: Final = "see the notes"
+IN_NOTES, SINCE_THEN, LATER = "see the notes", " Since then: ", " (messages after this: {n})"
 MOST_SINCE: Final = 3
 """The latest notes of a session that are told as they stand now."""
 FIRST_WORDS_CHARS: Final = 90
@@ -115,7 +114,7 @@ class EarlierSessions:
         latest = others[:1]
         told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
         standings = await self._standing(told, ledger, scope, now, notes)
-        texts = {row: _told(lines.get(row.session_id), standings, is_latest=row in latest) for row in others}
+        texts = {row: _told(row, lines.get(row.session_id), standings, is_latest=row in latest) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
@@ -228,15 +227,16 @@ def _unanswered(row: SessionRow) -> Sequence[str]:
     return (*state.undone, *state.edited) if state else ()
 
 
-def _told(line: SessionLine | None, standings: Mapping[str, str], *, is_latest: bool) -> str:
-    """Where a session stands, behind the keeper's title; "" for nothing.
+def _told(row: SessionRow, line: SessionLine | None, standings: Mapping[str, str], *, is_latest: bool) -> str:
+    """Where a session stands, behind the keeper's title, and how many turns no keeper has read; "" for nothing.
 
     Of the latest that the notes tell all of, the title alone: else an older one is taken for it.
     """
     if line is None or line.session_id not in standings:
         return ""
     standing = unbroken(standings[line.session_id]) or (IN_NOTES if is_latest and line.title else "")
-    return f"{_named(line.title)}: {standing}" if standing else ""
+    later = row.last_seq - line.read_through_seq if line.read_through_seq and standing != IN_NOTES else 0
+    return f"{_named(line.title)}: {standing}{LATER.format(n=later) if later > 0 else ''}" if standing else ""
 
 
 def _named(name: str) -> str:

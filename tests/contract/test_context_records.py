@@ -833,6 +833,19 @@ async def test_an_earlier_session_tells_nothing_that_the_notes_tell(store, desk)
     assert line.endswith(f"Work: {more}")
 
 
+async def test_where_one_stood_says_how_much_came_after_it(store, desk):
+    """“Offered, no answer yet” stood there for good: the answer had come at the end, which no keeper had read yet."""
+    await desk.session("s_0", ["shall I book it?", "yes please", "booked"], ended_at_ms=NOW_MS - HOUR_MS)
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    told = []
+    for version, read_through in enumerate((1, 3)):
+        line = SessionLine("s_0", "tg:1:1:0", "Hall", "I offered to book the hall.", read_through_seq=read_through)
+        await store.db.write(put_session_line(replace(line, version=version, written_at_ms=NOW_MS)))
+        told.append((await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today)
+
+    assert [today.endswith("(messages after this: 2)") for today in told] == [True, False]
+
+
 async def test_an_older_session_whose_turns_all_have_a_note_in_the_block_is_not_told_again(store, desk):
     """Nearly every prompt of a trial had it twice, in two wordings; the turns say that it is one matter.
 
