@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.papers_asked import Asked, Paper, papers
-from bot.file_rows import place_of  # noqa: F401 - what it measures is searched there
+from bot.tables import place_of  # noqa: F401 - what it measures is searched there
 from bot.files.finding import TITLE, Reach
 from bot.files.passages import MOST_PAGES
 from bot.files.room import build_room

@@ -42,7 +42,7 @@ async def test_without_leftovers_nothing_is_said_of_them(api, bot_here):
     await bot_here()
     await reply(api, "My dog is called Zebrafish.")
     await reply(api, "/forget everything")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert "restored" not in bot_texts(api)[-1]
     assert "comes up" not in bot_texts(api)[-1]
@@ -63,7 +63,7 @@ async def test_answers_that_repeat_what_was_forgotten_are_shown_and_go_too(api, 
     assert "how is Zebrafish?" in report.text
 
     await tap(api, "Forget those too", "Should I forget")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert [user for user, _ in stored_turns(bot)] == ["What time is it?"]
     assert rows(bot, "SELECT COUNT(*) FROM outbox WHERE text LIKE '%Zebrafish%'") == [(0,)]
@@ -86,7 +86,7 @@ async def test_no_screen_names_a_session_by_what_was_forgotten(api, model, bot_h
     if forgets:
         await reply(api, "/forget door")
         await tap(api, "Forget 1", "Should I forget")
-        await tap(api, "Yes, forget it", "I've checked")
+        await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     told = {command: (await reply(api, command)).text for command in ("/status", "/summary", "/sessions")}
     await bot.passes(hours=100)

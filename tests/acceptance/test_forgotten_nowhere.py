@@ -120,5 +120,5 @@ async def test_the_console_names_no_session_by_what_a_forgotten_note_rested_on(s
     assert len(await titles()) == 2
     await reply(api, "/forget gate")
     await tap(api, "Forget 1", "Should I forget")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     assert await titles() == []

@@ -84,7 +84,7 @@ async def test_a_note_is_listed_found_and_forgotten_with_its_message(api, model,
     assert "kitchen" not in listed.text
     await tap(api, "Forget 1", "Should I forget this note")
     await tap(api, "Delete the messages too", "The messages it was said in go")
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert "forgotten: the message with my answer" in report.text
     assert readable(bot, "zebrafish") == []
@@ -231,7 +231,7 @@ async def test_a_group_has_notes_of_its_own(api, model, bot_here):
         shown = await reply(api, f"{name}@continuity_bot {words}".strip(), group)
         assert "called Zebrafish" not in shown.text
     loops = (await reply(api, "/loops@continuity_bot", group, user=FRIEND)).text
-    assert "1. Bring the salad (Rui)" in loops
+    assert "1. Rui: Bring the salad" in loops
     assert "plumber" not in loops
     assert not api.calls_of("sendDocument")
 
@@ -379,7 +379,7 @@ async def test_forgetting_everything_starts_clean(api, model, bot_process):
     await reply(api, "/summary")
     await tap(api, "Never mind", "leave it at that") if (await reply(api, "/forget")).buttons else None
     await reply(api, "/forget everything")
-    report = await tap(api, "Yes, forget it", "I've checked")
+    report = await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert "forgotten: the messages with my answers" in report.text
     assert readable(bot, "zebrafish") == readable(bot, "reykjavik") == []
@@ -400,7 +400,7 @@ async def test_the_last_message_is_forgotten_and_the_conversation_goes_on(api, m
     await reply(api, "The codeword is zebrafish")
     asked = await reply(api, "/forget last")
     assert "The codeword is zebrafish" in asked.text
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     await reply(api, "and then?")
 
     assert "zebrafish" not in model.requests[-1].text
@@ -422,7 +422,7 @@ async def test_words_are_found_and_forgotten_wherever_they_stand(api, model, bot
     found = await reply(api, "/forget Zebrafish")
     assert "My dog is called Zebrafish" in found.text
     await tap(api, "All 2 of them", "Should I forget this")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     assert readable(bot, "zebrafish") == []
     assert [user for user, _ in stored_turns(bot)] == ["What is the weather like?"]

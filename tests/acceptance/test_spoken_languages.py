@@ -21,7 +21,7 @@ async def test_who_writes_german_is_told_everything_in_german(api, model, here):
     assert "Noch offen:" in (await reply(api, "/loops")).text
     assert "Fr, 5. März\n1. die Steuererklärung abgeben" in (await reply(api, "/loops")).text
     assert "Das kann ich:" in (await reply(api, "/help")).text
-    assert "heute um" in (await reply(api, "/timezone")).text
+    assert "dort ist es gerade" in (await reply(api, "/timezone")).text
     assert ("Doch nicht",) in (await reply(api, "/forget")).buttons
     assert (
         "Soll ich deine letzte Nachricht"

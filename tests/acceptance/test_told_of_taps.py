@@ -236,7 +236,7 @@ async def test_what_was_forgotten_by_a_list_is_in_no_message_and_no_note(api, mo
     bot = await bot_here()
     await after(api, model, bot, BEN)
     await listed(api, bot, "/memory", "Forget 1")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     await told(api, model)
 
     assert "Kiel" not in asked(model)[-1].text

@@ -387,7 +387,7 @@ async def test_an_answer_that_repeats_what_was_forgotten_is_among_what_would_go(
 
     asked = await tap(api, "Delete the messages too", "from my answer: “Your gate opens with 4421.”")
     assert "what I noted" not in asked.text
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
     await bot.settled()
     said = rows(bot, "SELECT user_text, assistant_text FROM conversation_turns")
     assert [user for user, _ in said] == ["how does it open?", "forget the code of the gate"]

@@ -57,7 +57,7 @@ async def test_after_forget_there_is_no_undo(api, model, here):
     dog = await reply(api, "Remember that Rex is 4 years old.")
     await reply(api, "/memory")
     await tap(api, "Forget 1", "Should I forget this note")
-    await tap(api, "Yes, forget it", "I've checked")
+    await tap(api, "Yes, forget it", "I've checked|Only the messages")
 
     await tap(api, "Undo", on=dog)
     assert [note.text for note in await ledger_of(here)] == [NO_WORDS]
@@ -75,7 +75,7 @@ async def test_snoozing_keeps_the_day_of_the_matter(api, model, here):
     await here.passes(hours=24)
     after = (await reply(api, "/loops")).text
     assert "put off" not in after
-    assert "Overdue\n1. Renew the passport (was due on " in after
+    assert "Today\n1. Renew the passport (was due on " in after
 
 
 async def test_a_message_that_was_edited_and_answered_again_takes_its_first_notes_along(api, model, here):
