@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.papers_asked import Asked, Paper, papers
-from bot.tables import place_of  # noqa: F401 - what it measures is searched there
 from bot.files.finding import TITLE, Reach
 from bot.files.passages import MOST_PAGES
 from bot.files.room import build_room
@@ -29,7 +28,10 @@ from bot.files.shelf import FilePlace
 from bot.intake.media import SentFile, waiting_line
 from bot.pauses import FULL
 from bot.settings import Settings
-from bot.tables import BOT_TABLES
+from bot.tables import (
+    BOT_TABLES,
+    place_of,  # noqa: F401 - what it measures is searched there
+)
 from bot.turns.steps.attachments import ATTACHED_SHARE, FOUND_SHARE
 from memory.context.occasion import Reserved
 from memory.context.packet_text import prompt
