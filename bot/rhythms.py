@@ -90,7 +90,9 @@ def next_text(
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
         return replies.say("lines.also_on", when=when, days=days) if when and days else days or when
     is_long = until_ms is not None and last_day(note) is not None
-    is_expected = rests(note, now_ms) or not (is_on or is_long or not _is_expected(note, rule, at_ms, now_ms))
+    is_rung = at_ms == note.due_at_ms and (note.rings_at_ms or 0) > at_ms
+    is_other = bool(is_on) or is_long or is_rung or not _is_expected(note, rule, at_ms, now_ms)
+    is_expected = rests(note, now_ms) or not is_other
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
         every, when = every or hours_text(rule, language) or hour, ""

@@ -137,14 +137,15 @@ def by_story(notes: Sequence[Note]) -> list[Group]:
 def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
     """The moment for which a date of a series rang, where that is thought of still.
 
-    It is that day, and for `RUNG_DAYS` where the next is a week of such days away.
+    It is that day, on the day of the ring this one, and for `RUNG_DAYS` where the next is a week of such days away.
     """
     rang_ms = series.moment_of(note, rang)
     usual_ms = series.at_ms_of(rang.original_local, note.time_zone)
     at_ms = max(rang_ms, own_ms(note, usual_ms)) if has_own_dates(note) else rang_ms
     days = days_from(at_ms, now_ms, note.time_zone)
     if days >= 0:
-        return min(at_ms, max(rang_ms, now_ms)) if days == 0 else None
+        rang_today = days_from(rang_ms, now_ms, note.time_zone) == 0
+        return rang_ms if rang_today else min(at_ms, max(rang_ms, now_ms)) if days == 0 else at_ms
     every_days = days_from(note.rings_at_ms or at_ms, at_ms, note.time_zone)
     return at_ms if -days <= min(RUNG_DAYS, every_days // len(WEEK)) else None
 

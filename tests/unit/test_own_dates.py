@@ -202,7 +202,7 @@ NEXT = "moved from Tue 8 Dec 18:30; not on Tue 22 Dec"
          "was Wed 9 Dec 18:30, next Tue 15 Dec 18:30, every Tue; not on Tue 22 Dec"),
         ((), FRIDAY, f"{HALF_PAST}, {MOVED}, ⏰ 17:30", f"due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD}"),
         ((FIRST,), "2026-12-01T17:40",
-         f"every Tuesday at 18:30, on Wed 9 Dec instead of Tue 8 Dec, {WITHOUT}",
+         f"today at 18:30, then every Tuesday, on Wed 9 Dec instead of Tue 8 Dec, {WITHOUT}",
          f"due Tue 1 Dec 18:30; rings Wed 9 Dec 17:30, every Tue; {NEXT.replace('18', '17')}; rang Tue 1 Dec 17:30"),
         ((FIRST,), WEDNESDAY, f"on Wed 9 Dec at 18:30, then every Tuesday, {WITHOUT}, ⏰ 17:30",
          f"due Wed 9 Dec 18:30, rings 17:30, every Tue; {NEXT}; rang Tue 1 Dec 17:30"),
@@ -512,6 +512,10 @@ def test_a_ring_that_sleeps_moves_no_date():
 
 def test_what_was_rung_for_today_stands_under_today_until_the_day_is_over():
     """It stood under the 31st from the morning on; nobody had paid. Then it is overdue for some days."""
+    assert listed(rent(), "2026-11-30T19:00") == [
+        "Today",
+        "1. Pay the rent (tomorrow, then every month on the 1st, reminded today)",
+    ]
     assert listed(rent(), "2026-12-01T12:00")[0] == "Today"
     assert listed(rent(), "2026-12-03T12:00")[0] == "Overdue"
     assert listed(rent(), "2026-12-06T12:00")[0] == "Thu 31 Dec"
