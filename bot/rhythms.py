@@ -90,8 +90,12 @@ def next_text(
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
         return replies.say("lines.also_on", when=when, days=days) if when and days else days or when
     is_long = until_ms is not None and last_day(note) is not None
-    is_rung = at_ms == note.due_at_ms and (note.rings_at_ms or 0) > at_ms
-    is_other = bool(is_on) or is_long or is_rung or not _is_expected(note, rule, at_ms, now_ms)
+    is_other = (
+        bool(is_on)
+        or is_long
+        or _is_by_its_ring(note, at_ms, now_ms, zone, told)
+        or not _is_expected(note, rule, at_ms, now_ms)
+    )
     is_expected = rests(note, now_ms) or not is_other
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
     if is_expected:
@@ -104,6 +108,14 @@ def next_text(
         key = "lines.next_here" if is_told else "lines.this_date" if has_come else "lines.next"
         return replies.say(key, every=said, when=when)
     return said or when
+
+
+def _is_by_its_ring(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> bool:
+    """Whether a date stands under the day of its ring: rung already, or today for tomorrow."""
+    if at_ms != note.due_at_ms or note.rings_at_ms is None:
+        return False
+    is_ahead = local(note.rings_at_ms, zone).date() in told and days_from(at_ms, note.rings_at_ms, zone) > 0
+    return note.rings_at_ms > at_ms or (is_ahead and days_from(at_ms, now_ms, zone) <= 1)
 
 
 def _ahead(note: Note) -> int:

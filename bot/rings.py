@@ -106,6 +106,8 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
         is_told = local(at_ms, zone).date() in told
         return _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
+        if local(at_ms, zone).date() in told and days_from(note.due_at_ms, now_ms, zone) <= 1:
+            return _clock(note, at_ms, zone)
         hour = hour_text(at_ms, zone, replies.spoken())
         return replies.say("lines.day_before" if days == 1 else "lines.days_before", n=days, hour=hour)
     if not rule and (comes or local(at_ms, zone).date() in told):

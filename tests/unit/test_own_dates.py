@@ -521,6 +521,22 @@ def test_what_was_rung_for_today_stands_under_today_until_the_day_is_over():
     assert listed(rent(), "2026-12-06T12:00")[0] == "Thu 31 Dec"
 
 
+def test_a_ring_of_today_is_for_tomorrow():
+    """Under “Today” “the day before at 18:00” read as yesterday's."""
+    fields = {"due_at_ms": at("2026-12-01T00:00"), "rings_from": "2026-11-30T18:00", "time_zone": LONDON}
+    fields |= {"repeats": "FREQ=MONTHLY;BYMONTHDAY=-1"}
+    ledger = done(Ledger("c"), Add(kind="task", text="Pay the rent", note_id="n_1", fields=fields), FRIDAY)
+
+    assert listed(ledger, FRIDAY) == [
+        "Mon 30 Nov",
+        "1. Pay the rent (every month on the 1st, ⏰ the day before at 18:00)",
+    ]
+    assert listed(ledger, "2026-11-30T09:00") == [
+        "Today",
+        "1. Pay the rent (tomorrow, then every month on the 1st, ⏰ 18:00)",
+    ]
+
+
 def test_a_lesson_that_rang_is_on_until_it_is_over():
     """With a ring half an hour before it vanished from its day when it began."""
     lasts = rings(a_series(lasts_ms=3_600_000), "2026-12-01T18:00")
