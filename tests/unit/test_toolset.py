@@ -1378,14 +1378,13 @@ async def test_no_button_stands_under_what_only_goes_on_in_a_story():
 
 async def test_a_zone_is_kept_and_what_rings_by_another_clock_is_told():
     """The next call reckons by it; the reminders of the guessed zone are shown by the new one, to be mended."""
-    box = make_box(
-        ("task", "Call Schröder", {"rings_from": "2026-11-24T14:30", "time_zone": "UTC"}),
-        time_zone="UTC",
-        time_zone_chosen=False,
-    )
+    call = ("task", "Call Schröder", {"rings_from": "2026-11-24T14:30", "time_zone": "UTC"})
+    box = make_box(call, time_zone="UTC", time_zone_chosen=False)
 
     said = await box.settings(time_zone="Europe/Berlin")
 
+    [here] = stored(box, ledger_of(call))
+    assert (here.rings_from, here.time_zone) == ("2026-11-24T15:30", "Europe/Berlin")  # lists name no other clock
     assert said.startswith("It is Tue 2026-11-24 08:21 now (Europe/Berlin).")
     assert "#1 task: Call Schröder (rings Tue 2026-11-24 15:30)" in said
     assert "rings Tue 2026-11-24 14:30" in await box.remind(numbers=[1], at="2026-11-24T14:30")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from bot import replies
 from bot.answers.tools.desk import Desk, Refused
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, group_of, plain_name
 from bot.sentences import LANGUAGES
+from memory.ledger import series
 from memory.ledger.spans import as_meant
+from memory.ledger.types import Change, Note
 from memory.ports import Statement
 
 AS_WRITTEN: Final = "auto"
@@ -82,6 +84,10 @@ class SettingsTool:
         desk.zone, desk.zone_known = zone, True
         said = [desk.now, *self._read_by(guessed, zone)]
         others = [note for note in desk.notes.open() if note.rings_at_ms is not None and note.time_zone != zone]
+        for note in others if guessed else ():
+            if note.time_zone == guessed and not note.repeats and note.due_at_ms is None:
+                desk.notes.apply(Change(number=note.number, fields=_by_clock(note, zone)))
+        others = [each for note in others if (each := desk.notes.find(note.number))]
         if others:
             mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
             said.append(f"{mend} another hour, mend it with remind:\n{desk.shown(others)}\n")
@@ -96,3 +102,9 @@ class SettingsTool:
         moved = filter(None, (desk.notes.find(change.number) for change in means))
         hours = [f"#{note.number}" for note in moved if note.due_exact]
         return [f"By this clock now, at the hours that were said: {', '.join(hours)}."] if hours else []
+
+
+def _by_clock(note: Note, zone: str) -> dict[str, Any]:
+    """The fields of a reminder that rings at the same moments, told by another clock than the one that was guessed."""
+    moments = [series.at_ms_of(local, note.time_zone) for local in series.singles(note)]
+    return {"time_zone": zone, **series.ringing_at([series.local_of(at_ms, zone) for at_ms in moments], zone)}
