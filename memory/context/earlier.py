@@ -32,7 +32,7 @@ SCRAP: Final = 3
 """A standing of which less than a third is told nowhere else is left out: “It is your move” says nothing by itself."""
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
-IN_NOTES, SINCE_THEN, LATER = "see the notes", " Since then: ", " (messages after this: {n})"
+IN_NOTES, SINCE_THEN, LATER = "see the notes", " Since then: ", " (messages that followed this: {n})"
 MOST_SINCE: Final = 3
 """The latest notes of a session that are told as they stand now."""
 FIRST_WORDS_CHARS: Final = 90

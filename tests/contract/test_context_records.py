@@ -843,7 +843,7 @@ async def test_where_one_stood_says_how_much_came_after_it(store, desk):
         await store.db.write(put_session_line(replace(line, version=version, written_at_ms=NOW_MS)))
         told.append((await assembler(store).packet(state, "hi", now_ms=NOW_MS)).today)
 
-    assert [today.endswith("(messages after this: 2)") for today in told] == [True, False]
+    assert [today.endswith("(messages that followed this: 2)") for today in told] == [True, False]
 
 
 async def test_an_older_session_whose_turns_all_have_a_note_in_the_block_is_not_told_again(store, desk):
