@@ -711,6 +711,16 @@ async def test_a_date_that_rings_the_day_before_is_named_by_either_day():
     )
     assert "rings Thu 2026-11-26 19:00" in await box.end([1], "dropped", "2026-12-11")
     assert "not on Thu 2026-12-10" in await box.remind(numbers=[1], date="2026-12-11", skip=True)
+    assert "not on Thu 2026-12-10" not in await box.end([1], "reopen", "2026-12-11")
+
+
+async def test_a_silent_date_is_not_moved_to_the_hour_of_a_ring():
+    """“Tell me an hour before Friday's physio” made it ten o'clock."""
+    physio = {"due_at_ms": local_ms("2026-11-27T11:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=FR"}
+    box = make_box(("event", "Physio", physio))
+
+    assert "it does not ring, and 10:00" in await box.remind(numbers=[1], date="2026-11-27", at="2026-11-27T10:00")
+    assert "is moved to Fri 2026-11-27 10:00" in await box.change([1], date="2026-11-27", due="2026-11-27T10:00")
 
 
 @pytest.mark.parametrize(

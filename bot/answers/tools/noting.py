@@ -80,7 +80,8 @@ def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
     try:
         if note.rings and has_own_dates(note) and not is_out:
             return own_date_moved(desk, note, date, due)
-        return one_date(desk, note, Wish(date=date, skip=is_out, at="" if is_out else due))
+        when = {} if is_out else {"at" if note.rings else "due": due}
+        return one_date(desk, note, Wish(date=date, skip=is_out, **when))
     except Refused as exc:
         return f"#{note.number}: {exc}"
 

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, kind_of
-from bot.answers.tools.times import MORNING, NONE, read_rule
+from bot.answers.tools.times import MORNING, NONE, LocalTime, read_rule
 from bot.titles import reworded
 from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import lines, own_dates, series, views
@@ -244,6 +244,7 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     if not wanted:
         raise Refused("Not done: say when that date is instead (at), or skip it.")
     at = desk.time(wanted, day=occurrence[:10])
+    _check_rings(desk, note, wish, at, occurrence)
     if not at.hour:
         at = desk.time(f"{at.day}T{occurrence[11:]}")
     to_ms = at.at_ms(desk.zone)
@@ -251,6 +252,16 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
     word = f"Only the date {wish.date} is moved to {there}, the series goes on"
     return desk.done(word, moved) + desk.reads(desk.notes.find(note.number)) + desk.unsure
+
+
+def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: str) -> None:
+    """Let nobody move a silent date to the hour at which they want to be told of it. Raises `Refused`."""
+    is_hour = bool(wish.at.strip() and at.hour) and note.due_exact and occurrence[:10] == at.day
+    if is_hour and not note.rings:
+        raise Refused(
+            f"Not done: it does not ring, and {at.hour} would be its hour. To move it: change with date and due; to "
+            f"ring for that date alone, remind with text and at, without numbers. {desk.line(note)}"
+        )
 
 
 def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
@@ -304,4 +315,11 @@ def ended_date(note: Note, day: str, zone: str) -> str | None:
     ended = [each for each in reversed(note.occurrences) if each.state in series.ENDED]
     by_rule = (each for each in ended if each.original_local.startswith(named))
     rung = (each for each in ended if series.local_of(series.moment_of(note, each), zone).startswith(named))
-    return next((each.original_local for each in (*by_rule, *rung)), None)
+    own = (each for each in ended if _own_day(note, each.original_local) == day)
+    return next((each.original_local for each in (*by_rule, *rung, *own)), None)
+
+
+def _own_day(note: Note, occurrence: str) -> str:
+    """The day of the thing itself at a date of a series that rings before it; "" for another."""
+    own = own_dates.own_date(note, read_local(occurrence)) if own_dates.has_own_dates(note) else None
+    return f"{own:%Y-%m-%d}" if own else ""
