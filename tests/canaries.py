@@ -37,7 +37,15 @@ def leaked(text: bytes, secrets: Collection[str]) -> list[str]:
 def leaks(folder: Path, secrets: Collection[str]) -> dict[str, list[str]]:
     """Return the files of a folder in which a secret stands."""
     files = [file for file in folder.rglob("*") if file.is_file() and not HOLDERS.fullmatch(file.name)]
-    return {str(file): found for file in files if (found := leaked(file.read_bytes(), secrets))}
+    return {str(file): found for file in files if (found := leaked(_bytes_of(file), secrets))}
+
+
+def _bytes_of(file: Path) -> bytes:
+    """What a file holds; nothing where it went meanwhile, as the guard of a server that ends does."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 class _Searched:
