@@ -14,15 +14,15 @@ import pytest
 from loopback.model import Gate
 from story import PERSON, answered
 
+from bot.playground.keeper import free_port
+
 pytestmark = [pytest.mark.acceptance, pytest.mark.file, pytest.mark.sweep]
 
 
 @pytest.fixture
 def port():
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+    """A port that no other test is handed between two starts of a bot."""
+    return free_port()
 
 
 async def failing(port):
