@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Final
@@ -74,7 +73,7 @@ def soon_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool 
     is_this_week = at.isocalendar()[:2] == today.isocalendar()[:2]
     if not is_this_week or days_from(at_ms, now_ms, zone) <= 1:
         return when_text(at_ms, now_ms, zone, language, exact=exact)
-    day = say(language, "dates.this_weekday").split(", ")[at.weekday()]
+    day = _this_weekday(at.weekday(), language)
     return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
 
 
@@ -197,11 +196,6 @@ def names_days(rrule: str) -> bool:
     return parts.get("FREQ") == "DAILY" or bool({"BYDAY", "BYMONTHDAY"} & set(parts))
 
 
-def weeks_alone(rrule: str) -> str:
-    """The rule without its weekday, where that is the first day of several every two weeks: it names none of them."""
-    return re.sub(r";BYDAY=[A-Z]{2}(?![A-Z,])", "", rrule) if "INTERVAL" in rrule else rrule
-
-
 def each_named(days: Sequence[str], language: str) -> list[str]:
     """The names of weekdays as `every` has them."""
     return [say(language, "dates.each_weekday").split()[WEEK.index(day)] for day in days]
@@ -265,7 +259,7 @@ def _on_days_of_weeks(order: Sequence[str], step: int, language: str) -> str:
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:
     each = _each("month", step, language)
     if len(days) == step == 1 and (number := _number(days[0][:-2], language)):
-        name = say(language, "dates.this_weekday").split(", ")[WEEK.index(days[0][-2:])].rsplit(" ", 1)[-1]
+        name = _this_weekday(WEEK.index(days[0][-2:]), language).rsplit(" ", 1)[-1]
         return say(language, "every.month_weekday", number=number, day=name)
     if days:
         named = [_nth_weekday(day, language) for day in days]
@@ -319,9 +313,13 @@ def listed(names: Sequence[str], language: str) -> str:
     return f"{', '.join(first)} {say(language, 'every.and')} {last}" if first else last
 
 
+def _this_weekday(weekday: int, language: str) -> str:
+    return say(language, "dates.this_weekday").split(", ")[weekday]
+
+
 def weekday_name(at: datetime, language: str) -> str:
     """The weekday as a sentence says it: `Sunday`; Russian in the case in which it stands behind "on"."""
-    return say(language, "dates.this_weekday").split(", ")[at.weekday()].rsplit(" ", 1)[-1]
+    return _this_weekday(at.weekday(), language).rsplit(" ", 1)[-1]
 
 
 def _short(day: str, language: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from functools import partial
@@ -24,11 +25,11 @@ from bot.dates import (
     names_days,
     say,
     soon_text,
-    weeks_alone,
     when_text,
 )
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
+from memory.ledger.own_dates import rung_ms
 from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
@@ -36,8 +37,10 @@ from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
-MOST_AT_A_GLANCE, FEW_DAYS = 2, 3
-"""So many exceptions to come are told in a list that is read at a glance, and days of a run behind the next."""
+MOST_AT_A_GLANCE: Final = 2
+"""So many of those to come are told in a list that is read at a glance."""
+FEW_DAYS: Final = 3
+"""Of a run of days fewer to come behind the next are named."""
 RUNG_DAYS: Final = 3
 """So long a date that rang and was not called done is thought of where the next is further off."""
 _LOOKED_AHEAD: Final = 3
@@ -59,7 +62,7 @@ def next_text(
         return when
     if "BYHOUR" in rule and "BYMINUTE" not in rule:  # one that sleeps comes at another
         rule += f";BYMINUTE={(series.begins(note) or '00')[-2:]}"
-    rule = weeks_alone(rule) if last_day(note) is not None else rule
+    rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
     ahead_ms = _ahead(note) if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
     moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms - ahead_ms), None)
@@ -110,6 +113,11 @@ def next_text(
     return said or when
 
 
+def _weeks_alone(rrule: str) -> str:
+    """The rule without its weekday, where that is the first day of several every two weeks: it names none of them."""
+    return re.sub(r";BYDAY=[A-Z]{2}(?![A-Z,])", "", rrule) if "INTERVAL" in rrule else rrule
+
+
 def _is_by_its_ring(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> bool:
     """Whether a date stands under the day of its ring: rung already, or today for tomorrow."""
     if at_ms != note.due_at_ms or note.rings_at_ms is None:
@@ -121,10 +129,8 @@ def _is_by_its_ring(note: Note, at_ms: int, now_ms: int, zone: str, told: Collec
 def _ahead(note: Note) -> int:
     """By how much a series rings before it is due: before the date that it stands at."""
     due_ms, ring_ms = note.due_at_ms or 0, note.rings_at_ms or 0
-    rang = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
-    if due_ms < ring_ms and rang is not None:
-        ring_ms = min(series.at_ms_of(rang.original_local, note.time_zone), series.moment_of(note, rang))
-    return due_ms - ring_ms
+    usual_ms = rung_ms(note) if due_ms < ring_ms else None
+    return due_ms - (ring_ms if usual_ms is None else usual_ms)
 
 
 def under_way(note: Note, now_ms: int, zone: str) -> str:

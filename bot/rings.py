@@ -22,7 +22,7 @@ from bot.rhythms import next_text
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.own_dates import has_own_dates
+from memory.ledger.own_dates import has_own_dates, sleeps
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import DAY_MS, is_work
 
@@ -43,16 +43,11 @@ def is_one(note: Note) -> bool:
 
 def due_with_its_ring(note: Note, behind: str) -> bool:
     """Whether a series rings on the day of each date at another time than due, or days before by a rule for that."""
-    if note.due_at_ms is None or note.rings_at_ms is None or (is_one(note) and not _sleeps(note)):
+    if note.due_at_ms is None or note.rings_at_ms is None or (is_one(note) and not sleeps(note)):
         return False
-    if _sleeps(note):
+    if sleeps(note):
         return bool(behind) and days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) >= 0
     return note.due_exact if days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) == 0 else bool(behind)
-
-
-def _sleeps(note: Note) -> bool:
-    """Whether the next ring of a series is one that was put off."""
-    return any((each.state, each.moved_to_ms) == ("snoozed", note.rings_at_ms) for each in note.occurrences)
 
 
 def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
@@ -102,7 +97,7 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
     """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
     at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
-    if comes and _sleeps(note):
+    if comes and sleeps(note):
         is_told = local(at_ms, zone).date() in told
         return _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:

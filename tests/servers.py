@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bot.playground.keeper import free_port
 from bot.tables import MEMORY_QUERY_FILES, MIGRATIONS
 from memory.storage.migrate import available
 from memory.storage.named_queries import load_queries
@@ -40,9 +40,7 @@ class Cluster:
         place = os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp")  # noqa: S108 - a socket's path is short
         self.folder = Path(tempfile.mkdtemp(prefix="continuity-postgres-", dir=place))
         self._user = "postgres" if os.geteuid() == 0 else None  # it refuses to run as root
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         if self._user:
             shutil.chown(self.folder, self._user)
         data = str(self.folder / "data")

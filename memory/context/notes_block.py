@@ -240,9 +240,9 @@ def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, floa
 
 def _is_now(note: Note, now_ms: int) -> bool:
     """Whether it rang and waits for a word, or is due by tomorrow; of a series that does not come every day, too."""
-    at_ms = moment_of(at_next_date(note, now_ms))
-    is_near = at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS and not comes_daily(note.repeats)
-    return waits_for_word(note) or is_near
+    waits = waits_for_word(note)
+    at_ms = None if waits or comes_daily(note.repeats) else moment_of(at_next_date(note, now_ms))
+    return waits or (at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS)
 
 
 def _is_pressing(note: Note, now_ms: int) -> bool:

@@ -63,14 +63,24 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     """
     if not has_own_dates(note):
         return note
-    waits = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
-    if waits is not None:
-        usual_ms = min(series.at_ms_of(waits.original_local, note.time_zone), series.moment_of(note, waits))
+    if (usual_ms := rung_ms(note)) is not None:
         rung = _due_then(note, usual_ms)
-        sleeps = waits.state == "snoozed" and waits.moved_to_ms == note.rings_at_ms
-        if sleeps or (now_ms is not None and (note.rings_at_ms is None or not _is_over(rung, now_ms))):
+        if sleeps(note) or (now_ms is not None and (note.rings_at_ms is None or not _is_over(rung, now_ms))):
             return rung
     return note if note.rings_at_ms is None else _due_then(note, note.rings_at_ms)
+
+
+def rung_ms(note: Note) -> int | None:
+    """When the date that rang last, and may sleep, was to ring: by the rule, or earlier where it was moved to."""
+    rang = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
+    if rang is None:
+        return None
+    return min(series.at_ms_of(rang.original_local, note.time_zone), series.moment_of(note, rang))
+
+
+def sleeps(note: Note) -> bool:
+    """Whether the next ring of a series is one that was put off."""
+    return any((each.state, each.moved_to_ms) == ("snoozed", note.rings_at_ms) for each in note.occurrences)
 
 
 def _is_over(note: Note, now_ms: int) -> bool:
