@@ -231,11 +231,9 @@ def _when_due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str
     if note.kind in LIMITS and due_ms is not None and not note.repeats and not is_past(note, now_ms):
         last_ms = last_day(note) or due_ms
         tells = tells_days(note.text, last_ms, last_ms, now_ms, note.time_zone)
-        return (
-            ""
-            if tells
-            else for_text(last_ms, now_ms, note.time_zone, replies.spoken(), exact=note.due_exact, key="until")
-        )
+        if tells:
+            return ""
+        return for_text(last_ms, now_ms, note.time_zone, replies.spoken(), exact=note.due_exact, key="until")
     is_behind = note.repeats and due_ms is not None and rings_ms is not None and due_ms < rings_ms
     if is_behind and local(rings_ms or 0, zone).date() in told:
         return ""

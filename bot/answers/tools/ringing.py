@@ -99,8 +99,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
     ring = await ring_time(desk, wish)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if known is not None:
-        said = desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings)))
-        return said + ring.remark + desk.reads(desk.notes.find(known.number))
+        return _done(desk, "Set", Change(number=known.number, fields=_by_clock(desk, rings)), ring.remark)
     return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
 
 
@@ -167,8 +166,12 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
     fields |= {"kind": kind_of(wish.kind)} if wish.kind.strip() else {}
-    said = desk.done(word, Change(number=note.number, fields=_by_clock(desk, fields)))
-    return said + ring.remark + desk.reads(desk.notes.find(note.number))
+    return _done(desk, word, Change(number=note.number, fields=_by_clock(desk, fields)), ring.remark)
+
+
+def _done(desk: Desk, word: str, operation: Change | Move, remark: str = "") -> str:
+    """Do it, and return the note's line, a remark about its time, and the line that the person reads."""
+    return desk.done(word, operation) + remark + desk.reads(desk.notes.find(operation.number))
 
 
 def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -233,9 +236,7 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
 
 def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     """Move one date of a series, or leave it out. Raises `Refused`."""
-    occurrence = date_of(note, wish.date.strip(), desk.zone)
-    if occurrence is None:
-        raise Refused(f"Not done: it has no date on {wish.date}: {desk.line(note)}")
+    occurrence = _known_date(desk, note, wish.date.strip())
     if wish.skip:
         return desk.done(
             f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence)
@@ -251,7 +252,15 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
     there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
     word = f"Only the date {wish.date} is moved to {there}, the series goes on"
-    return desk.done(word, moved) + desk.reads(desk.notes.find(note.number)) + desk.unsure
+    return _done(desk, word, moved) + desk.unsure
+
+
+def _known_date(desk: Desk, note: Note, day: str) -> str:
+    """The date of a series that is meant. Raises `Refused` where it has none then."""
+    occurrence = date_of(note, day, desk.zone)
+    if occurrence is None:
+        raise Refused(f"Not done: it has no date on {day}: {desk.line(note)}")
+    return occurrence
 
 
 def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: str) -> None:
@@ -266,18 +275,14 @@ def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: 
 
 def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
     """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`."""
-    occurrence = date_of(note, date, desk.zone)
-    if occurrence is None:
-        raise Refused(f"Not done: it has no date on {date}: {desk.line(note)}")
+    occurrence = _known_date(desk, note, date)
     ring = read_local(occurrence)
     own, at = own_dates.own_date(note, ring), desk.time(due, day=date[:10])
     new = at.local(f"{own:%H:%M}")
     to_ms = series.at_ms_of(f"{ring + (read_local(new) - own):{LOCAL}}", desk.zone)
     there = lines.moment(series.at_ms_of(new, desk.zone), desk.zone, exact=note.due_exact)
     word = f"Only the date {date} is moved to {there}, with its ring, the series goes on"
-    return desk.done(word, Move(number=note.number, occurrence=occurrence, to_ms=to_ms)) + desk.reads(
-        desk.notes.find(note.number)
-    )
+    return _done(desk, word, Move(number=note.number, occurrence=occurrence, to_ms=to_ms))
 
 
 def date_of(note: Note, day: str, zone: str) -> str | None:
