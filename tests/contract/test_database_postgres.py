@@ -46,10 +46,10 @@ async def seqs(database):
 
 
 def sever(address):
-    """Cut every connection of this database but our own, as a broken network would."""
+    """Cut every connection of this database but our own, as a broken network would, and wait until each is gone."""
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND application_name LIKE 'continuity%' AND pid <> pg_backend_pid()"
         )
 
