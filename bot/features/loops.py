@@ -14,7 +14,7 @@ from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
-from bot.reminders.ringing import operation_for
+from bot.reminders.ringing import a_day_later, date_at_hand, operation_for
 from bot.rhythms import under_way
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
@@ -122,8 +122,8 @@ def _this_date(note: Note) -> Note:
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     """[Done] [Tomorrow] [Drop] of one line; of a series this date or all.
 
-    A note of a later day cannot be put off until tomorrow, nor an event be done before it was; a series whose last
-    date is done waits for the next, and of one that doesn't ring nobody counts the dates.
+    A note of a later day cannot be put off until tomorrow, nor a series that comes by then, nor an event be done before
+    it was; a series whose last date is done waits for the next, and of one that doesn't ring nobody counts the dates.
     """
     payload, at_ms = {"note_id": note.note_id}, day_of(series.at_its_date(note, now_ms), now_ms)
     done = Button(replies.say("loop_done_once" if note.repeats else "loop_done"), "loop_done", payload)
@@ -135,7 +135,8 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
         return (drop,)
     if note.kind == "event":
         return (done, drop) if is_now else (drop,)
-    return (done, later, drop) if is_now else (done, drop)
+    can_wait = is_now and (not note.repeats or a_day_later(note, now_ms))
+    return (done, later, drop) if can_wait else (done, drop)
 
 
 def ending(note: Note, how: Ending, now_ms: int) -> End:
@@ -147,9 +148,9 @@ def ending(note: Note, how: Ending, now_ms: int) -> End:
 
 
 def putting_off(note: Note, now_ms: int, zone: str) -> Operation:
-    """The operation that puts a note off until tomorrow: one that rang rings again at its hour, else in the morning."""
-    if not note.repeats and waits_for_word(note) and (rang := series.last(note, "rang")):
-        return operation_for(note, rang.original_local, "tomorrow", now_ms)
+    """The operation that puts a note off until tomorrow: what rang, and a date of a series, rings then at its hour."""
+    if note.rings and (note.repeats or (waits_for_word(note) and series.last(note, "rang"))):
+        return operation_for(note, date_at_hand(note), "tomorrow", now_ms)
     return Change(number=note.number, fields={"snoozed_until_ms": tomorrow_ms(now_ms, zone)})
 
 

@@ -224,14 +224,10 @@ def _begins_ms(note: Note, occurrence: str) -> int | None:
 
 
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
-    """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next.
-
-    One that is to come can't be put off to a day on which its series comes anyhow.
-    """
-    rang = series.last(note, "rang")
-    occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
+    """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next."""
+    rang, occurrence = series.last(note, "rang"), date_at_hand(note)
     first: Choice = "skip" if note.repeats and not rang else "done"
-    later = (*_delay(note, occurrence, now_ms), *_tomorrow(note, occurrence, now_ms))
+    later = (*_delay(note, occurrence, now_ms), *a_day_later(note, now_ms))
     choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, *later, "cancel")
     labels: dict[Choice, str] = {"cancel": "end"} if note.repeats else {}
     if not (rang or note.is_paused):
@@ -239,11 +235,25 @@ def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
         is_tomorrow = days_from(to_ms, now_ms, note.time_zone) == 1
         labels |= {each: f"{each}_later" for each in MINUTES}
         labels |= {"tomorrow": "tomorrow" if is_tomorrow else "day_later"}
-        if note.repeats and series.date_on(note, series.local_of(to_ms, note.time_zone)[:10]):
-            choices = tuple(each for each in choices if each != "tomorrow")
     return tuple(
         button(note, occurrence, choice, label=labels.get(choice, choice), is_listed=True) for choice in choices
     )
+
+
+def date_at_hand(note: Note) -> str:
+    """The date of a note that the buttons of its line are about: the one that rang last and waits, else the next."""
+    rang = series.last(note, "rang")
+    return rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
+
+
+def a_day_later(note: Note, now_ms: int) -> tuple[Choice, ...]:
+    """The delay until tomorrow of the date at hand; none to a day on which its series comes anyhow."""
+    occurrence = date_at_hand(note)
+    to_ms = put_off_to(note, occurrence, "tomorrow", now_ms)
+    is_to_come = note.repeats and not series.last(note, "rang")
+    if is_to_come and series.date_on(note, series.local_of(to_ms, note.time_zone)[:DAY_CHARS]):
+        return ()
+    return _tomorrow(note, occurrence, now_ms)
 
 
 def button(note: Note, occurrence: str, choice: Choice, *, label: str = "", is_listed: bool = False) -> Button:

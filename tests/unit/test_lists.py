@@ -996,6 +996,25 @@ def test_what_rang_rings_again_where_loops_puts_it_off():
     assert ledger.notes[2].snoozed_until_ms is not None
 
 
+@pytest.mark.parametrize("rung", [True, False])
+def test_a_date_of_a_series_is_put_off_alone_and_none_to_where_it_comes_anyhow(rung):
+    """[Tomorrow] under the morning pill let tonight's pass; under the weekly bins it rang for no one."""
+    ledger = ledger_of(
+        task("Pill", rings_from="2023-11-14T20:00", repeats="FREQ=DAILY;BYHOUR=8,20", time_zone="UTC"),
+        task("Bins", rings_from="2023-11-14T20:00", repeats="FREQ=WEEKLY", time_zone="UTC"),
+    )
+    now_ms = series.at_ms_of("2023-11-14T20:00" if rung else "2023-11-14T18:00", "UTC")
+    if rung:
+        ledger, _ = apply_all(ledger, [due_now(note, now_ms).ring for note in ledger.notes.values()], BY)
+    tomorrow = replies.say("ring_buttons.tomorrow")
+    pill, bins = ([each.label for each in loop_row(note, now_ms, "UTC")] for note in ledger.notes.values())
+    ledger, _ = apply_all(ledger, [putting_off(ledger.notes[2], now_ms, "UTC")], BY)
+
+    assert (tomorrow in pill, tomorrow in bins) == (False, True)
+    assert ledger.notes[2].rings_at_ms == series.at_ms_of("2023-11-15T20:00", "UTC")
+    assert series.has_date(ledger.notes[2], "2023-11-21T20:00")
+
+
 def test_what_was_missed_for_days_is_as_late_as_its_last_date():
     """After nine days without the bot a nudge of every evening comes once, and not as one of nine days ago."""
     note = series_note(rings_from="2023-11-06T20:30", repeats="FREQ=DAILY")
