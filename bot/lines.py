@@ -216,7 +216,7 @@ def _owner(note: Note) -> str:
 def with_owner(note: Note, text: str) -> str:
     """The words of a note behind who else has to act, or is limited, where they don't say it: `Sandrine: The 120 €`."""
     is_nobodys = is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {"", *_OWN}
-    is_told = is_nobodys or note.owner.casefold() in text.casefold()
+    is_told = is_nobodys or note.owner.casefold().removesuffix("s") in text.casefold()  # the Folans in “Folan”
     return text if is_told else replies.say("for_whom", names=note.owner, title=text)
 
 

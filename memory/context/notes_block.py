@@ -72,9 +72,9 @@ MAX_OUTDATED, COLD_MS = 3, 3_600_000
 """With more outdated lines the block is taken anew, though the news of them stands elsewhere; with one after so long a
 pause: no provider has a prompt's beginning at hand then."""
 Shortened = Callable[[Note], Note]
-BRIEF: Final[Sequence[Shortened]] = (clipped, partial(in_brief, hour=True), in_brief)
-SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
-"""What the lines of open notes lose where room is short: the end of a long text, a second moment, more of the text."""
+BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief, partial(in_brief, hour=False))
+SHORTER: Final[Sequence[Shortened]] = (*BRIEF[:-1], *(partial(in_brief, chars=n, hour=hour) for n, hour in LEAST_CHARS))
+"""What the lines of open notes lose where room is short: a long text's end, a second moment, more, the ring's hour."""
 MAX_MISSES: Final = 20
 
 

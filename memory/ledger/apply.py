@@ -123,7 +123,8 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
 def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     """The note that says the same in the same world; not one that rings, nor to a model in the talk of another day."""
     plain, about, rings = folded(new.text), new.fields.get("about", ""), bool(new.fields.get("rings_from"))
-    day = new.fields.get("due_at_ms") if new.kind == "event" and by.hand == "model" else None
+    has_day = by.hand == "model" and (rings or new.kind == "event")
+    day = new.fields.get("due_at_ms") if has_day else None
     near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
     rule = str(new.fields.get("repeats") or "")
     near = (n for n in near if not on_other_weekdays(n.repeats, rule))

@@ -21,8 +21,8 @@ MOST_EXCEPTIONS: Final = 3
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
 BRIEF_CHARS: Final = 90
 """A shorter text is never cut: its last words ("for 80, with lemon") matter as much as its first."""
-LEAST_CHARS: Final = (60, 40)
-"""A longer one keeps so many where room is short, and still shorter."""
+LEAST_CHARS: Final = ((60, True), (40, True), (40, False))
+"""A longer one keeps so many where room is short, and still shorter; at last without the hour of a ring."""
 TITLE_CHARS: Final = 60
 NAME_CHARS: Final = 30
 CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
@@ -77,12 +77,12 @@ def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
     return note.model_copy(update={"text": shorten(note.text, chars)}) if is_long else note
 
 
-def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = False) -> Note:
+def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = True) -> Note:
     """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
-    The moment is when it is due, of a mere series, or where it rings later, when it rings. What rings on an earlier day
-    keeps both, on that day its own `hour`: without a word of that a second reminder is set beside it. The rest is found
-    by a search.
+    The moment is when it is due, of a mere series, or where it rings later, when it rings. What rings before keeps
+    both, on that day without its `hour` where there is no room at all: without a word of that a second reminder is set
+    beside it. The rest is found by a search.
     """
     note = clipped(note, chars)
     own = has_own_dates(note)

@@ -370,9 +370,9 @@ def test_under_the_day_of_its_ring_a_line_says_what_that_is_for(text, language, 
 
 
 def test_a_line_in_brief_tells_the_moment_that_matters():
-    """Of a series, and of what rings behind its day, when it rings; of what rings before, that it does.
+    """Of a series, and of what rings behind its day, when it rings; of what rings before, both.
 
-    Else a second reminder is set beside it.
+    Else a second reminder is set beside it, and “(due Mon 30 Nov, rings)” told a model no hour.
     """
     due_ms = START_MS + 2 * DAY_MS
     once = {"due_at_ms": due_ms, "due_exact": True, "time_zone": "UTC"}
@@ -382,9 +382,9 @@ def test_a_line_in_brief_tells_the_moment_that_matters():
     )
 
     assert "FREQ=DAILY" in model_line(in_brief(daily), START_MS, "UTC")
-    assert model_line(in_brief(before), START_MS, "UTC", brief=True).endswith("(due Thu 16 Nov 22:13, rings)")
+    assert model_line(in_brief(before), START_MS, "UTC", brief=True).endswith("(due Thu 16 Nov 22:13, rings 19:13)")
+    assert "22:13, rings)" in model_line(in_brief(before, hour=False), START_MS, "UTC", brief=True)
     assert "(due Thu 16 Nov 22:13; rings Wed 15 Nov 19:13)" in model_line(in_brief(eve), START_MS, "UTC", brief=True)
-    assert "22:13, rings 19:13)" in model_line(in_brief(before, hour=True), START_MS, "UTC", brief=True)
     assert "rings Fri 2023-11-17 01:13" in model_line(in_brief(behind), START_MS, "UTC")
 
 

@@ -257,12 +257,9 @@ def test_a_series_has_its_own_hour_also_where_room_is_short():
     note = rings(pilates(), FIRST).notes[1]
     mere = a_series(due_at_ms=None, due_exact=False, rings_from="2026-11-28T09:00", repeats="FREQ=DAILY").notes[1]
 
-    for hour in (True, False):
-        line = model_line(in_brief(note, hour=hour), at(FRIDAY), LONDON, brief=True)
-        assert line == f"#1 event: Pilates (due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD})"
-        assert "(rings Sat 28 Nov 09:00, every day)" in model_line(
-            in_brief(mere, hour=hour), at(FRIDAY), LONDON, brief=True
-        )
+    line = model_line(in_brief(note), at(FRIDAY), LONDON, brief=True)
+    assert line == f"#1 event: Pilates (due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD})"
+    assert "(rings Sat 28 Nov 09:00, every day)" in model_line(in_brief(mere), at(FRIDAY), LONDON, brief=True)
 
 
 def test_a_ring_that_was_put_off_tells_the_hour_that_was_not():

@@ -701,6 +701,24 @@ async def test_a_ring_the_day_before_takes_the_rule_of_what_it_is_for(at: str, d
     assert f"rings {datetime.fromisoformat(at):%a %Y-%m-%d %H:%M}, {rule}" in said
 
 
+async def test_a_note_that_rings_the_day_before_takes_a_rhythm_by_its_own_days():
+    """“Market on Saturday, tell me Friday evening”, then “the one after, too”: the ring came behind the market."""
+    box = make_box()
+    await box.remind(text="Market", at="2026-11-27T20:00", due="2026-11-28T07:00", kind="event")
+    said = await box.remind(numbers=[1], repeats="FREQ=WEEKLY;COUNT=2;BYDAY=SA")
+
+    assert "rings Fri 2026-11-27 20:00, FREQ=WEEKLY;BYDAY=FR;UNTIL=20261204" in said
+
+
+async def test_the_same_words_for_another_day_are_another_reminder():
+    """“It is set already” to the stall of the second Saturday; the same day at another hour is the same thing."""
+    box = make_box()
+    await box.remind(text="Set up the stall", at="2026-11-27T20:00", due="2026-11-28T07:00", kind="task")
+
+    assert "set already" in await box.remind(text="Set up the stall", at="2026-11-27T21:00", due="2026-11-28T08:00")
+    assert "Set: #2" in await box.remind(text="Set up the stall", at="2026-12-04T20:00", due="2026-12-05T07:00")
+
+
 async def test_a_date_that_rings_the_day_before_is_named_by_either_day():
     """“It has no date on 18 December”, with that day in the line: it knew its rings alone."""
     box = make_box()

@@ -85,12 +85,22 @@ def _by_the_ring(desk: Desk, wish: Wish) -> Wish:
     return replace(wish, repeats=rule_moved(own, f"{day}T00:00", days) or wish.repeats)
 
 
+def _by_its_ring(desk: Desk, note: Note, wish: Wish) -> Wish:
+    """The same for a note that has its day or its ring already."""
+    if note.due_at_ms is None or not wish.repeats.strip():
+        return wish
+    at, due = wish.at.strip() or note.rings_from, wish.due.strip() or series.local_of(note.due_at_ms, desk.zone)
+    return replace(wish, repeats=_by_the_ring(desk, replace(wish, at=at, due=due)).repeats)
+
+
 async def _set_new(desk: Desk, wish: Wish) -> str:
     if wish.date or wish.skip or not wish.text.strip():
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known, note_id = views.find(desk.notes.open(), wish.text), _id_of(desk, wish)
-    if known is not None and on_other_weekdays(known.repeats, read_rule(wish.repeats) or ""):
+    if known and on_other_weekdays(known.repeats, read_rule(wish.repeats) or ""):
+        known = None
+    if known and _is_another_day(desk, known, wish):
         known = None
     if known is not None and known.rings and not known.doubtful:
         own = known.note_id == note_id
@@ -101,6 +111,14 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
     if known is not None:
         return _done(desk, "Set", Change(number=known.number, fields=_by_clock(desk, rings)), ring.remark)
     return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
+
+
+def _is_another_day(desk: Desk, known: Note, wish: Wish) -> bool:
+    """Whether the wish is about another day than a note of the same words: the stall of both Saturdays."""
+    due = first_and_last(wish.due)[0]
+    if known.due_at_ms is None or known.repeats or wish.repeats.strip() or not due or due.lower() in NONE:
+        return False
+    return desk.time(due, past=True).day != series.local_of(known.due_at_ms, known.time_zone)[:10]
 
 
 def _id_of(desk: Desk, wish: Wish) -> str:
@@ -158,6 +176,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
         wish = replace(wish, repeats="")  # its end stays
     if note.repeats and not has_own_words and not (wish.repeats if note.rings else read_rule(wish.repeats) != ""):
         wish, word = _of_each(desk, note, wish), "Set before each of its dates"
+    wish = _by_its_ring(desk, note, wish)
     ring = await ring_time(desk, wish, note)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if has_own_words:
