@@ -26,10 +26,10 @@ from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, title_of
-from memory.ledger.own_dates import at_next_date, rule_behind
+from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind
 from memory.ledger.spans import last_day, last_of, over_at
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, is_question
-from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_work, story_of, waits_for_word
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
+from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_question, is_work, story_of, waits_for_word
 from memory.text import shorten
 
 LINE_CHARS = 200
@@ -62,7 +62,7 @@ def note_line(
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
     exceptions of a series alone.
     """
-    reader, zone, behind = zone, zone if by_reader else note.time_zone, rule_behind(note)
+    reader, zone, series_of = zone, zone if by_reader else note.time_zone, (rule_behind(note), ahead_ms(note))
     note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
@@ -70,7 +70,7 @@ def note_line(
     if heading == "rang":
         times = _rang(note, now_ms, zone, told)
     else:
-        times = _remarks(note, now_ms, zone, told, heading=heading, behind=behind)
+        times = _remarks(note, now_ms, zone, told, heading=heading, series_of=series_of)
     remarks = [*filter(None, [_owner(note)]), *times]
     note = note.model_copy(update={"text": with_owner(note, note.text)})
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
@@ -150,14 +150,16 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
     return found
 
 
-def _remarks(note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, behind: str) -> list[str]:
-    rings_at_ms, told = note.rings_at_ms, set(above)
+def _remarks(
+    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: tuple[str, int]
+) -> list[str]:
+    (behind, ahead), rings_at_ms, told = series_of, note.rings_at_ms, set(above)
     due = _when_due(note, now_ms, zone, told)
     rung = is_rung(note, zone, above)
-    ahead = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
-    comes = note.repeats and (ahead or rung)
+    is_own = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
+    comes = note.repeats and (is_own or rung)
     if comes:
-        due = _comes(note, now_ms, zone, told, behind)
+        due = _comes(note, now_ms, zone, told, behind=behind, ahead=ahead)
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
@@ -275,14 +277,14 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     return day if is_on_it else replies.say("lines.by", day=day)
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], behind: str) -> str:
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> str:
     """The rhythm and the next date of a series, by its due times."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
     rule = "" if (behind or not note.rings) and YEARLY in rule else rule  # everybody knows that of a birthday
-    return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact)
+    return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
 
 
 def _has_hour(note: Note, clock: str) -> bool:

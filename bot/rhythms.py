@@ -29,11 +29,11 @@ from bot.dates import (
 )
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.own_dates import rung_ms
 from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
+from memory.zones import later
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
@@ -48,9 +48,20 @@ _LOOKED_AHEAD: Final = 3
 
 
 def next_text(
-    note: Note, rule: str, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool = True
+    note: Note,
+    rule: str,
+    at_ms: int,
+    *,
+    now_ms: int,
+    zone: str,
+    told: Collection[date],
+    exact: bool = True,
+    ahead: int | None = None,
 ) -> str:
-    """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells."""
+    """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells.
+
+    By its own time a series rings `ahead` milliseconds before it; None where it is told by its ring.
+    """
     language = replies.spoken()
     is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
     until_ms = over_at(note, at_ms)
@@ -64,30 +75,28 @@ def next_text(
         rule += f";BYMINUTE={(series.begins(note) or '00')[-2:]}"
     rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
-    ahead_ms = _ahead(note) if note.rings_at_ms is not None and at_ms == note.due_at_ms else 0
-    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms - ahead_ms), None)
-    if moved is not None and not _is_regular(note, moved, series.local_of(at_ms - ahead_ms, note.time_zone)):
-        usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + ahead_ms
-        is_same = local(usual_ms, zone).time() == local(at_ms, zone).time()
-        usual = hour_text(usual_ms, zone, language) if exact and not is_same else ""
+    moved = next((each for each in note.occurrences if _own_ms(each, ahead) == at_ms), None)
+    usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + (ahead or 0) if moved else at_ms
+    is_other = moved is not None and (usual_ms != at_ms or moved.lasts_ms is not None)
+    if moved is not None and is_other and not _is_regular(note, moved, at_ms - (ahead or 0)):
+        is_same = local(usual_ms, zone).time() == local(at_ms, zone).time() and moved.lasts_ms is None
+        over_ms = later(usual_ms, note.lasts_ms, note.time_zone) if note.lasts_ms else None
+        usual = hour_text(usual_ms, zone, language, over_ms) if exact and not is_same else ""
         if until_ms is None:
             soon = partial(soon_text, at_ms, now_ms, zone, language)
             when = _this_time(at_ms, usual_ms, zone, exact=exact) if is_told else soon(exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
-        beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead_ms)
-        day = (
-            ""
-            if names_days(rule) or is_several_a_day(rule)
-            else _regular_behind(note, moved, at_ms - ahead_ms, ahead_ms, zone)
-        )
+        beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead)
+        is_plain = names_days(rule) or is_several_a_day(rule)
+        day = "" if is_plain else _regular_behind(note, moved, at_ms, ahead or 0, zone)
         if day:
             when, beside = ", ".join(filter(None, [when, beside])), ""
             every = replies.say("lines.from", every=every, day=day).strip()
-        later = ", ".join(filter(None, [every, beside]))
+        rhythm = ", ".join(filter(None, [every, beside]))
         is_same_week = is_told and not (day or _by_weeks(at_ms, usual_ms, zone))
         return (
-            replies.say(f"lines.{'this_time' if is_same_week else 'this_date'}", every=later, when=when)
-            if later
+            replies.say(f"lines.{'this_time' if is_same_week else 'this_date'}", every=rhythm, when=when)
+            if rhythm
             else when
         )
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
@@ -105,7 +114,7 @@ def next_text(
         every, when = every or hours_text(rule, language) or hour, ""
     elif is_told and hours_text(rule, language):
         when = ""
-    said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead_ms)]))
+    said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)]))
     if said and when:
         has_come = days_from(at_ms, now_ms, zone) <= 1
         key = "lines.next_here" if is_told else "lines.this_date" if has_come else "lines.next"
@@ -126,11 +135,11 @@ def _is_by_its_ring(note: Note, at_ms: int, now_ms: int, zone: str, told: Collec
     return note.rings_at_ms > at_ms or (is_ahead and days_from(at_ms, now_ms, zone) <= 1)
 
 
-def _ahead(note: Note) -> int:
-    """By how much a series rings before it is due: before the date that it stands at."""
-    due_ms, ring_ms = note.due_at_ms or 0, note.rings_at_ms or 0
-    usual_ms = rung_ms(note) if due_ms < ring_ms else None
-    return due_ms - (ring_ms if usual_ms is None else usual_ms)
+def _own_ms(date: Occurrence, ahead: int | None) -> int | None:
+    """When a date that was moved is by the series' own time, without `ahead` when it rings; None for no such."""
+    if ahead is not None and date.due_at_ms is not None:
+        return date.due_at_ms
+    return None if date.moved_to_ms is None else date.moved_to_ms + (ahead or 0)
 
 
 def under_way(note: Note, now_ms: int, zone: str) -> str:
@@ -179,8 +188,11 @@ def _last_days(note: Note, at_ms: int, now_ms: int, zone: str) -> str | None:
     return listed([day_text(each, now_ms, zone, language) for each in days], language) if days else ""
 
 
-def _is_regular(note: Note, moved: Occurrence, local: str) -> bool:
-    """Whether a date was moved to one that the rule has anyway; what doesn't ring is told by its next date alone."""
+def _is_regular(note: Note, moved: Occurrence, ring_ms: int) -> bool:
+    """Whether a date was moved to another that the rule has; what doesn't ring is told by its next date alone."""
+    local = series.local_of(ring_ms, note.time_zone)
+    if local == moved.original_local:
+        return False
     if note.rings_from:
         return series.has_date(note, local)
     rule = _rule_beside(note, moved)
@@ -194,9 +206,10 @@ def _rule_beside(note: Note, moved: Occurrence) -> rrule | None:
     )
 
 
-def _regular_behind(note: Note, moved: Occurrence, at_ms: int, ahead_ms: int, zone: str) -> str:
+def _regular_behind(note: Note, moved: Occurrence, own_ms: int, ahead_ms: int, zone: str) -> str:
     """The day of the first date behind a moved one that the rule has and nobody moved; "" for none."""
     others = {each.original_local for each in note.occurrences}
+    at_ms = own_ms - ahead_ms
     edge = max(moved.original_local, series.local_of(at_ms, note.time_zone))
     rule = _rule_beside(note, moved)
     dates = islice(rule.xafter(read_local(edge)), MOST_EXCEPTIONS) if rule else ()
@@ -224,23 +237,32 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
     return False
 
 
-def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead_ms: int) -> str:
+def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | None) -> str:
     """The exceptions to the rule in their order: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
 
-    None before `from_ms`; a series told by its own hour rings `ahead_ms` before it, on its exceptions, too.
+    None before `from_ms`; a series told by its own hour rings `ahead` before it, on its exceptions, too. None whose
+    ring alone is at another time.
     """
     said, left_out, language = list[str](), list[str](), replies.spoken()
     for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
-        at_ms = rings_ms + ahead_ms
-        if at_ms < from_ms:
+        own_ms = _own_ms(occurrence, ahead) if occurrence.state == "moved" else None
+        at_ms = rings_ms + (ahead or 0) if own_ms is None else own_ms
+        usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + (ahead or 0)
+        is_same = occurrence.state == "moved" and at_ms == usual_ms and occurrence.lasts_ms is None
+        if at_ms < from_ms or is_same:
             continue
         if occurrence.state != "moved":
             left_out.append(soon_text(at_ms, now_ms, zone, language, exact="BYHOUR" in note.repeats))
-        elif not series.has_date(note, series.local_of(rings_ms, note.time_zone)):  # put off until the next one
-            usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + ahead_ms
-            said += [*_not_on(left_out), _instead(at_ms, usual_ms, now_ms, zone)]
+        elif occurrence.lasts_ms is not None or not _is_next(note, rings_ms):
+            over_ms = None if occurrence.lasts_ms is None else later(at_ms, occurrence.lasts_ms, note.time_zone)
+            said += [*_not_on(left_out), _instead(at_ms, usual_ms, now_ms, zone, over_ms)]
             left_out = []
     return ", ".join([*said, *_not_on(left_out)])
+
+
+def _is_next(note: Note, ring_ms: int) -> bool:
+    """Whether a date was put off until the one behind it."""
+    return series.has_date(note, series.local_of(ring_ms, note.time_zone))
 
 
 def _not_on(days: Sequence[str]) -> list[str]:
@@ -248,11 +270,16 @@ def _not_on(days: Sequence[str]) -> list[str]:
     return [replies.say("lines.not_on", day=listed(days, replies.spoken()))] if days else []
 
 
-def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:
-    """A later date that was moved: `this Sunday at 10:00 instead`, `on Sat 5 Dec instead of Fri 4 Dec`."""
+def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str, over_ms: int | None) -> str:
+    """A later date that was moved: `this Sunday at 10:00 instead`, `on Sat 5 Dec instead of Fri 4 Dec`.
+
+    One with an end of its own, `over_ms`, has both hours.
+    """
     language, is_other_day = replies.spoken(), days_from(at_ms, usual_ms, zone) != 0
     is_other_hour = local(at_ms, zone).time() != local(usual_ms, zone).time()
-    when = soon_text(at_ms, now_ms, zone, language, exact=is_other_hour)
+    when = soon_text(at_ms, now_ms, zone, language, exact=is_other_hour and over_ms is None)
+    if over_ms is not None:
+        when = f"{when} {hour_text(at_ms, zone, language, over_ms)}"
     if not is_other_day:
         return replies.say("lines.instead", when=when)
     return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, now_ms, zone, language))

@@ -14,7 +14,7 @@ from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.rhythms import RUNG_DAYS
 from memory.ledger import series
-from memory.ledger.own_dates import has_own_dates, own_ms
+from memory.ledger.own_dates import due_at, has_own_dates
 from memory.ledger.rules import WEEK
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import SOON_MS, day_it_is_for, hour_of, is_past, is_snoozed, story_of, waits_for_word, while_on
@@ -140,8 +140,7 @@ def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
     It is that day, on the day of the ring this one, and for `RUNG_DAYS` where the next is a week of such days away.
     """
     rang_ms = series.moment_of(note, rang)
-    usual_ms = series.at_ms_of(rang.original_local, note.time_zone)
-    at_ms = max(rang_ms, own_ms(note, usual_ms)) if has_own_dates(note) else rang_ms
+    at_ms = max(rang_ms, due_at(note, rang)) if has_own_dates(note) else rang_ms
     days = days_from(at_ms, now_ms, note.time_zone)
     if days >= 0:
         rang_today = days_from(rang_ms, now_ms, note.time_zone) == 0

@@ -95,7 +95,8 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     One that began before midnight and is on stands under today, and says since when.
     """
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
-    note = _this_date(note) if series.exceptions(note, now_ms) else note
+    is_moved = note.due_at_ms in {each.due_at_ms for each in note.occurrences}
+    note = _this_date(note) if is_moved or series.exceptions(note, now_ms) else note
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
     if under_way(note, now_ms, clock):
         line = note_line(note, now_ms, zone, under_ms=None if note.repeats else now_ms, brief=True)
@@ -115,8 +116,10 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
 
 def _this_date(note: Note) -> Note:
     """A series, at its next date, as that date alone: under its day the others, and the exceptions, are too much."""
-    rings = "" if note.rings_at_ms is None else series.local_of(note.rings_at_ms, note.time_zone)
-    return note.model_copy(update={"repeats": "", "occurrences": (), "rings_from": rings})
+    due_ms, rings_ms = note.due_at_ms or 0, note.rings_at_ms
+    rings = "" if rings_ms is None or rings_ms > due_ms else series.local_of(rings_ms, note.time_zone)
+    own = {"lasts_ms": note.lasts_at(due_ms), "rings_from": rings, "rings_at_ms": rings_ms if rings else None}
+    return note.model_copy(update={"repeats": "", "occurrences": (), **own})
 
 
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:

@@ -13,7 +13,7 @@ from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date
+from memory.ledger.own_dates import at_next_date, due_at, has_own_dates
 from memory.ledger.rules import LOCAL, read_local
 from memory.ledger.spans import DAY_CHARS, last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
@@ -216,11 +216,9 @@ def _begins_ms(note: Note, occurrence: str) -> int | None:
     """When the thing itself is at a date of a note; None where it has no hour."""
     if note.due_at_ms is None or not note.due_exact:
         return None
-    moved = (
-        each.moved_to_ms for each in note.occurrences if each.original_local == occurrence and each.state == "moved"
-    )
-    rings_ms = next(moved, None) or series.at_ms_of(occurrence, note.time_zone)
-    return at_next_date(note.model_copy(update={"rings_at_ms": rings_ms})).due_at_ms
+    if not has_own_dates(note):
+        return note.due_at_ms
+    return due_at(note, series.in_state(note, occurrence, "rang"))
 
 
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:

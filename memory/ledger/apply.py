@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import set_again
+from memory.ledger.own_dates import as_moved, own_ms, set_again
 from memory.ledger.rules import is_by_days, on_other_weekdays, what_is_wrong
 from memory.ledger.spans import fitted
 from memory.ledger.types import (
@@ -279,15 +279,21 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
     local, to_ms = operation.occurrence, operation.to_ms
     if not _is_date(note, local):
         return Refusal("date", note.number, local)
-    if to_ms is not None and to_ms <= by.at_ms:
+    known = next((each for each in note.occurrences if each.original_local == local), None)
+    usual_ms = series.at_ms_of(local, note.time_zone)
+    is_other = operation.lasts_ms is not None or operation.due_at_ms is not None
+    stays = is_other and to_ms == (series.moment_of(note, known) if known else usual_ms)
+    if to_ms is not None and to_ms <= by.at_ms and not stays:
         return Refusal("past", note.number)
     date = series.left_out(note, local, by.lets_pass)
-    if note.repeats and date.state == "left_out" and to_ms == series.at_ms_of(local, note.time_zone):  # as it would be
+    own = as_moved(note, operation)
+    is_usual = set(own.values()) <= {None, own_ms(note, usual_ms) if own.get("due_at_ms") else None}
+    if note.repeats and date.state == "left_out" and to_ms == usual_ms and is_usual:  # as it would be
         return written(ledger, note, {"occurrences": note.without(local)}, "change", by)
     if to_ms is not None:
-        date = date.model_copy(
-            update={"moved_to_ms": to_ms, "state": "snoozed" if date.state in series.OVER else "moved"}
-        )
+        is_rung = to_ms <= by.at_ms and known is not None and known.state in series.OVER
+        state = known.state if known and is_rung else "snoozed" if date.state in series.OVER else "moved"
+        date = date.model_copy(update={"moved_to_ms": to_ms, "state": state, **own})
     return written(ledger, note, _dated(note, date), "change", by)
 
 

@@ -53,7 +53,8 @@ FROM notes WHERE conversation_id = :conversation_id ORDER BY number;
 
 -- name: occurrences_of
 -- The dates of a conversation's notes.
-SELECT o.note_id, o.original_local, o.moved_to_ms, o.state FROM occurrences o JOIN notes n ON n.note_id = o.note_id
+SELECT o.note_id, o.original_local, o.moved_to_ms, o.due_at_ms, o.lasts_ms, o.state
+FROM occurrences o JOIN notes n ON n.note_id = o.note_id
 WHERE n.conversation_id = :conversation_id ORDER BY o.note_id, o.original_local;
 
 -- name: note_put
@@ -78,8 +79,8 @@ DELETE FROM occurrences WHERE note_id = :note_id;
 
 -- name: occurrence_put
 -- One date of a note.
-INSERT INTO occurrences (note_id, original_local, moved_to_ms, state)
-VALUES (:note_id, :original_local, :moved_to_ms, :state);
+INSERT INTO occurrences (note_id, original_local, moved_to_ms, due_at_ms, lasts_ms, state)
+VALUES (:note_id, :original_local, :moved_to_ms, :due_at_ms, :lasts_ms, :state);
 
 -- name: note_change_put
 -- What was done; two with one version cannot be.

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date, has_own_dates
+from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates
 from memory.ledger.rules import in_words, is_several_a_day, last_date, named_parts
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
 from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work
 from memory.text import shorten
-from memory.zones import whole_month, zone_of
+from memory.zones import later, whole_month, zone_of
 
 MOST_EXCEPTIONS: Final = 3
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
@@ -42,9 +42,9 @@ def model_line(
     `whole`, and no date that was done before today: the line is told again with every message. Without `text` whoever
     reads it has just written it: `#12 task (due …)`.
     """
-    coming_ms, note = _coming(note, now_ms), at_next_date(series.at_its_date(note, now_ms), now_ms)
-    when = partial(brief_moment, now_ms) if brief else moment
-    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, brief=brief))
+    coming_ms, ahead, then = _coming(note, now_ms), ahead_ms(note), series.at_its_date(note, now_ms)
+    note, when = at_next_date(then, now_ms), partial(brief_moment, now_ms) if brief else moment
+    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief))
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
@@ -124,7 +124,7 @@ def _coming(note: Note, now_ms: int) -> int | None:
 
 
 def _remarks(
-    note: Note, now_ms: int, zone: str, when: Callable[..., str], coming_ms: int | None, *, brief: bool
+    note: Note, now_ms: int, zone: str, when: Callable[..., str], coming_ms: int | None, *, ahead: int, brief: bool
 ) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     rule = f", {in_words(note.repeats) if brief else note.repeats + _last_date(note)}" if note.repeats else ""
@@ -147,10 +147,16 @@ def _remarks(
         found.append("rings no more")
     exceptions = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
     told = {at_ms // MINUTE_MS for at_ms in (note.rings_at_ms, note.due_at_ms, coming_ms) if at_ms is not None}
-    ahead_ms = (note.due_at_ms or 0) - (note.rings_at_ms or 0) if rings_then and note.due_exact else 0
-    whens = partial(_later, when, ahead_ms)
     found += (
-        _exception(note, at_ms, date, zone, whens, is_told=at_ms // MINUTE_MS in told) for at_ms, date in exceptions
+        _exception(
+            note,
+            date,
+            zone,
+            when,
+            ahead,
+            is_told=not told.isdisjoint({at_ms // MINUTE_MS, (at_ms + ahead) // MINUTE_MS}),
+        )
+        for at_ms, date in exceptions
     )
     found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
     if is_paused:
@@ -246,18 +252,22 @@ def _own_time(note: Note, date: Occurrence, zone: str, when: Callable[..., str])
     return when(at_ms, zone, exact=note.rings or note.due_exact)
 
 
-def _later(when: Callable[..., str], by_ms: int, at_ms: int, zone: str, *, exact: bool = True) -> str:
-    """A date by its own time, told by a ring so long before."""
-    return when(at_ms + by_ms, zone, exact=exact)
+def _exception(note: Note, date: Occurrence, zone: str, when: Callable[..., str], ahead: int, *, is_told: bool) -> str:
+    """The date that is moved or left out; of one moved to the moment that the line tells as the next, from when.
 
-
-def _exception(note: Note, at_ms: int, date: Occurrence, zone: str, when: Callable[..., str], *, is_told: bool) -> str:
-    """The date that is moved or left out; of one moved to the moment that the line tells as the next, from when."""
-    if date.state == "moved":
-        exact = note.rings or note.due_exact
-        was = when(series.at_ms_of(date.original_local, note.time_zone), zone, exact=exact)
-        return f"moved from {was}" if is_told else f"moved: {was} to {when(at_ms, zone, exact=exact)}"
-    return f"not on {when(at_ms, zone, exact=is_several_a_day(note.repeats))}"
+    A series that rings `ahead` of its own time is told by that: `Thu 3 Dec 19:00 until 21:30, rings 18:15`.
+    """
+    ring_ms, exact = series.moment_of(note, date), note.due_exact if ahead else note.rings or note.due_exact
+    usual_ms = series.at_ms_of(date.original_local, note.time_zone) + ahead
+    if date.state != "moved":
+        return f"not on {when(usual_ms, zone, exact=is_several_a_day(note.repeats))}"
+    own_ms = ring_ms + ahead if date.due_at_ms is None else date.due_at_ms
+    was, there = (when(at_ms, zone, exact=exact) for at_ms in (usual_ms, own_ms))
+    moved = was if own_ms == usual_ms else f"moved from {was}" if is_told else f"moved: {was} to {there}"
+    if date.lasts_ms is not None:
+        over_ms = later(own_ms, date.lasts_ms, note.time_zone)
+        moved += f" until {moment(over_ms, zone)[-5:] if exact else when(over_ms, zone, exact=False)}"
+    return moved if ring_ms + ahead == own_ms or is_told else f"{moved}, rings {moment(ring_ms, zone)[-5:]}"
 
 
 def moment(at_ms: int, zone: str, *, exact: bool = True) -> str:

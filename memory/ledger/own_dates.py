@@ -8,13 +8,15 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.rules import LOCAL, first_from, named_parts, read_local, rule_moved, rule_of
-from memory.ledger.types import Note, Occurrence
+from memory.ledger.types import Move, Note, Occurrence
 from memory.zones import later
 
 DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000
 """A ring so long before what rang when it was due is no reminder of it: its day is another one."""
 _WEEK_DAYS: Final = 7
+RUNG: Final = frozenset({"rang", "snoozed"})
+"""States of a date that rang and waits for a word."""
 KEPT: Final = frozenset({"done", "skipped"})
 """States of a date that is over which a series without a ring has, too: nothing waits there for a word."""
 
@@ -63,19 +65,57 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     """
     if not has_own_dates(note):
         return note
-    if (usual_ms := rung_ms(note)) is not None:
-        rung = _due_then(note, usual_ms)
-        if sleeps(note) or (now_ms is not None and (note.rings_at_ms is None or not _is_over(rung, now_ms))):
-            return rung
+    if (date := rung(note)) is not None:
+        then = note.model_copy(update={"due_at_ms": due_at(note, date)})
+        if sleeps(note) or (now_ms is not None and (note.rings_at_ms is None or not _is_over(then, now_ms))):
+            return then
     return note if note.rings_at_ms is None else _due_then(note, note.rings_at_ms)
 
 
-def rung_ms(note: Note) -> int | None:
-    """When the date that rang last, and may sleep, was to ring: by the rule, or earlier where it was moved to."""
-    rang = next((each for each in reversed(note.occurrences) if each.state in {"rang", "snoozed"}), None)
-    if rang is None:
-        return None
-    return min(series.at_ms_of(rang.original_local, note.time_zone), series.moment_of(note, rang))
+def rung(note: Note) -> Occurrence | None:
+    """The date that rang last, and may sleep."""
+    return next((each for each in reversed(note.occurrences) if each.state in RUNG), None)
+
+
+def due_at(note: Note, date: Occurrence) -> int:
+    """When a date of a series that rings is due: as somebody said, else as long behind its ring as the others.
+
+    One that rang late is due as ever: by the rule, or by the earlier moment that its ring was moved to.
+    """
+    if date.due_at_ms is not None:
+        return date.due_at_ms
+    ring_ms = series.moment_of(note, date)
+    usual_ms = series.at_ms_of(date.original_local, note.time_zone)
+    return own_ms(note, min(ring_ms, usual_ms) if date.state in RUNG else ring_ms)
+
+
+def due_of(note: Note, ring_ms: int) -> int:
+    """When the date of a series is due that rings at this moment."""
+    date = next((each for each in note.occurrences if each.moved_to_ms == ring_ms), None)
+    return due_at(note, date) if date else own_ms(note, ring_ms)
+
+
+def ahead_ms(note: Note) -> int:
+    """By how much a series rings before each of its dates is due; 0 for one without dates of its own."""
+    if not has_own_dates(note):
+        return 0
+    return (note.due_at_ms or 0) - series.at_ms_of(note.rings_from, note.time_zone)
+
+
+def as_moved(note: Note, move: Move) -> dict[str, Any]:
+    """The fields of a date that is moved: its own time where one was said, else that of its ring alone moves.
+
+    A ring that is put behind what it is for takes that along, unless the date rang already.
+    """
+    known = next((each for each in note.occurrences if each.original_local == move.occurrence), None)
+    date = known or Occurrence(original_local=move.occurrence, state="moved")
+    lasts_ms = date.lasts_ms if move.lasts_ms is None else move.lasts_ms
+    if not has_own_dates(note) or move.to_ms is None:
+        return {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms}
+    due_ms = due_at(note, date) if move.due_at_ms is None else move.due_at_ms
+    day_ms = due_ms if note.due_exact else later(due_ms, DAY // timedelta(milliseconds=1), note.time_zone) - 1
+    is_behind = move.due_at_ms is None and move.to_ms > day_ms and date.state not in series.OVER
+    return {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms, "due_at_ms": None if is_behind else due_ms}
 
 
 def sleeps(note: Note) -> bool:
@@ -85,14 +125,30 @@ def sleeps(note: Note) -> bool:
 
 def _is_over(note: Note, now_ms: int) -> bool:
     """Whether the hour of a date is over, with what it lasts, or its whole day."""
+    due_ms = note.due_at_ms or 0
     if note.due_exact:
-        return later(note.due_at_ms or 0, note.lasts_ms, note.time_zone) <= now_ms
+        return later(due_ms, note.lasts_at(due_ms), note.time_zone) <= now_ms
     return series.local_of(note.due_at_ms or 0, note.time_zone)[:10] < series.local_of(now_ms, note.time_zone)[:10]
 
 
 def _due_then(note: Note, rings_at_ms: int) -> Note:
     """The note with the date of its own for a ring at that moment."""
-    return note.model_copy(update={"due_at_ms": own_ms(note, rings_at_ms)})
+    return note.model_copy(update={"due_at_ms": due_of(note, rings_at_ms)})
+
+
+def otherwise(note: Note) -> set[tuple[str, int | None, int | None, int | None]]:
+    """The dates that come otherwise than by the rule: to when they were moved, and how long they last."""
+    return {
+        (each.original_local, each.moved_to_ms, each.due_at_ms, each.lasts_ms)
+        for each in note.occurrences
+        if each.state in series.EXCEPTIONS
+    }
+
+
+def is_taken_back(then: Note, now: Note) -> bool:
+    """Whether a date that came otherwise comes by the rule again: one behind all that are over."""
+    edge = max((each.original_local for each in now.occurrences if each.state in series.OVER), default="")
+    return any(local > edge for local, *_ in otherwise(then) - otherwise(now))
 
 
 def set_again(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
@@ -131,9 +187,10 @@ def _by_its_own(note: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
     was_moved = date.state == "moved" or (date.state in series.OVER - KEPT and at_ms < usual_ms)
     local = f"{own_date(note, read_local(date.original_local)):{LOCAL}}"
     if was_moved:
-        moved_ms = own_ms(note, at_ms)
+        moved_ms = own_ms(note, at_ms) if date.due_at_ms is None else date.due_at_ms
         is_over = max(moved_ms, series.at_ms_of(local, note.time_zone)) <= now_ms
-        return None if is_over else Occurrence(original_local=local, moved_to_ms=moved_ms, state="moved")
+        moved = {"moved_to_ms": moved_ms, "lasts_ms": date.lasts_ms, "state": "moved"}
+        return None if is_over else Occurrence.model_validate(moved | {"original_local": local})
     return Occurrence(original_local=local, state=date.state) if date.state in {*KEPT, "left_out"} else None
 
 
@@ -197,9 +254,11 @@ def _by_ring(note: Note, rings: Note, date: Occurrence, now_ms: int) -> Occurren
     if local and date.state in KEPT:
         return Occurrence(original_local=local, state="left_out" if local > rings.rings_from else date.state)
     if date.state == "moved":
-        to_ms = series.at_ms_of(_ring_for(note, rings, series.moment_of(note, date)), rings.time_zone)
+        due_ms = series.moment_of(note, date)
+        to_ms = series.at_ms_of(_ring_for(note, rings, due_ms), rings.time_zone)
         if to_ms > now_ms:
-            return Occurrence(original_local=local, moved_to_ms=to_ms, state="moved")
+            moved = {"moved_to_ms": to_ms, "due_at_ms": due_ms, "lasts_ms": date.lasts_ms, "state": "moved"}
+            return Occurrence.model_validate(moved | {"original_local": local})
     return Occurrence(original_local=local, state="left_out") if is_ahead else None
 
 

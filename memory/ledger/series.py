@@ -154,7 +154,7 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
     moved = [(each.original_local, moment_of(note, each)) for each in note.occurrences if each.state == "moved"]
     regular = islice((local for at in rule.xafter(edge, inc=True) if (local := f"{at:{LOCAL}}") not in gone), 1)
     dates = [*moved, *((local, at_ms_of(local, note.time_zone)) for local in regular)]
-    if ahead := [date for date in dates if date[1] >= edge_ms]:
+    if ahead := [date for date in dates if date[1] + note.lasts_at(date[1]) - note.lasts_ms >= edge_ms]:
         return min(ahead, key=lambda date: date[1]), True
     last = rule.before(edge)
     return ((local := f"{last:{LOCAL}}"), at_ms_of(local, note.time_zone)) if last else None, False
@@ -306,17 +306,6 @@ def has_run_out(note: Note, now_ms: int) -> bool:
     return before is not None and at_ms_of(f"{at + (at - before):{LOCAL}}", note.time_zone) <= now_ms
 
 
-def otherwise(note: Note) -> set[tuple[str, int | None]]:
-    """The dates that come otherwise than by the rule, with the moments that they were moved to."""
-    return {(each.original_local, each.moved_to_ms) for each in note.occurrences if each.state in EXCEPTIONS}
-
-
-def is_taken_back(then: Note, now: Note) -> bool:
-    """Whether a date that came otherwise comes by the rule again: one behind all that are over."""
-    edge = max((each.original_local for each in now.occurrences if each.state in OVER), default="")
-    return any(local > edge for local, _ in otherwise(then) - otherwise(now))
-
-
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     """The latest date of a note in this state; None for none."""
     return next((each for each in reversed(note.occurrences) if each.state == state), None)
@@ -324,8 +313,8 @@ def last(note: Note, state: OccurrenceState) -> Occurrence | None:
 
 def in_state(note: Note, local: str, state: OccurrenceState) -> Occurrence:
     """The date in this state, on the day that it was moved to, where it was."""
-    moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == local), None)
-    return Occurrence(original_local=local, moved_to_ms=moved, state=state)
+    known = next((each for each in note.occurrences if each.original_local == local), None)
+    return known.model_copy(update={"state": state}) if known else Occurrence(original_local=local, state=state)
 
 
 def left_out(note: Note, local: str, over: OccurrenceState) -> Occurrence:

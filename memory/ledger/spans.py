@@ -1,15 +1,27 @@
-"""Spans of days and hours as models write them, and which notes fall on one. Pure."""
+"""Spans of days and hours, and dates of a series, as models write them, and which notes fall on one. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from memory.ledger.own_dates import has_own_dates, own_ms
+from memory.ledger.own_dates import due_of, has_own_dates, own_date
 from memory.ledger.rules import LOCAL, read_local
-from memory.ledger.series import at_ms_of, begins, local_of, moment_of, rule_by_first, singles
+from memory.ledger.series import (
+    ENDED,
+    TO_COME,
+    at_ms_of,
+    begins,
+    date_on,
+    has_date,
+    local_due,
+    local_of,
+    moment_of,
+    rule_by_first,
+    singles,
+)
 from memory.ledger.types import Change, Note
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 from memory.zones import later
@@ -90,7 +102,8 @@ def _read_by(note: Note, zone: str) -> dict[str, Any]:
 
 def over_at(note: Note, at_ms: int) -> int | None:
     """The minute at which what begins then is over, or its last day; None where no end was said."""
-    return later(at_ms, note.lasts_ms, note.time_zone) if note.lasts_ms and at_ms == note.due_at_ms else None
+    lasts_ms = note.lasts_at(at_ms) if at_ms == note.due_at_ms else 0
+    return later(at_ms, lasts_ms, note.time_zone) if lasts_ms else None
 
 
 def last_day(note: Note) -> int | None:
@@ -126,9 +139,9 @@ def _of_series(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iter
     if note.rings_from and note.due_at_ms is not None and not own:
         yield note.due_at_ms, ends_at(note) or note.due_at_ms
     for date_ms in _dates(note, from_ms, to_ms, now_ms):
-        due_ms = own_ms(note, date_ms) if own else date_ms
+        due_ms = due_of(note, date_ms) if own else date_ms
         yield date_ms, date_ms
-        yield due_ms, later(due_ms, note.lasts_ms, note.time_zone)
+        yield due_ms, later(due_ms, note.lasts_at(due_ms), note.time_zone)
 
 
 def _dates(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iterator[int]:
@@ -148,3 +161,48 @@ def _dates(note: Note, from_ms: int, to_ms: int | None, now_ms: int) -> Iterator
             return
         if local not in known and at_ms >= (rests_ms or 0):
             yield at_ms
+
+
+def date_of(note: Note, day: str, zone: str) -> str | None:
+    """The date of a series on a day, or at its minute (`2026-11-27T21:00`), by its rule or where it was moved to.
+
+    None when there is none.
+    """
+    try:
+        at = datetime.fromisoformat(day)
+    except ValueError:
+        return None
+    if "T" in day and has_date(note, f"{at:{LOCAL}}"):
+        return f"{at:{LOCAL}}"
+    if has_own_dates(note) and "T" not in day and not date_on(note, f"{at:%Y-%m-%d}"):
+        ahead = local_due(note).date() - read_local(note.rings_from).date()
+        own = date_on(note, f"{at - ahead:%Y-%m-%d}")
+        if ahead and own:  # the day of the thing itself
+            return own
+    there = {
+        each.state in TO_COME: each.original_local
+        for each in note.occurrences
+        if each.moved_to_ms is not None and local_of(each.moved_to_ms, zone).startswith(day)
+    }
+    by_rule = None if "T" in day and "BYHOUR" in note.repeats else date_on(note, f"{at:%Y-%m-%d}")
+    return there.get(True) or by_rule or there.get(False)
+
+
+def ended_date(note: Note, day: str, zone: str) -> str | None:
+    """The date on a day, or at its minute, that was called done or left out: by its rule, else by when it rang."""
+    try:
+        at = datetime.fromisoformat(day)
+    except ValueError:
+        return None
+    named = f"{at:{LOCAL}}" if "T" in day else f"{at:%Y-%m-%d}"
+    ended = [each for each in reversed(note.occurrences) if each.state in ENDED]
+    by_rule = (each for each in ended if each.original_local.startswith(named))
+    rung = (each for each in ended if local_of(moment_of(note, each), zone).startswith(named))
+    own = (each for each in ended if _own_day(note, each.original_local) == day)
+    return next((each.original_local for each in (*by_rule, *rung, *own)), None)
+
+
+def _own_day(note: Note, occurrence: str) -> str:
+    """The day of the thing itself at a date of a series that rings before it; "" for another."""
+    own = own_date(note, read_local(occurrence)) if has_own_dates(note) else None
+    return f"{own:%Y-%m-%d}" if own else ""

@@ -199,14 +199,14 @@ def reading(conversation_id: str) -> Reads[Loaded | None]:
     head = found[0]
     rows = yield Statement("notes_of", here)
     dated: Sequence[Row] = ()
-    if any(row["rings_from"] for row in rows):
+    if any(row["rings_from"] or row["repeats"] for row in rows):
         dated = yield Statement("occurrences_of", here)
     if (rows or head["added"]) and (yield Statement("ledger_of", here)) != found:
         return (yield from reading(conversation_id))
     dates: dict[str, list[Occurrence]] = {}
     try:
         for row in dated:
-            values = {name: row[name] for name in ("original_local", "moved_to_ms", "state")}
+            values = {name: row[name] for name in Occurrence.model_fields}
             dates.setdefault(row["note_id"], []).append(Occurrence.model_validate(values))
         notes = {row["number"]: read_note(row, dates.get(row["note_id"], ())) for row in rows}
     except (ValidationError, orjson.JSONDecodeError):

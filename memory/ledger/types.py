@@ -8,7 +8,6 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from memory.text import asks_at_the_end
 from memory.types import Contract
 
 Kind = Literal[
@@ -54,6 +53,10 @@ class Occurrence(Contract):
     """When the rule has it ring, by the note's clock: `2026-11-29T19:00`."""
     moved_to_ms: int | None = None
     """When it rings instead; once it rang, when that was, where that differs."""
+    due_at_ms: int | None = None
+    """When the thing itself is, where that does not follow from its ring."""
+    lasts_ms: int | None = None
+    """How long it lasts, where not as long as the others."""
     state: OccurrenceState
 
 
@@ -140,6 +143,11 @@ class Note(Contract):
         """The dates but the one that the rule has at this local time."""
         return tuple(each for each in self.occurrences if each.original_local != local)
 
+    def lasts_at(self, due_ms: int) -> int:
+        """How long the date lasts that is due then: as long as the others, unless it has an end of its own."""
+        own = (each.lasts_ms for each in self.occurrences if due_ms in {each.due_at_ms, each.moved_to_ms})
+        return next((lasts_ms for lasts_ms in own if lasts_ms is not None), self.lasts_ms)
+
     @property
     def is_paused(self) -> bool:
         """Whether the person put it off without a day: a series rests until they say that it goes on."""
@@ -149,15 +157,6 @@ class Note(Contract):
     def rings(self) -> bool:
         """Whether a message is sent for it, now or once more."""
         return bool(self.rings_from)
-
-
-def is_question(note: Note) -> bool:
-    """Whether a note is put to the person as a question when it rings once, or was: `How did the operation go?`.
-
-    A matter with a day of its own, and an open question, is none, nor is one to ask another (`Ask Ana: can she come?`).
-    """
-    rings_once = note.rings and not note.repeats and note.due_at_ms is None
-    return rings_once and note.kind in {"task", "promise"} and ": " not in note.text and asks_at_the_end(note.text)
 
 
 def is_anothers(note: Note) -> bool:
@@ -266,6 +265,10 @@ class Move:
     occurrence: str
     """`original_local` of the date."""
     to_ms: int | None = None
+    due_at_ms: int | None = None
+    """When the thing itself is then; None where a ring alone is moved, and what comes behind it with it."""
+    lasts_ms: int | None = None
+    """How long it lasts then; None for as long as before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

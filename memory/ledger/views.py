@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date
-from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Note, is_anothers, is_question
+from memory.ledger.own_dates import at_next_date, is_taken_back, otherwise
+from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Note, is_anothers
+from memory.text import asks_at_the_end
 from memory.zones import later, zone_of
 
 DAY_MS: Final = 86_400_000
@@ -89,13 +90,14 @@ def is_past(note: Note, now_ms: int) -> bool:
 
 def ends_at(note: Note) -> int | None:
     """The moment that it is due or, of what lasts, over; of several days the last; None when no time was said."""
-    over_ms = None if note.due_at_ms is None else later(note.due_at_ms, note.lasts_ms, note.time_zone)
+    due_ms = note.due_at_ms
+    over_ms = None if due_ms is None else later(due_ms, note.lasts_at(due_ms), note.time_zone)
     return over_ms if note.ends_at_ms is None else note.ends_at_ms
 
 
 def while_on(note: Note, at_ms: int, now_ms: int) -> int:
     """The moment that counts for an event begun then: now, as long as it lasts."""
-    return min(max(at_ms, now_ms), max(at_ms + note.lasts_ms, note.ends_at_ms or at_ms))
+    return min(max(at_ms, now_ms), max(at_ms + note.lasts_at(at_ms), note.ends_at_ms or at_ms))
 
 
 def is_over(note: Note, now_ms: int) -> bool:
@@ -136,7 +138,16 @@ def moment_of(note: Note) -> int | None:
 def says_same(then: Note, now: Note) -> bool:
     """Whether a note says what it said then; a ring or a rest changes nothing of that, a date moved, or back, does."""
     plain = (now.text, now.due_at_ms, now.status) == (then.text, then.due_at_ms, then.status)
-    return plain and series.otherwise(now) <= series.otherwise(then) and not series.is_taken_back(then, now)
+    return plain and otherwise(now) <= otherwise(then) and not is_taken_back(then, now)
+
+
+def is_question(note: Note) -> bool:
+    """Whether a note is put to the person as a question when it rings once, or was: `How did the operation go?`.
+
+    A matter with a day of its own, and an open question, is none, nor is one to ask another (`Ask Ana: can she come?`).
+    """
+    rings_once = note.rings and not note.repeats and note.due_at_ms is None
+    return rings_once and note.kind in {"task", "promise"} and ": " not in note.text and asks_at_the_end(note.text)
 
 
 def is_snoozed(note: Note, now_ms: int) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from memory.errors import Conflict
 from memory.ledger.ledgers import Ledgers
+from memory.ledger.series import local_of
 from memory.ledger.types import Actor, Add, Change, End, Move
 from memory.ledger.undo import rebuilt
 from memory.ports import Statement
@@ -35,6 +36,18 @@ async def test_a_ledger_comes_back_from_its_rows(db):
     fresh = await Ledgers(db).read("c")
     assert fresh == await ledgers.read("c") == rebuilt("c", await ledgers.since("c", 0))
     assert fresh.notes[1].occurrences
+
+
+async def test_a_date_of_a_series_that_does_not_ring_comes_back_with_its_end(db):
+    """Where nothing rang its dates were not read: after a restart the lesson that was moved stood on its old day."""
+    due = {"due_at_ms": NOW, "due_exact": True, "repeats": "FREQ=WEEKLY", "time_zone": "Europe/Berlin"}
+    await Ledgers(db).change("c", [Add(kind="event", text="Violin", note_id="n_1", fields=due)], BY)
+    local = local_of(NOW, "Europe/Berlin")
+    move = Move(number=1, occurrence=local, to_ms=NOW + 1, due_at_ms=NOW + 2, lasts_ms=3)
+    await Ledgers(db).change("c", [move], BY)
+
+    [date] = (await Ledgers(db).read("c")).notes[1].occurrences
+    assert (date.original_local, date.moved_to_ms, date.due_at_ms, date.lasts_ms) == (local, NOW + 1, None, 3)
 
 
 async def test_two_processes_lose_nothing_of_each_other(db):

@@ -1198,15 +1198,17 @@ def test_no_event_is_put_off_until_the_day_after_it(kind, due, offered, repeats)
 
 
 def test_a_date_that_was_moved_is_put_off_until_before_what_it_reminds_of_then():
-    """One date of a series rings three quarters of an hour earlier, and so is what it reminds of."""
+    """One date of a series is three quarters of an hour earlier with its ring, or rings earlier alone."""
     at_ms = series.at_ms_of("2023-11-14T21:30", "UTC")
     due = {"due_at_ms": series.at_ms_of("2023-11-14T23:00", "UTC"), "due_exact": True, "time_zone": "UTC"}
     ledger = ledger_of(("event", "Choir", due | {"rings_from": "2023-11-14T22:15", "repeats": "FREQ=WEEKLY"}))
     local = "2023-11-14T22:15"
-    ledger = apply(ledger, Move(number=1, occurrence=local, to_ms=at_ms), Actor("person", at_ms - DAY_MS)).ledger
-    ((message, _),) = messages_for([due_now(ledger.notes[1], at_ms)], at_ms)
+    due_ms = series.at_ms_of("2023-11-14T22:15", "UTC")
+    moves = [Move(number=1, occurrence=local, to_ms=at_ms, due_at_ms=each) for each in (due_ms, None)]
+    ledgers = [apply(ledger, move, Actor("person", at_ms - DAY_MS)).ledger for move in moves]
+    rings = [messages_for([due_now(each.notes[1], at_ms)], at_ms)[0][0] for each in ledgers]
 
-    assert [each.label for each in message.buttons[0]] == ["Done", "In 30 min"]
+    assert [ring.buttons[0][1].label for ring in rings] == ["In 30 min", "In an hour"]
 
 
 def test_what_was_done_already_is_not_done_once_more():

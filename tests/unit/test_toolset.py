@@ -728,8 +728,41 @@ async def test_a_date_that_rings_the_day_before_is_named_by_either_day():
         [1], date="2026-12-04", due="2026-12-05T16:00"
     )
     assert "rings Thu 2026-11-26 19:00" in await box.end([1], "dropped", "2026-12-11")
-    assert "not on Thu 2026-12-10" in await box.remind(numbers=[1], date="2026-12-11", skip=True)
-    assert "not on Thu 2026-12-10" not in await box.end([1], "reopen", "2026-12-11")
+    assert "not on Fri 2026-12-11" in await box.remind(numbers=[1], date="2026-12-11", skip=True)
+    assert "not on Fri 2026-12-11" not in await box.end([1], "reopen", "2026-12-11")
+
+
+async def test_one_date_has_a_time_an_end_and_a_ring_of_its_own():
+    """“Choir till half past nine this time, tell me at a quarter past six” kept the old end, and moved the choir."""
+    box = make_box()
+    await box.remind(text="Choir", at="2026-11-26T18:30", due="2026-11-26T19:00/20:30", repeats="FREQ=WEEKLY;BYDAY=TH")
+    longer = await box.change([1], date="2026-12-03", due="T19:00/21:30")
+    rung = await box.remind(numbers=[1], date="2026-12-03", at="2026-12-03T18:15")
+
+    assert "(every Thursday 19:00–20:30, on Thu 3 Dec 19:00–21:30 instead, ⏰ 18:30)" in longer
+    assert "Only the ring for 2026-12-03 is moved to Thu 2026-12-03 18:15" in rung
+    assert "; Thu 2026-12-03 19:00 until 21:30, rings 18:15)" in rung
+    assert "on Thu 3 Dec 19:00–21:30 instead" in rung
+
+
+async def test_a_date_that_is_on_ends_earlier():
+    """“She goes back on Friday” of a week that had begun was refused as over."""
+    week = {"due_at_ms": local_ms("2026-11-23T00:00"), "lasts_ms": 6 * DAY_MS, "repeats": "FREQ=WEEKLY;INTERVAL=2"}
+    box = make_box(("event", "Jonte is with you", week))
+    said = await box.change([1], date="2026-11-23", due="2026-11-23/2026-11-27")
+
+    assert "is moved to Mon 2026-11-23" in said
+    assert "(until Fri 27 Nov, then every two weeks from Mon 7 Dec)" in said
+    assert "is over" in await box.change([1], date="2026-11-23", due="2026-11-22/2026-11-27")
+
+
+async def test_several_dates_are_left_out_at_once():
+    """A week off took three calls."""
+    carer = {"due_at_ms": local_ms("2026-11-25T08:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=MO,WE,FR"}
+    said = await make_box(("event", "Carer", carer)).end([1], "dropped", "2026-11-30, 2026-12-02, 2026-12-05")
+
+    assert said.count("Left out") == 2
+    assert "has no date on 2026-12-05" in said
 
 
 async def test_a_silent_date_is_not_moved_to_the_hour_of_a_ring():
@@ -939,7 +972,7 @@ async def test_a_series_gets_a_ring_before_each_date_and_loses_it_again(repeats:
     assert said.startswith("Set before each of its dates: #1")
     assert (
         "(due Thu 2026-11-26 19:00; rings Thu 2026-11-26 18:00, FREQ=WEEKLY;BYDAY=TH; "
-        "moved: Thu 2026-12-03 18:00 to Wed 2026-12-02 18:00; not on Thu 2026-12-10)"
+        "moved: Thu 2026-12-03 19:00 to Wed 2026-12-02 19:00; not on Thu 2026-12-10)"
     ) in said
     said = await box.remind(numbers=[1], skip=True)
     assert said.startswith("It rings no more (it rang at 18:00, FREQ=WEEKLY;BYDAY=TH), the note stays: #1 ")

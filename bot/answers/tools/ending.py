@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from bot.answers.tools.desk import Desk, Refused
-from bot.answers.tools.ringing import Wish, date_of, ended_date, one_date
+from bot.answers.tools.ringing import Wish, one_date
 from memory.ledger import series
+from memory.ledger.spans import date_of, ended_date
 from memory.ledger.types import End, Note, Reopen
 
 HOWS: Final = ("done", "dropped", "reopen")
 AHEAD_SHARE: Final = 3
 """A date is ahead when it is to come in more than a third of the time since the one before rang."""
-AHEAD: Final = "dropped ends the whole series, with date it leaves that one out."
+AHEAD: Final = "With date that one is done; dropped ends the whole series, with dates it leaves those out."
 
 
 async def end(desk: Desk, numbers: Any, how: str, date: str = "") -> str:

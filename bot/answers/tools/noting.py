@@ -72,10 +72,10 @@ def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
 
 
 def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
-    """Move one date of a series, or leave it out with "none"; or why not. It lasts as long as the others."""
+    """Move one date of a series, or leave it out with "none"; or why not. Without an end it lasts as long as before."""
     if set(given) != {"date", "due"} or not note.repeats:
         return f"Nothing was changed: date is for one date of a series, with its new due alone: {desk.line(note)}"
-    date, due = given["date"].strip(), given["due"].partition("/")[0].strip()
+    date, due = given["date"].strip(), given["due"].strip()
     is_out = due.lower() in NONE
     try:
         if note.rings and has_own_dates(note) and not is_out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, timedelta
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, kind_of
@@ -14,7 +14,7 @@ from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import lines, own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.rules import LOCAL, first_from, is_same_rhythm, on_other_weekdays, read_local, rule_moved
-from memory.ledger.spans import first_and_last
+from memory.ledger.spans import date_of, first_and_last
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Move, Note
 
 YEARLY = "FREQ=YEARLY"
@@ -254,7 +254,9 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
 
 
 def one_date(desk: Desk, note: Note, wish: Wish) -> str:
-    """Move one date of a series, or leave it out. Raises `Refused`."""
+    """Move one date of a series, or leave out one or several. Raises `Refused`."""
+    if wish.skip and "," in wish.date:
+        return "\n".join(_left_out(desk, note, replace(wish, date=each.strip())) for each in wish.date.split(","))
     occurrence = _known_date(desk, note, wish.date.strip())
     if wish.skip:
         return desk.done(
@@ -263,15 +265,36 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     wanted = wish.at.strip() or ("" if note.rings else wish.due.strip())
     if not wanted:
         raise Refused("Not done: say when that date is instead (at), or skip it.")
-    at = desk.time(wanted, day=occurrence[:10])
+    at, lasts_ms = _span(desk, wanted, occurrence[:10])
     _check_rings(desk, note, wish, at, occurrence)
     if not at.hour:
-        at = desk.time(f"{at.day}T{occurrence[11:]}")
+        at = replace(at, hour=occurrence[11:])
     to_ms = at.at_ms(desk.zone)
-    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
+    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, lasts_ms=None if note.rings else lasts_ms)
     there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
-    word = f"Only the date {wish.date} is moved to {there}, the series goes on"
+    what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
+    word = f"Only the {what} {wish.date} is moved to {there}, the series goes on"
     return _done(desk, word, moved) + desk.unsure
+
+
+def _left_out(desk: Desk, note: Note, wish: Wish) -> str:
+    """Leave out one of several dates, or say why not: the others go on."""
+    try:
+        return one_date(desk, note, wish)
+    except Refused as exc:
+        return str(exc)
+
+
+def _span(desk: Desk, text: str, day: str) -> tuple[LocalTime, int | None]:
+    """When a date of a series begins, and how long it lasts; None where no end was said. Raises `Refused`."""
+    if ":" in text[: len("T19:0")]:
+        text = f"{day}T{text.removeprefix('T')}"
+    first, last = first_and_last(text)
+    if not last:
+        return desk.time(first, day=day), None
+    end, begins = desk.due(text, desk.zone), desk.time(first, past=True)
+    days = date.fromisoformat(last[:10]) - date.fromisoformat(begins.day)
+    return begins, end["lasts_ms"] or days // timedelta(milliseconds=1)
 
 
 def _known_date(desk: Desk, note: Note, day: str) -> str:
@@ -296,54 +319,13 @@ def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
     """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`."""
     occurrence = _known_date(desk, note, date)
     ring = read_local(occurrence)
-    own, at = own_dates.own_date(note, ring), desk.time(due, day=date[:10])
+    own, (at, lasts_ms) = own_dates.own_date(note, ring), _span(desk, due, date[:10])
     new = at.local(f"{own:%H:%M}")
-    to_ms = series.at_ms_of(f"{ring + (read_local(new) - own):{LOCAL}}", desk.zone)
-    there = lines.moment(series.at_ms_of(new, desk.zone), desk.zone, exact=note.due_exact)
+    to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{ring + (read_local(new) - own):{LOCAL}}", new))
+    known = series.in_state(note, occurrence, "rang")
+    if to_ms <= desk.ask.now_ms < due_ms + note.lasts_at(due_ms):  # it rang for it already
+        to_ms = series.moment_of(note, known)
+    there = lines.moment(due_ms, desk.zone, exact=note.due_exact)
     word = f"Only the date {date} is moved to {there}, with its ring, the series goes on"
-    return _done(desk, word, Move(number=note.number, occurrence=occurrence, to_ms=to_ms))
-
-
-def date_of(note: Note, day: str, zone: str) -> str | None:
-    """The date of a series on a day, or at its minute (`2026-11-27T21:00`), by its rule or where it was moved to.
-
-    None when there is none.
-    """
-    try:
-        at = datetime.fromisoformat(day)
-    except ValueError:
-        return None
-    if "T" in day and series.has_date(note, f"{at:{LOCAL}}"):
-        return f"{at:{LOCAL}}"
-    if own_dates.has_own_dates(note) and "T" not in day and not series.date_on(note, f"{at:%Y-%m-%d}"):
-        ahead = series.local_due(note).date() - read_local(note.rings_from).date()
-        own = series.date_on(note, f"{at - ahead:%Y-%m-%d}")
-        if ahead and own:  # the day of the thing itself
-            return own
-    there = {
-        each.state in series.TO_COME: each.original_local
-        for each in note.occurrences
-        if each.moved_to_ms is not None and series.local_of(each.moved_to_ms, zone).startswith(day)
-    }
-    by_rule = None if "T" in day and "BYHOUR" in note.repeats else series.date_on(note, f"{at:%Y-%m-%d}")
-    return there.get(True) or by_rule or there.get(False)
-
-
-def ended_date(note: Note, day: str, zone: str) -> str | None:
-    """The date on a day, or at its minute, that was called done or left out: by its rule, else by when it rang."""
-    try:
-        at = datetime.fromisoformat(day)
-    except ValueError:
-        return None
-    named = f"{at:{LOCAL}}" if "T" in day else f"{at:%Y-%m-%d}"
-    ended = [each for each in reversed(note.occurrences) if each.state in series.ENDED]
-    by_rule = (each for each in ended if each.original_local.startswith(named))
-    rung = (each for each in ended if series.local_of(series.moment_of(note, each), zone).startswith(named))
-    own = (each for each in ended if _own_day(note, each.original_local) == day)
-    return next((each.original_local for each in (*by_rule, *rung, *own)), None)
-
-
-def _own_day(note: Note, occurrence: str) -> str:
-    """The day of the thing itself at a date of a series that rings before it; "" for another."""
-    own = own_dates.own_date(note, read_local(occurrence)) if own_dates.has_own_dates(note) else None
-    return f"{own:%Y-%m-%d}" if own else ""
+    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, due_at_ms=due_ms, lasts_ms=lasts_ms)
+    return _done(desk, word, moved)
