@@ -85,9 +85,10 @@ def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool =
 
 
 def by_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False) -> str:
-    """The hour until which something is to be done: `by 12:00` today, or alone; `by tomorrow at 12:00`."""
+    """The hour until which something is to be done: `by 12:00` alone, `by 12:00 today`, `by tomorrow at 12:00`."""
     if hour_alone or days_from(at_ms, now_ms, zone) == 0:
-        return say(language, "dates.by_hour", hour=clock_text(local(at_ms, zone), language))
+        key = "dates.by_hour" if hour_alone else "dates.by_today"
+        return say(language, key, hour=clock_text(local(at_ms, zone), language))
     return for_text(at_ms, now_ms, zone, language, key="by")
 
 
@@ -169,7 +170,7 @@ def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str =
     """
     parts, hour = named_parts(rrule), hours_text(rrule, language) or hour
     now = None if now_ms is None else local(now_ms, "UTC")
-    return " ".join(filter(None, [frequency(parts, language), hour, *_limits(parts, now, language)]))
+    return " ".join(filter(None, [frequency(parts, language), hour, end_text(parts, now, language)]))
 
 
 def hours_text(rrule: str, language: str) -> str:
@@ -287,13 +288,13 @@ def _nth_weekday(day: str, language: str) -> str:
     return f"{which} {_short(name, language)}"
 
 
-def _limits(parts: dict[str, str], now: datetime | None, language: str) -> list[str]:
-    """The words for the end of a series; none where it has no end."""
+def end_text(parts: Mapping[str, str], now: datetime | None, language: str) -> str:
+    """The words for the end of a series, with which `every_text` ends: `until 5 Dec`; "" where it has none."""
     until = parts.get("UNTIL", "")[:8]
     if not until.isdigit():
-        return []
+        return ""
     at = datetime.strptime(until, "%Y%m%d")  # noqa: DTZ007 - a day of the person's calendar
-    return [say(language, "every.until", day=_date(at, now, language))]
+    return say(language, "every.until", day=_date(at, now, language))
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

@@ -219,7 +219,8 @@ def with_owner(note: Note, text: str) -> str:
     """The words of a note behind who else has to act, or is limited, where they don't say it: `Sandrine: The 120 €`."""
     is_nobodys = is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {"", *_OWN}
     is_told = is_nobodys or note.owner.casefold().removesuffix("s") in text.casefold()  # the Folans in “Folan”
-    return text if is_told else replies.say("for_whom", names=note.owner, title=text)
+    names = f"{note.owner[:1].upper()}{note.owner[1:]}"
+    return text if is_told else replies.say("for_whom", names=names, title=text)
 
 
 def _clock(note: Note, zone: str) -> str:
@@ -231,15 +232,21 @@ def _when_due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str
     """Its due time, or until when it lasts; under the day of a series' next ring nothing of the date before that."""
     due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
     if note.kind in LIMITS and due_ms is not None and not note.repeats and not is_past(note, now_ms):
-        last_ms = last_day(note) or due_ms
-        tells = tells_days(note.text, last_ms, last_ms, now_ms, note.time_zone)
-        if tells:
-            return ""
-        return for_text(last_ms, now_ms, note.time_zone, replies.spoken(), exact=note.due_exact, key="until")
+        return _limit(note, due_ms, now_ms)
     is_behind = note.repeats and due_ms is not None and rings_ms is not None and due_ms < rings_ms
     if is_behind and local(rings_ms or 0, zone).date() in told:
         return ""
     return under_way(note, now_ms, _clock(note, zone)) or _due(note, now_ms, zone, told)
+
+
+def _limit(note: Note, due_ms: int, now_ms: int) -> str:
+    """Until when a limit holds, with its first day where that is to come; "" where the text tells its end."""
+    last_ms, zone, language = last_day(note) or due_ms, note.time_zone, replies.spoken()
+    if tells_days(note.text, last_ms, last_ms, now_ms, zone):
+        return ""
+    if last_ms > due_ms and days_from(due_ms, now_ms, zone) > 0:
+        return days_text(due_ms, last_ms, now_ms, zone, language)
+    return for_text(last_ms, now_ms, zone, language, exact=note.due_exact, key="until")
 
 
 def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
@@ -255,9 +262,10 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         when = days_text(note.due_at_ms, last_ms, now_ms, clock, language)
     ends = note.kind in TO_DO or note.kind == "project"
     is_on = note.kind == "event" and not is_over(note, now_ms)
-    if is_past(note, now_ms) and not is_on and (ends or not in_text):
-        return replies.say("lines.late" if ends else "lines.was", when=when)
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
+    if is_past(note, now_ms) and not is_on and (ends or not in_text):
+        when = hour_text(note.due_at_ms, clock, language, until_ms) if day_is_told and _has_hour(note, clock) else when
+        return replies.say("lines.late" if ends else "lines.was", when=when)
     if ends and until_ms is None and _has_hour(note, clock):
         return by_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)
     if day_is_told:

@@ -16,6 +16,7 @@ from bot.dates import (
     clock_text,
     day_text,
     days_from,
+    end_text,
     every_text,
     for_text,
     hour_text,
@@ -91,7 +92,9 @@ def next_text(
         day = "" if is_plain else _regular_behind(note, moved, at_ms, ahead or 0, zone)
         if day:
             when, beside = ", ".join(filter(None, [when, beside])), ""
-            every = replies.say("lines.from", every=every, day=day).strip()
+            ends = end_text(named_parts(rule), local(now_ms, "UTC"), language)
+            every = replies.say("lines.from", every=every.removesuffix(ends).strip(), day=day).strip()
+            every = every if in_text else f"{every} {ends}".rstrip()
         rhythm = ", ".join(filter(None, [every, beside]))
         is_same_week = is_told and not (day or _by_weeks(at_ms, usual_ms, zone))
         return (
@@ -266,8 +269,10 @@ def _is_next(note: Note, ring_ms: int) -> bool:
 
 
 def _not_on(days: Sequence[str]) -> list[str]:
-    """The days on which a series does not come: `not this Friday and on Tue 8 Dec`."""
-    return [replies.say("lines.not_on", day=listed(days, replies.spoken()))] if days else []
+    """The days on which a series does not come: `not this Friday or on Tue 8 Dec`."""
+    *first, last = days or [""]
+    both = replies.say("lines.not_both", days=", ".join(first), day=last) if first else last
+    return [replies.say("lines.not_on", day=both)] if days else []
 
 
 def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str, over_ms: int | None) -> str:
@@ -293,8 +298,14 @@ def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
 
 
 def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
-    """Whether a ring is of these days; of a series that comes again by tomorrow, of today."""
+    """Whether a ring is of these days; of a series that comes again by tomorrow, of today.
+
+    One of yesterday's that came this morning is, as long as it is nearer than the next.
+    """
     comes_soon = note.rings_at_ms is not None and days_from(note.rings_at_ms, now_ms, zone) <= 1
+    own_ms = series.at_ms_of(occurrence.original_local, note.time_zone)
+    if comes_soon and days_from(own_ms, now_ms, zone) < 0 and now_ms - own_ms > (note.rings_at_ms or 0) - now_ms:
+        return False
     return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -RUNG_DAYS)
 
 

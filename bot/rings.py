@@ -23,8 +23,9 @@ from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
 from memory.ledger.own_dates import has_own_dates, sleeps
+from memory.ledger.rules import is_several_a_day
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import DAY_MS, is_work
+from memory.ledger.views import is_work
 
 WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
@@ -103,6 +104,8 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
         if local(at_ms, zone).date() in told and days_from(note.due_at_ms, now_ms, zone) <= 1:
             return _clock(note, at_ms, zone)
+        if days_from(at_ms, now_ms, zone) == 0:
+            return when_text(at_ms, now_ms, zone, replies.spoken())
         hour = hour_text(at_ms, zone, replies.spoken())
         return replies.say("lines.day_before" if days == 1 else "lines.days_before", n=days, hour=hour)
     if not rule and (comes or local(at_ms, zone).date() in told):
@@ -122,13 +125,13 @@ def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collecti
     A date of a series that rang late, on the next day, is told with its own: `at 07:24 for yesterday`.
     """
     language, at_ms = replies.spoken(), series.moment_of(note, rang)
-    is_usual = bool(note.repeats) and rang.moved_to_ms is None
+    is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several_a_day(note.repeats)
     if is_usual or tells_hour(note.text, at_ms, zone):
         return when_text(at_ms, now_ms, zone, language, exact=False)
     is_told = local(at_ms, zone).date() in told
     when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
     own_ms = series.at_ms_of(rang.original_local, note.time_zone)
-    is_late = at_ms % MINUTE_MS != 0 and at_ms - own_ms < DAY_MS  # else somebody moved it
+    is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
     if not (note.repeats and is_late) or days_from(own_ms, at_ms, zone) == 0:
         return when
     return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"

@@ -73,14 +73,16 @@ def by_day(notes: Sequence[Note], now_ms: int, zone: str, when: When | None = No
     """Notes under the days of `when`, else of `day_of`: overdue ones first, day by day, then those without a day.
 
     A note's day is by its own clock, and `Today` is by the reader's, `zone`. Within a day they go by their hours. What
-    is for a whole month stands under its name: behind the month's first day and, once it has begun, behind today.
+    is for a whole month stands under its name, behind the month's last day.
     """
     hour = when or partial(_hour, now_ms=now_ms)
     found: dict[tuple[date, bool], list[Note]] = {}
     for note in notes:
         at_ms = when(note) if when else day_of(note, now_ms)
+        of_month = when is None and is_for_a_month(note, now_ms)
+        at_ms = note.ends_at_ms if of_month else at_ms
         day = _NO_DAY if at_ms is None else _day_over(note, at_ms, now_ms, zone)
-        found.setdefault((day, when is None and is_for_a_month(note, now_ms)), []).append(note)
+        found.setdefault((day, of_month), []).append(note)
     today = local(now_ms, zone).date()
     for under, group in found.items():
         if under[0] != _NO_DAY:

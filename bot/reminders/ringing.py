@@ -17,7 +17,7 @@ from memory.ledger.own_dates import at_next_date, due_at, has_own_dates
 from memory.ledger.rules import LOCAL, read_local
 from memory.ledger.spans import DAY_CHARS, last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
-from memory.ledger.views import is_past
+from memory.ledger.views import DAY_MS, is_over, is_past
 
 LATE_MS: Final = 5 * 60_000
 """A reminder this much behind its time says so."""
@@ -94,7 +94,8 @@ def target_of(conversation_id: str, user_id: int | None) -> Target:
 
 
 def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage, list[Due]]]:
-    """Messages about due dates of one conversation and person: one message each, or one list."""
+    """Messages about due dates of one conversation and person, by the last of each: one message each, or one list."""
+    due = sorted(due, key=lambda each: _rang_ms(each, now_ms))
     if len(due) <= TOGETHER:
         return [(_message(each, now_ms), [each]) for each in due]
     pages = [due[start : start + PAGE] for start in range(0, len(due), PAGE)]
@@ -109,7 +110,7 @@ def _message(due: Due, now_ms: int) -> OutgoingMessage:
 
 
 def _hour_of(due: Due, now_ms: int) -> list[str]:
-    """The time of the thing itself, where it is not the reminder's; without the parts that its words tell.
+    """The time of the thing itself, where it is not the reminder's, or that it was; nothing that its words tell.
 
     "At 2:15" tells a quarter past two in the afternoon, too: it is hardly in the night that one is reminded of it.
     """
@@ -126,8 +127,9 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
         return []
     until_ms = over_at(note, at_ms)
     if note.kind in TO_DO and until_ms is None and not tells:
-        return [by_text(at_ms, now_ms, zone, language)]
-    return [when_text(at_ms, now_ms, zone, language, exact=not tells, until_ms=None if tells else until_ms)]
+        return [by_text(at_ms, now_ms, zone, language, hour_alone=days_from(at_ms, now_ms, zone) == 0)]
+    when = when_text(at_ms, now_ms, zone, language, exact=not tells, until_ms=None if tells else until_ms)
+    return [replies.say("lines.was", when=when) if is_over(note, now_ms) else when]
 
 
 def _for_day(note: Note, at_ms: int, now_ms: int) -> str:
@@ -159,8 +161,11 @@ def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
 
 def _late(due: Due, now_ms: int) -> str:
     """The moment for which the last date that was missed was set; of today the hour alone."""
-    at_ms = series.moment_of(due.note, series.in_state(due.note, _latest(due, now_ms), "rang"))
-    return replies.say("was_due", when=_moment(at_ms, now_ms, due.note.time_zone))
+    return replies.say("was_due", when=_moment(_rang_ms(due, now_ms), now_ms, due.note.time_zone))
+
+
+def _rang_ms(due: Due, now_ms: int) -> int:
+    return series.moment_of(due.note, series.in_state(due.note, _latest(due, now_ms), "rang"))
 
 
 def _moment(at_ms: int, now_ms: int, zone: str) -> str:
@@ -195,9 +200,8 @@ def _delay(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
 
 def _tomorrow(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
     """The delay until tomorrow; none behind an event, which is over by then, nor where the series comes by then."""
-    begins_ms = _begins_ms(note, occurrence) if note.kind == "event" else None
-    to_ms = put_off_to(note, occurrence, "tomorrow", now_ms)
-    is_behind = begins_ms is not None and to_ms >= begins_ms
+    to_ms, own_ms = put_off_to(note, occurrence, "tomorrow", now_ms), _date_ms(note, occurrence)
+    is_behind = note.kind == "event" and own_ms is not None and to_ms >= own_ms + DAY_MS * (not note.due_exact)
     return () if is_behind or _comes_by(note, occurrence, to_ms) else ("tomorrow",)
 
 
@@ -214,11 +218,12 @@ def _comes_by(note: Note, occurrence: str, at_ms: int) -> bool:
 
 def _begins_ms(note: Note, occurrence: str) -> int | None:
     """When the thing itself is at a date of a note; None where it has no hour."""
-    if note.due_at_ms is None or not note.due_exact:
-        return None
-    if not has_own_dates(note):
-        return note.due_at_ms
-    return due_at(note, series.in_state(note, occurrence, "rang"))
+    return _date_ms(note, occurrence) if note.due_exact else None
+
+
+def _date_ms(note: Note, occurrence: str) -> int | None:
+    """When a date of a note is due; the day's beginning where it has no hour."""
+    return due_at(note, series.in_state(note, occurrence, "rang")) if has_own_dates(note) else note.due_at_ms
 
 
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:

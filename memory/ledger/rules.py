@@ -84,6 +84,11 @@ def ending_by_day(repeats: str, first: str) -> str:
     return repeats if last is None else ";".join([*kept, f"UNTIL={last:%Y%m%d}"])
 
 
+def endless(repeats: str) -> str:
+    """The rule without its end."""
+    return ";".join(part for part in parts_of(repeats) if not is_end(part))
+
+
 def rule_moved(repeats: str, first: str, days: int) -> str | None:
     """The rule whose dates are those of a series from its first on, so many days later, with the last day for an end.
 
@@ -165,7 +170,7 @@ def in_words(repeats: str) -> str:
         until = _until(repeats)
     except ValueError:
         return repeats
-    rest = ";".join(part for part in parts_of(repeats) if not is_end(part))
+    rest = endless(repeats)
     times = f", {parts['COUNT']} times in all" if "COUNT" in parts else ""
     return (rhythm or rest) + times + (f" until {until.day} {until:%b %Y}" if until else "")
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dateutil.rrule import rrule
 
-from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, last_date, read_local, rule_of
+from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, endless, last_date, read_local, rule_of
 from memory.ledger.types import TO_DO, Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
@@ -298,12 +298,15 @@ def has_run_out(note: Note, now_ms: int) -> bool:
 
     As before each of its dates, nobody is asked then about the one before.
     """
-    rule, rang = dates_by_rule(note), last(note, "rang")
-    if rule is None or rang is None or next_ring(note) is not None:
+    rule, rang = rule_by_first(note), last(note, "rang")
+    if rule is None or goes_on(note, now_ms) or (note.rings_from and rang is None):
         return False
-    at = read_local(rang.original_local)
-    before = rule.before(at)
-    return before is not None and at_ms_of(f"{at + (at - before):{LOCAL}}", note.time_zone) <= now_ms
+    date = _its_date(note, now_ms)[0]
+    at = read_local(rang.original_local if rang else date[0] if date else begins(note))
+    following = rule_of(endless(note.repeats), begins(note)).after(at)
+    due_ms, next_ms = (at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in (at, following or at))
+    late_ms = moment_of(note, rang) - due_ms if rang else 0
+    return following is not None and next_ms + max(0, late_ms) <= now_ms
 
 
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:

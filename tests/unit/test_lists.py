@@ -152,7 +152,7 @@ def test_notes_of_two_clocks_stand_each_under_its_own_day():
             "Asia/Tokyo",
             "America/Los_Angeles",
             "2026-11-26T20:00",
-            ["Today", "1. Call (by 20:00, Los Angeles time)"],
+            ["Today", "1. Call (by 20:00 today, Los Angeles time)"],
         ),
         (
             "America/Los_Angeles",
@@ -1396,3 +1396,56 @@ def test_words_of_what_is_done_are_remembered():
     assert found.text == "About “scanner” I only have what's done:\n• Huw gives back the scanner"
     gone, _ = apply_all(ledger, [End(number=1, how="dropped")], Actor("person", START_MS + 1))
     assert "don't remember anything" in found_list("scanner", gone, START_MS + 2, "UTC").text
+
+
+def test_what_came_daily_until_yesterday_is_over_and_not_overdue():
+    """“Take Jonte to nursery (was due on Fri 4 Dec)” stood on the list for days; the last pill, late, for a moment."""
+    week = {"due_at_ms": START_MS - 4 * DAY_MS, "due_exact": True, "repeats": "FREQ=DAILY;UNTIL=20231113"}
+    pill = {"rings_from": "2023-11-10T20:00", "repeats": "FREQ=DAILY;UNTIL=20231113", "time_zone": "UTC"}
+    ledger = ledger_of(task("Nursery", time_zone="UTC", **week), task("Pill", **pill))
+    late = Ring(number=2, occurrence="2023-11-10T20:00", rings_at_ms=ledger.notes[2].rings_at_ms or 0)
+    ledger = apply(ledger, late, Actor("person", START_MS + 1)).ledger
+
+    assert [note.text for note in to_do(ledger, START_MS + HOUR_MS)] == ["Pill"]
+    assert to_do(ledger, START_MS + 2 * DAY_MS) == []
+
+
+def test_an_owner_begins_a_line_with_a_capital_and_a_limit_says_from_when():
+    """“la escuela: …”, and “(until Sun 19 Nov)” of quiet evenings that begin on Friday."""
+    days = {"due_at_ms": START_MS + 3 * DAY_MS, "ends_at_ms": START_MS + 5 * DAY_MS, "time_zone": "UTC"}
+    school, quiet = ledger_of(("promise", "Answer", {"owner": "the school"}), ("constraint", "Quiet", days))
+
+    assert note_line(school, START_MS, "UTC") == "The school: Answer"
+    assert note_line(quiet, START_MS, "UTC") == "Quiet (Fri 17 Nov – Sun 19 Nov)"
+    assert note_line(quiet, START_MS + 4 * DAY_MS, "UTC") == "Quiet (until tomorrow)"
+
+
+def test_of_several_doses_the_hour_is_told_and_a_birthday_is_not_put_off():
+    """“Reminded today” sounded as if no dose were left; a birthday's [Tomorrow] rang on the day behind it."""
+    pill = {"rings_from": "2023-11-14T08:00", "repeats": "FREQ=DAILY;BYHOUR=8,14,20", "time_zone": "UTC"}
+    day = {"due_at_ms": series.at_ms_of("2023-11-14T00:00", "UTC"), "time_zone": "UTC", "repeats": "FREQ=YEARLY"}
+    ledger = ledger_of(task("Pill", **pill), ("event", "Poppy's birthday", day | {"rings_from": "2023-11-14T08:00"}))
+    now_ms = series.at_ms_of("2023-11-14T09:00", "UTC")
+    ledger, _ = apply_all(ledger, [due_now(note, now_ms).ring for note in ledger], Actor("person", now_ms - HOUR_MS))
+
+    assert note_line(ledger.notes[1], now_ms, "UTC", brief=True).endswith("reminded today at 08:00)")
+    assert replies.say("ring_buttons.tomorrow") not in [each.label for each in list_row(ledger.notes[2], now_ms)]
+
+
+def test_days_left_out_and_an_end_behind_a_moved_date_read_as_such():
+    """“not this Friday, on Mon 27 Nov and on Fri 1 Dec” sounded as if she came then."""
+    out = [Occurrence(original_local=f"2023-11-{day}T08:00", state="left_out") for day in (17, 20, 24)]
+    carer = {"due_at_ms": START_MS, "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=MO,FR", "time_zone": "UTC"}
+    [note] = ledger_of(("event", "Carer", carer | {"due_at_ms": series.at_ms_of("2023-11-17T08:00", "UTC")}))
+    line = note_line(note.model_copy(update={"occurrences": tuple(out)}), START_MS, "UTC")
+    moved = Occurrence(
+        original_local="2023-11-16T09:00", moved_to_ms=series.at_ms_of("2023-11-17T09:00", "UTC"), state="moved"
+    )
+    inr = {"rings_from": "2023-11-16T09:00", "repeats": "FREQ=DAILY;INTERVAL=3;UNTIL=20231214", "time_zone": "UTC"}
+    [test] = ledger_of(task("INR", **inr))
+    told = note_line(
+        test.model_copy(update={"occurrences": (moved,), "rings_at_ms": moved.moved_to_ms}), START_MS, "UTC"
+    )
+
+    assert "not this Friday, on Mon 20 Nov or on Fri 24 Nov" in line
+    assert told == "INR (⏰ this Friday at 09:00, then every 3 days from Sun 19 Nov until 13 Dec)"

@@ -66,16 +66,16 @@ def test_a_month_stands_over_what_is_for_all_of_it(code):
         assert shown("2026-11-27T10:00", january()) == [IN_JANUARY[code], "1. Find a new accountant"]
 
 
-def test_a_month_stands_behind_the_day_on_which_it_begins_and_then_behind_today():
-    """A day of it comes later; a ring keeps its own day, also where it is the month's first."""
+def test_a_month_stands_behind_its_days():
+    """“In December” stood above tomorrow; a ring keeps its own day, also where it is the month's first."""
     rings = {"rings_from": "2027-01-01T09:00", "rings_at_ms": at("2027-01-01T09:00"), "text": "Order oak"}
     first = january(2, text="Ring Karl", ends_at_ms=None)
     dentist = january(3, text="Send the form", due_at_ms=at("2027-01-15T00:00"), ends_at_ms=None)
 
     assert shown("2026-12-30T10:00", january(4, **rings), first, dentist) == [
         "Fri 1 Jan 2027", "1. Ring Karl",
-        "In January 2027", "2. Order oak (⏰ Fri 1 Jan 2027 at 09:00)",
-        "Fri 15 Jan 2027", "3. Send the form",
+        "Fri 15 Jan 2027", "2. Send the form",
+        "In January 2027", "3. Order oak (⏰ Fri 1 Jan 2027 at 09:00)",
     ]  # fmt: skip
     assert shown("2027-01-15T10:00", january(), dentist)[::2] == ["Today", "In January"]
 
