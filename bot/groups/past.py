@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.answers.tools.which import near
+from bot.answers.tools.working_copy import near
 from bot.groups.members import Members
 from bot.intake.updates import Me
 from bot.people.choices import NAME, PersonalChoices, choices_in, group_of

@@ -39,8 +39,13 @@ def rule_behind(note: Note) -> str:
     if not has_own_dates(note) or freq == "DAILY":
         return ""
     days = (series.local_due(note).date() - read_local(note.rings_from).date()).days
-    is_ahead = 0 < days <= (_WEEK_DAYS if freq in {"MONTHLY", "YEARLY"} else 1)
+    is_ahead = 0 < days <= _most_ahead(note)
     return (rule_moved(note.repeats, note.rings_from, days) or "") if is_ahead else ""
+
+
+def _most_ahead(note: Note) -> int:
+    """The days by which a series may ring before its dates: a week of those of a month or a year, else one."""
+    return _WEEK_DAYS if named_parts(note.repeats).get("FREQ") in {"MONTHLY", "YEARLY"} else 1
 
 
 def own_date(note: Note, ring: datetime) -> datetime:
@@ -219,9 +224,9 @@ def ring_of_each(note: Note, local: str, now_ms: int) -> tuple[str, str] | None:
 
 
 def _date_behind(note: Note, ring: datetime) -> tuple[datetime, datetime] | None:
-    """The date that is less than a day behind a ring, as the rule has it and as it is; None for none."""
+    """The date that is as close behind a ring as its reminder is, as the rule has it and as it is; None for none."""
     from_ = ring if note.due_exact else datetime.combine(ring.date(), datetime.min.time())
-    rule, last = rule_of(note.repeats, series.begins(note)), ring + DAY
+    rule, last = rule_of(note.repeats, series.begins(note)), ring + DAY * _most_ahead(note)
     gone = {each.original_local for each in note.occurrences}
     moved = (each for each in note.occurrences if each.state == "moved")
     dates = [

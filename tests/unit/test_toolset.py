@@ -17,7 +17,7 @@ from bot.answers.tools.calls import WrongCall, checked, schemas, specs
 from bot.answers.tools.desk import BRINGS_BACK
 from bot.answers.tools.past import NOTHING_THEN, Places
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
-from bot.answers.tools.which import near
+from bot.answers.tools.working_copy import near
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
 from bot.tools.calls import Calls
@@ -197,7 +197,7 @@ async def test_a_note_gets_a_rhythm_and_loses_it():
     assert "Tue 2026-12-01 09:00, FREQ=WEEKLY" in await box.change(
         numbers=[1], due="2026-12-01T09:00", repeats="FREQ=WEEKLY"
     )
-    assert "remind gives it its rhythm" in await box.change(numbers=[2], repeats="FREQ=DAILY")
+    assert "rings Wed 2026-11-25 09:00, FREQ=DAILY" in await box.change(numbers=[2], repeats="FREQ=DAILY")
     assert "no RRULE" in await box.change(numbers=[1], repeats="weekly")
 
 
@@ -754,6 +754,34 @@ async def test_a_date_that_is_on_ends_earlier():
     assert "is moved to Mon 2026-11-23" in said
     assert "(until Fri 27 Nov, then every two weeks from Mon 7 Dec)" in said
     assert "is over" in await box.change([1], date="2026-11-23", due="2026-11-22/2026-11-27")
+
+
+async def test_a_yearly_day_rings_up_to_a_week_before():
+    """“Tell me a week before her birthday” was refused in every form."""
+    box = make_box(("event", "Her birthday", {"due_at_ms": local_ms("2026-12-19T00:00"), "repeats": "FREQ=YEARLY"}))
+    said = await box.remind(numbers=[1], at="2026-12-12T09:00", repeats="FREQ=YEARLY")
+
+    assert "rings Sat 2026-12-12 09:00, FREQ=YEARLY" in said
+    assert "⏰ 7 days before at 09:00" in said
+
+
+async def test_several_hours_are_one_rule_and_an_end_stays():
+    """“08:00, 20:00 every day until the 4th” could not be read; the same at nine had no end any more."""
+    box = make_box()
+    said = await box.remind(text="Pill", at="T08:00, T20:00", repeats="FREQ=DAILY;UNTIL=20261204")
+    await box.remind(text="Walk", at="2026-11-25T08:00", repeats="FREQ=DAILY;UNTIL=20261204")
+
+    assert "FREQ=DAILY;UNTIL=20261204;BYHOUR=8,20" in said
+    assert "BYHOUR=8,20" in await box.remind(text="Drops", at="T08:00, T20:30", repeats="FREQ=DAILY")
+    assert "UNTIL=20261204" in await box.remind(numbers=[2], at="2026-11-25T09:00", repeats="FREQ=DAILY")
+
+
+async def test_an_event_is_not_put_off_behind_its_day_and_a_call_at_nine_is_something_to_do():
+    """“The boiler man comes (put off until January)”, and a call set for nine was over at ten, unticked."""
+    box = make_box(("event", "Boiler man", {"due_at_ms": local_ms("2026-12-01T08:00"), "due_exact": True}))
+
+    assert "due moves an event" in await box.change([1], not_before="2027-01-01")
+    assert "#2 task" in await box.remind(text="Call the doctor", at="2026-11-25T09:00", due="2026-11-25T09:00")
 
 
 async def test_several_dates_are_left_out_at_once():

@@ -11,13 +11,12 @@ import orjson
 
 from bot.answers.responder import Ask
 from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read_time
-from bot.answers.tools.which import candidates, near, wanted
-from bot.answers.tools.working_copy import WorkingCopy
+from bot.answers.tools.working_copy import WorkingCopy, candidates, near, wanted
 from bot.lines import note_line
 from memory.ledger import lines, series, views
 from memory.ledger.rules import ending_by_day, first_from, what_is_wrong
 from memory.ledger.spans import end_fields, first_and_last
-from memory.ledger.types import Add, Applied, Change, Kind, Note, Operation, Refusal
+from memory.ledger.types import Add, Applied, Change, Kind, Move, Note, Operation, Refusal
 from memory.ports import Statement
 
 HOW: Final = "Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20."
@@ -36,6 +35,21 @@ KINDS: Final = get_args(Kind)
 
 class Refused(Exception):
     """A call that is not done; the message tells the model the reason and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A call of `remind`, or of another tool for one date of a series."""
+
+    text: str = ""
+    at: str = ""
+    repeats: str = ""
+    numbers: Any = ()
+    date: str = ""
+    skip: bool = False
+    owner: str = ""
+    due: str = ""
+    kind: str = ""
 
 
 @dataclass(slots=True)
@@ -159,6 +173,10 @@ class Desk:
         if note is None or (note.due_at_ms is None and not note.rings):
             return ""
         return f" Their list reads: “{note_line(note, self.ask.now_ms, self.zone)}”."
+
+    def done_and_read(self, word: str, operation: Change | Move, remark: str = "") -> str:
+        """The same, with a remark about its time, and the line that the person reads."""
+        return self.done(word, operation) + remark + self.reads(self.notes.find(operation.number))
 
     def refused(self, refusal: Refusal) -> str:
         """The sentence on a refusal: the reason and the remedy."""

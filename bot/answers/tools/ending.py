@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from bot.answers.tools.desk import Desk, Refused
-from bot.answers.tools.ringing import Wish, one_date
+from bot.answers.tools.desk import Desk, Refused, Wish
+from bot.answers.tools.one_date import one_date
 from memory.ledger import series
 from memory.ledger.spans import date_of, ended_date
 from memory.ledger.types import End, Note, Reopen

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bot.answers.tools.desk import Desk, Refused, kind_of
-from bot.answers.tools.ringing import Wish, one_date, own_date_moved
+from bot.answers.tools.desk import Desk, Refused, Wish, kind_of
+from bot.answers.tools.one_date import one_date, own_date_moved
+from bot.answers.tools.ringing import remind
 from bot.answers.tools.times import NONE
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
@@ -58,13 +59,15 @@ async def change(desk: Desk, numbers: Any, given: Mapping[str, str]) -> str:
         raise Refused("Nothing was changed: give text, due, repeats, kind, owner or not_before.")
     if "text" in given and len(notes) > 1:
         raise Refused("Nothing was changed: a text is for one note. Call once for each.")
-    return "\n".join([*(_changed(desk, note, given) for note in notes), *problems])
+    return "\n".join([*[await _changed(desk, note, given) for note in notes], *problems])
 
 
-def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
+async def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
     """Change one note, or one date of a series; its line tells its ring now, a sentence that it rings no more."""
     if "date" in given:
         return _date_changed(desk, note, given)
+    if note.rings and "repeats" in given and set(given) <= {"repeats", "text"} and given["repeats"].lower() not in NONE:
+        return await remind(desk, Wish(numbers=[note.number], repeats=given["repeats"], text=given.get("text", "")))
     said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
     now = desk.notes.find(note.number)
     silent = f". {NO_RING}" if note.rings and now is not None and not now.rings else ""
@@ -121,7 +124,10 @@ def _rests_until(desk: Desk, note: Note, given: str) -> int | None:
         desk.goes_on += (goes_on(note.note_id),) if is_work(note) else ()
         return None
     if given.lower() != UNTIL_TOLD:
-        return desk.time(given).at_ms(desk.zone)
+        until_ms = desk.time(given).at_ms(desk.zone)
+        if note.kind == "event" and not note.repeats and until_ms > (note.due_at_ms or until_ms):
+            raise Refused(f"Not done, its day is before that; due moves an event: {desk.line(note)}")
+        return until_ms
     if not note.repeats:
         raise Refused(f"Not done: without a day only a series can rest. Give a day: {desk.line(note)}")
     return UNTIL_TOLD_MS

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from bot.answers.instructions import is_behind_private
 from bot.answers.tools.desk import BRINGS_BACK, Desk
 from bot.answers.tools.times import read_time
-from bot.answers.tools.which import near
+from bot.answers.tools.working_copy import near
 from memory.context.fence import FENCE_CHARS, fence
 from memory.context.finds import SearchPort, with_notes
 from memory.context.notes_block import NO_BLOCK, Since

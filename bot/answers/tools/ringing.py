@@ -1,42 +1,36 @@
-"""The tool `remind`: a note that rings is set, moved, silenced; one date of a series is moved or left out."""
+"""The tool `remind`: a note that rings is set, moved, silenced."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
-from bot.answers.tools.desk import HOW, Desk, Refused, kind_of
+from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
+from bot.answers.tools.one_date import one_date
 from bot.answers.tools.times import MORNING, NONE, LocalTime, read_rule
 from bot.titles import reworded
 from bot.told_days import rhythm_in, tomorrow_in
-from memory.ledger import lines, own_dates, series, views
+from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
-from memory.ledger.rules import LOCAL, first_from, is_same_rhythm, on_other_weekdays, read_local, rule_moved
-from memory.ledger.spans import date_of, first_and_last
-from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Move, Note
+from memory.ledger.rules import (
+    ending_by_day,
+    endless,
+    first_from,
+    is_end,
+    is_same_rhythm,
+    on_other_weekdays,
+    rule_moved,
+)
+from memory.ledger.spans import first_and_last
+from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note
 
 YEARLY = "FREQ=YEARLY"
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
 ANOTHER_SERIES = (
     "To change it call with numbers; a series of other days or hours beside it needs another text: “…, weekends”."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """The wish of the model."""
-
-    text: str = ""
-    at: str = ""
-    repeats: str = ""
-    numbers: Any = ()
-    date: str = ""
-    skip: bool = False
-    owner: str = ""
-    due: str = ""
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +87,15 @@ def _by_its_ring(desk: Desk, note: Note, wish: Wish) -> Wish:
     return replace(wish, repeats=_by_the_ring(desk, replace(wish, at=at, due=due)).repeats)
 
 
+def _until_its_end(note: Note, wish: Wish) -> Wish:
+    """The wish with the end that a series has, where it gives another rhythm or hour and no end."""
+    rule, old = read_rule(wish.repeats), ending_by_day(note.repeats, note.rings_from) if note.rings else ""
+    last = next((part for part in old.split(";") if is_end(part)), "")
+    if not (rule and last) or endless(rule) != rule:
+        return wish
+    return replace(wish, repeats=f"{rule};{last}")
+
+
 async def _set_new(desk: Desk, wish: Wish) -> str:
     if wish.date or wish.skip or not wish.text.strip():
         what = desk.which(wish.text)
@@ -109,7 +112,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
     ring = await ring_time(desk, wish)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if known is not None:
-        return _done(desk, "Set", Change(number=known.number, fields=_by_clock(desk, rings)), ring.remark)
+        return desk.done_and_read("Set", Change(number=known.number, fields=_by_clock(desk, rings)), ring.remark)
     return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
 
 
@@ -132,7 +135,7 @@ def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
     fields = desk.origin() | rings | {"owner": owner}
     kind: Kind = "promise" if owner == ASSISTANT else "task"
     is_apart = rings.get("due_at_ms") != series.at_ms_of(rings["rings_from"], desk.zone)
-    if rings.get("due_exact") and (is_apart or not rings["repeats"]):
+    if rings.get("due_exact") and is_apart:
         kind = "event"
     if rings.get("due_at_ms") and YEARLY in rings["repeats"]:
         kind = "event"
@@ -176,7 +179,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
         wish = replace(wish, repeats="")  # its end stays
     if note.repeats and not has_own_words and not (wish.repeats if note.rings else read_rule(wish.repeats) != ""):
         wish, word = _of_each(desk, note, wish), "Set before each of its dates"
-    wish = _by_its_ring(desk, note, wish)
+    wish = _until_its_end(note, _by_its_ring(desk, note, wish))
     ring = await ring_time(desk, wish, note)
     rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
     if has_own_words:
@@ -185,12 +188,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
     fields |= {"kind": kind_of(wish.kind)} if wish.kind.strip() else {}
-    return _done(desk, word, Change(number=note.number, fields=_by_clock(desk, fields)), ring.remark)
-
-
-def _done(desk: Desk, word: str, operation: Change | Move, remark: str = "") -> str:
-    """Do it, and return the note's line, a remark about its time, and the line that the person reads."""
-    return desk.done(word, operation) + remark + desk.reads(desk.notes.find(operation.number))
+    return desk.done_and_read(word, Change(number=note.number, fields=_by_clock(desk, fields)), ring.remark)
 
 
 def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -231,6 +229,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
             raise Refused(f"Not set: no hour was given, and {first} is over. {desk.now}")
         remark = _remark(desk, wish.text, has_hour=all(each.hour for each in times))
         return RingTime(first, "", remark, tuple(also))
+    at, rule = _several_a_day(desk, at, rule)
     begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
     has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
     try:
@@ -244,6 +243,18 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     return RingTime(found, rule, remark + _remark(desk, wish.text, rule, has_hour=has_hour))
 
 
+def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:
+    """The first of several hours, and the rule with all of them. Raises `Refused`."""
+    if "," not in at:
+        return at, rule
+    today = series.local_of(desk.ask.now_ms, desk.zone)[:10]
+    times = sorted((desk.time(each.strip(), day=today, past=True) for each in at.split(",")), key=LocalTime.local)
+    hours = [each.hour for each in times]
+    if "BYHOUR" in rule or "" in hours or len({(each.day, each.hour[3:]) for each in times}) > 1:
+        raise Refused("Not set: give the first as at, and the hours in repeats: FREQ=DAILY;BYHOUR=8,20. " + HOW)
+    return times[0].local(), f"{rule};BYHOUR={','.join(str(int(hour[:2])) for hour in hours)}"
+
+
 def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     rhythm, day = rhythm_in(text, rule), tomorrow_in(text)
     said = f" Its time is told beside “{rhythm}”: change the text to what it is about." if rhythm else ""
@@ -251,81 +262,3 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
     clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
     return f"{hour}{clock}{said}{desk.unsure}"
-
-
-def one_date(desk: Desk, note: Note, wish: Wish) -> str:
-    """Move one date of a series, or leave out one or several. Raises `Refused`."""
-    if wish.skip and "," in wish.date:
-        return "\n".join(_left_out(desk, note, replace(wish, date=each.strip())) for each in wish.date.split(","))
-    occurrence = _known_date(desk, note, wish.date.strip())
-    if wish.skip:
-        return desk.done(
-            f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence)
-        )
-    wanted = wish.at.strip() or ("" if note.rings else wish.due.strip())
-    if not wanted:
-        raise Refused("Not done: say when that date is instead (at), or skip it.")
-    at, lasts_ms = _span(desk, wanted, occurrence[:10])
-    _check_rings(desk, note, wish, at, occurrence)
-    if not at.hour:
-        at = replace(at, hour=occurrence[11:])
-    to_ms = at.at_ms(desk.zone)
-    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, lasts_ms=None if note.rings else lasts_ms)
-    there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
-    what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
-    word = f"Only the {what} {wish.date} is moved to {there}, the series goes on"
-    return _done(desk, word, moved) + desk.unsure
-
-
-def _left_out(desk: Desk, note: Note, wish: Wish) -> str:
-    """Leave out one of several dates, or say why not: the others go on."""
-    try:
-        return one_date(desk, note, wish)
-    except Refused as exc:
-        return str(exc)
-
-
-def _span(desk: Desk, text: str, day: str) -> tuple[LocalTime, int | None]:
-    """When a date of a series begins, and how long it lasts; None where no end was said. Raises `Refused`."""
-    if ":" in text[: len("T19:0")]:
-        text = f"{day}T{text.removeprefix('T')}"
-    first, last = first_and_last(text)
-    if not last:
-        return desk.time(first, day=day), None
-    end, begins = desk.due(text, desk.zone), desk.time(first, past=True)
-    days = date.fromisoformat(last[:10]) - date.fromisoformat(begins.day)
-    return begins, end["lasts_ms"] or days // timedelta(milliseconds=1)
-
-
-def _known_date(desk: Desk, note: Note, day: str) -> str:
-    """The date of a series that is meant. Raises `Refused` where it has none then."""
-    occurrence = date_of(note, day, desk.zone)
-    if occurrence is None:
-        raise Refused(f"Not done: it has no date on {day}: {desk.line(note)}")
-    return occurrence
-
-
-def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: str) -> None:
-    """Let nobody move a silent date to the hour at which they want to be told of it. Raises `Refused`."""
-    is_hour = bool(wish.at.strip() and at.hour) and note.due_exact and occurrence[:10] == at.day
-    if is_hour and not note.rings:
-        raise Refused(
-            f"Not done: it does not ring, and {at.hour} would be its hour. To move it: change with date and due; to "
-            f"ring for that date alone, remind with text and at, without numbers. {desk.line(note)}"
-        )
-
-
-def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
-    """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`."""
-    occurrence = _known_date(desk, note, date)
-    ring = read_local(occurrence)
-    own, (at, lasts_ms) = own_dates.own_date(note, ring), _span(desk, due, date[:10])
-    new = at.local(f"{own:%H:%M}")
-    to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{ring + (read_local(new) - own):{LOCAL}}", new))
-    known = series.in_state(note, occurrence, "rang")
-    if to_ms <= desk.ask.now_ms < due_ms + note.lasts_at(due_ms):  # it rang for it already
-        to_ms = series.moment_of(note, known)
-    there = lines.moment(due_ms, desk.zone, exact=note.due_exact)
-    word = f"Only the date {date} is moved to {there}, with its ring, the series goes on"
-    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, due_at_ms=due_ms, lasts_ms=lasts_ms)
-    return _done(desk, word, moved)

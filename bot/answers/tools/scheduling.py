@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from bot import replies
 from bot.answers.answer_buttons import Rows
-from bot.answers.tools.desk import Desk, Refused
-from bot.answers.tools.ringing import Wish, ring_time
+from bot.answers.tools.desk import Desk, Refused, Wish
+from bot.answers.tools.ringing import ring_time
 from bot.dates import clock_text, every_text, when_text
 from bot.delivery.outbox import Button
 from bot.lines import clock_name, name_of, shows_same_hour

@@ -49,16 +49,17 @@ class SettingsTool:
                 raise Refused(f"Not done: {time_zone!r} is no IANA time zone. Write it like Europe/Berlin.")
             chosen[TIME_ZONE] = zone
             said += self._moved_to(zone) if await self._is_own_clock(zone) else [self._kept_apart()]
-        if code := language.strip().lower():
-            if code not in {*LANGUAGES, AS_WRITTEN}:
-                raise Refused(f"Not done: buttons and lists speak {', '.join(LANGUAGES)}; {AS_WRITTEN}: as they write.")
+        code = language.strip().lower().replace("_", "-").partition("-")[0]
+        if code in {*LANGUAGES, AS_WRITTEN}:
             chosen[LANGUAGE] = "" if code == AS_WRITTEN else code
             said.append(f"Buttons and lists speak {code} from the next message on; you answer in what they write.")
+        elif code:
+            said.append(f"Buttons and lists speak {', '.join(LANGUAGES)} alone; {AS_WRITTEN}: as they write.")
         if called := plain_name(name):
             chosen[CALLED] = called
             said.append(f"The person is called {called}; that needs no note.")
         if not chosen:
-            raise Refused("Not done: give time_zone, language or name.")
+            raise Refused(f"Not done: {' '.join(said) or 'give time_zone, language or name.'}")
         self._choices |= chosen
         statement = await self._people.choose(user_id, **self._choices)
         self.effects = (replace(statement, expect=None), *self._of_group)

@@ -14,10 +14,9 @@ from bot import replies
 from bot.answers.answer_buttons import Rows, join_buttons, undo_buttons
 from bot.answers.responder import Ask, Picture
 from bot.answers.tools import calls, ending, noting, past, ringing
-from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.forgetting import ForgetTool
 from bot.answers.tools.past import Places, Wanted
-from bot.answers.tools.ringing import Wish
 from bot.answers.tools.scheduling import ScheduleTool
 from bot.answers.tools.sending import SEND_FILE, SendTool
 from bot.answers.tools.settings import SettingsTool
@@ -41,7 +40,7 @@ from memory.ledger.views import is_story
 from memory.ports import Statement
 from memory.types import ToolCall
 
-MAX_CALLS: Final = 12
+MAX_CALLS: Final = 24
 """Calls of one turn that do something; a model that goes on is told to answer."""
 ENOUGH: Final = "No more tool calls in this turn. Answer the person now."
 MOST_KEPT: Final = 4

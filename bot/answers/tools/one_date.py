@@ -1,0 +1,90 @@
+"""One date of a series: moved, left out, with an end or a ring of its own, for the tools that name it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+from bot.answers.tools.desk import Desk, Refused, Wish
+from bot.answers.tools.times import LocalTime
+from memory.ledger import lines, own_dates, series
+from memory.ledger.rules import LOCAL, read_local
+from memory.ledger.spans import date_of, first_and_last
+from memory.ledger.types import Move, Note
+
+
+def one_date(desk: Desk, note: Note, wish: Wish) -> str:
+    """Move one date of a series, or leave out one or several. Raises `Refused`."""
+    if wish.skip and "," in wish.date:
+        return "\n".join(_left_out(desk, note, replace(wish, date=each.strip())) for each in wish.date.split(","))
+    occurrence = _known_date(desk, note, wish.date.strip())
+    if wish.skip:
+        left_out = Move(number=note.number, occurrence=occurrence)
+        return desk.done_and_read(f"Left out on {wish.date}, the series goes on", left_out)
+    wanted = wish.at.strip() or ("" if note.rings else wish.due.strip())
+    if not wanted:
+        raise Refused("Not done: say when that date is instead (at), or skip it.")
+    at, lasts_ms = _span(desk, wanted, occurrence[:10])
+    _check_rings(desk, note, wish, at, occurrence)
+    if not at.hour:
+        at = replace(at, hour=occurrence[11:])
+    to_ms = at.at_ms(desk.zone)
+    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, lasts_ms=None if note.rings else lasts_ms)
+    there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
+    what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
+    word = f"Only the {what} {wish.date} is moved to {there}, the series goes on"
+    return desk.done_and_read(word, moved) + desk.unsure
+
+
+def _left_out(desk: Desk, note: Note, wish: Wish) -> str:
+    """Leave out one of several dates, or say why not: the others go on."""
+    try:
+        return one_date(desk, note, wish)
+    except Refused as exc:
+        return str(exc)
+
+
+def _span(desk: Desk, text: str, day: str) -> tuple[LocalTime, int | None]:
+    """When a date of a series begins, and how long it lasts; None where no end was said. Raises `Refused`."""
+    if ":" in text[: len("T19:0")]:
+        text = f"{day}T{text.removeprefix('T')}"
+    first, last = first_and_last(text)
+    if not last:
+        return desk.time(first, day=day), None
+    end, begins = desk.due(text, desk.zone), desk.time(first, past=True)
+    days = date.fromisoformat(last[:10]) - date.fromisoformat(begins.day)
+    return begins, end["lasts_ms"] or days // timedelta(milliseconds=1)
+
+
+def _known_date(desk: Desk, note: Note, day: str) -> str:
+    """The date of a series that is meant. Raises `Refused` where it has none then."""
+    occurrence = date_of(note, day, desk.zone)
+    if occurrence is None:
+        raise Refused(f"Not done: it has no date on {day}: {desk.line(note)}")
+    return occurrence
+
+
+def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: str) -> None:
+    """Let nobody move a silent date to the hour at which they want to be told of it. Raises `Refused`."""
+    is_hour = bool(wish.at.strip() and at.hour) and note.due_exact and occurrence[:10] == at.day
+    if is_hour and not note.rings:
+        raise Refused(
+            f"Not done: it does not ring, and {at.hour} would be its hour. To move it: change with date and due; to "
+            f"ring for that date alone, remind with text and at, without numbers. {desk.line(note)}"
+        )
+
+
+def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
+    """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`."""
+    occurrence = _known_date(desk, note, date)
+    ring = read_local(occurrence)
+    own, (at, lasts_ms) = own_dates.own_date(note, ring), _span(desk, due, date[:10])
+    new = at.local(f"{own:%H:%M}")
+    to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{ring + (read_local(new) - own):{LOCAL}}", new))
+    known = series.in_state(note, occurrence, "rang")
+    if to_ms <= desk.ask.now_ms < due_ms + note.lasts_at(due_ms):  # it rang for it already
+        to_ms = series.moment_of(note, known)
+    there = lines.moment(due_ms, desk.zone, exact=note.due_exact)
+    word = f"Only the date {date} is moved to {there}, with its ring, the series goes on"
+    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, due_at_ms=due_ms, lasts_ms=lasts_ms)
+    return desk.done_and_read(word, moved)
