@@ -212,7 +212,7 @@ def _owner(note: Note) -> str:
         return ""
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
-    return replies.say("lines.everyone") if note.owner == EVERYONE else ""
+    return replies.say("lines.everyone") if note.owner == EVERYONE and note.kind in TO_DO else ""
 
 
 def with_owner(note: Note, text: str) -> str:

@@ -13,12 +13,16 @@ from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
 from memory.ledger import series
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import day_it_is_for, is_over
+from memory.ledger.views import comes_by_itself, day_it_is_for, is_over
 from memory.text import shorten
 
 LABEL_CHARS = 36
 SESSIONS = 3
 """So many sessions are offered beside what can be carried forward; /sessions shows all."""
+
+MATTER, COMING, IN_MIND = range(3)
+HEADS = {COMING: "carry_coming", IN_MIND: "carry_in_mind"}
+"""What stands over notes with which nobody goes on, where others are above them."""
 
 Rows = tuple[tuple[Button, ...], ...]
 
@@ -26,23 +30,30 @@ Rows = tuple[tuple[Button, ...], ...]
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
     """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure.
 
-    By their days, as on other lists, a series by its next: those without one behind them, then events that are over,
-    what lasts at the end, which is kept in mind rather than gone on with.
+    By their days, as on other lists, a series by its next: those without one behind them, then events that are over.
+    Behind what somebody goes on with stand events to come, and what lasts, which is kept in mind.
     """
     found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
     found.sort(key=lambda each: _by_time(each[1], now_ms))
-    lines = [f"• {_preview_line(arc, note, now_ms, zone)}" for arc, note in found]
-    matters = sum(note is None or not note.lasts for _, note in found)
-    if 0 < matters < len(lines):
-        lines.insert(matters, f"\n{replies.say('carry_in_mind')}")
+    lines, above = list[str](), MATTER
+    for arc, note in found:
+        under = _under(note, now_ms)
+        if under != above and lines:
+            lines.append(f"\n{replies.say(HEADS[under])}")
+        lines, above = [*lines, f"• {_preview_line(arc, note, now_ms, zone)}"], under
     return lines
 
 
-def _by_time(note: Note | None, now_ms: int) -> tuple[bool, bool, float]:
-    if note is None:
-        return False, False, inf
-    at_ms = day_it_is_for(series.at_its_date(note, now_ms))
-    return note.lasts, is_over(note, now_ms), inf if at_ms is None else at_ms
+def _by_time(note: Note | None, now_ms: int) -> tuple[int, bool, float]:
+    at_ms = None if note is None else day_it_is_for(series.at_its_date(note, now_ms))
+    is_behind = note is not None and is_over(note, now_ms)
+    return _under(note, now_ms), is_behind, inf if at_ms is None else at_ms
+
+
+def _under(note: Note | None, now_ms: int) -> int:
+    if note is None or not (note.lasts or comes_by_itself(note, now_ms)):
+        return MATTER
+    return IN_MIND if note.lasts else COMING
 
 
 def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
