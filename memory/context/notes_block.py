@@ -25,7 +25,7 @@ from memory.ledger.events import (
 )
 from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line, named
 from memory.ledger.own_dates import at_next_date
-from memory.ledger.rules import comes_daily, comes_often
+from memory.ledger.rules import comes_often, goes_on_daily
 from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
@@ -62,7 +62,7 @@ MAX_OPEN: Final = 20
 """
 MORE_TOKENS, NAMED_TOKENS = 16, 80
 """Tokens of the line that counts the rest, and of one that also names what is open of it."""
-STALE_MS, HALF_A_YEAR_MS, BY_TOMORROW_MS = 7 * DAY_MS, 180 * DAY_MS, 36 * DAY_MS // 24
+STALE_MS, FAR_MS, BY_TOMORROW_MS, NEXT_MS = 7 * DAY_MS, 180 * DAY_MS, 36 * DAY_MS // 24, 3 * DAY_MS
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
 LASTS: Final = 0.1
 """The extra weight of decisions and preferences over mere facts."""
@@ -219,7 +219,8 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, 
     lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
     has_been = is_over(note, now_ms) and note.weight < WEIGHS  # an operation is asked about
-    is_last = is_story(note) or has_been or (moment_of(note) or 0) - now_ms > HALF_A_YEAR_MS
+    ahead_ms = (moment_of(note) or 0) - now_ms - (0 if note.kind == "event" and note.weight < WEIGHS else FAR_MS)
+    is_last = is_story(note) or has_been or ahead_ms > PLANNED_MS  # what comes sooner had no room
     return (is_last, note.kind != "constraint", note.weight < DEAR, -round(value, 3), -len(note.turn_ids), note.number)
 
 
@@ -239,16 +240,15 @@ def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, floa
 
 
 def _is_now(note: Note, now_ms: int) -> bool:
-    """Whether it rang and waits for a word, or is due by tomorrow; of a series that does not come every day, too."""
-    waits = waits_for_word(note)
-    at_ms = None if waits or comes_daily(note.repeats) else moment_of(at_next_date(note, now_ms))
-    return waits or (at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS)
+    """Whether it rang and waits for a word, or is due by tomorrow; of a series that does not go on daily, too."""
+    at_ms = None if goes_on_daily(note.repeats) else moment_of(at_next_date(note, now_ms))
+    return waits_for_word(note) or (at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS)
 
 
 def _is_pressing(note: Note, now_ms: int) -> bool:
-    """Whether it waits for a word, was due this week, or is to be within two weeks."""
-    at_ms = moment_of(note)
-    is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= PLANNED_MS and not comes_often(note.repeats)
+    """Whether it waits for a word, was due this week, or is to be within two weeks; of a series, within days."""
+    at_ms, ahead_ms = moment_of(note), NEXT_MS if comes_often(note.repeats) else PLANNED_MS
+    is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= ahead_ms and not goes_on_daily(note.repeats)
     return is_near or waits_for_word(note)
 
 

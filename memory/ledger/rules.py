@@ -150,6 +150,11 @@ def comes_daily(repeats: str) -> bool:
     return often or (parts.get("FREQ") == "WEEKLY" and len(days) >= _MOST_DAYS)
 
 
+def goes_on_daily(repeats: str) -> bool:
+    """Whether a rule comes on most days and has no end: a pill for good, not one of ten days."""
+    return comes_daily(repeats) and endless(repeats) == repeats
+
+
 def is_several_a_day(repeats: str) -> bool:
     """Whether a rule has several dates on one day, as two doses: a day alone names none of them."""
     parts = parts_of(repeats)

@@ -106,14 +106,18 @@ RING = {"rings_from": "2023-11-16T09:00", "due_at_ms": START_MS + 2 * DAY_MS, "d
 
 
 def test_a_weekly_matter_of_tomorrow_stands_there_before_what_comes_later():
-    """The choir of tonight was only named behind a licence of next month; a daily pill is no news of anybody's."""
+    """The choir of tonight, and ten days of a pill, were only named behind a licence of next month."""
     day = {"due_at_ms": START_MS + 9 * DAY_MS}
     far = [("task", f"Bring the {n} boxes of old paper and tins to the depot", day) for n in range(30)]
     weekly = {"due_at_ms": START_MS + DAY_MS, "due_exact": True, "repeats": "FREQ=WEEKLY", "time_zone": "UTC"}
     choir, pill = ("event", "Choir", weekly), ("event", "Pill", weekly | {"repeats": "FREQ=DAILY"})
-    block = block_of(ledger_of(*far, choir, pill))
+    course = ("event", "Course", weekly | {"repeats": "FREQ=DAILY;UNTIL=20231124"})
+    lesson = ("event", "Lesson", weekly | {"due_at_ms": START_MS + 3 * DAY_MS})
+    block = block_of(ledger_of(*far, choir, pill, course, lesson))
 
-    assert any(": Choir (" in line for line in block.open)
+    assert [name for name in ("Choir", "Course", "Lesson") if any(f": {name} (" in line for line in block.open)] == [
+        "Choir", "Course", "Lesson",
+    ]  # fmt: skip
     assert not any(": Pill (" in line for line in block.open)
 
 
