@@ -26,7 +26,7 @@ from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, title_of
-from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind
+from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind, sleeps
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_question, is_work, story_of, waits_for_word
@@ -251,7 +251,8 @@ def _limit(note: Note, due_ms: int, now_ms: int) -> str:
 
 def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     """The due time of a note: the hour alone where its day is told, late or past in words; "" if the text tells it."""
-    if note.due_at_ms is None:
+    is_put_off = sleeps(note) and not note.repeats and (note.rings_at_ms or 0) > (note.due_at_ms or 0)
+    if note.due_at_ms is None or (is_put_off and note.kind != "event"):
         return ""
     language, clock = replies.spoken(), _clock(note, zone)
     last_ms = last_day(note) or note.due_at_ms

@@ -14,7 +14,7 @@ from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.rhythms import RUNG_DAYS
 from memory.ledger import series
-from memory.ledger.own_dates import due_at, has_own_dates
+from memory.ledger.own_dates import due_at, has_own_dates, sleeps
 from memory.ledger.rules import WEEK
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import SOON_MS, day_it_is_for, hour_of, is_past, is_snoozed, story_of, waits_for_word, while_on
@@ -154,11 +154,13 @@ def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
 def day_of(note: Note, now_ms: int) -> int | None:
     """The time at which a note is to be thought of: the end of a delay, its own, else the last ring; None for none.
 
+    What rang and was put off is thought of when it rings again, also where it was due before.
+
     A series that rests is thought of when it rings again, as /reminders has it; one that rang and waits for a word, on
     the day for which it did, and for a few days behind it; what has no day, for a week after it was put off until then.
     """
-    if note.is_paused:
-        return None
+    if note.is_paused or (sleeps(note) and not note.repeats):
+        return None if note.is_paused else note.rings_at_ms
     if is_snoozed(note, now_ms):
         return max(note.snoozed_until_ms or 0, note.rings_at_ms or 0) if note.repeats else note.snoozed_until_ms
     rang = series.last(note, "rang")

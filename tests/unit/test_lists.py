@@ -10,7 +10,7 @@ from bot import replies
 from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
-from bot.features.loops import ending, loop_list, loop_row, putting_off
+from bot.features.loops import coming_line, ending, loop_list, loop_row, putting_off
 from bot.features.memories import found_list, holding, looked_up, memory_list
 from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text, topic_of
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
@@ -1449,3 +1449,35 @@ def test_days_left_out_and_an_end_behind_a_moved_date_read_as_such():
 
     assert "not this Friday, on Mon 20 Nov or on Fri 24 Nov" in line
     assert told == "INR (⏰ this Friday at 09:00, then every 3 days from Sun 19 Nov until 13 Dec)"
+
+
+def test_what_was_put_off_until_tomorrow_stands_there_and_is_not_overdue():
+    """“Today 1. The quote (⏰ tomorrow at 19:00)”, and then “was due yesterday”, of what somebody had put off."""
+    due = {
+        "due_at_ms": series.at_ms_of("2023-11-14T00:00", "UTC"),
+        "rings_from": "2023-11-14T19:00",
+        "time_zone": "UTC",
+    }
+    ledger = ledger_of(task("The quote", **due))
+    now_ms = series.at_ms_of("2023-11-14T19:05", "UTC")
+    ring = Actor("person", series.at_ms_of("2023-11-14T19:00", "UTC"))
+    ledger, _ = apply_all(ledger, [due_now(ledger.notes[1], now_ms).ring], ring)
+    late = operation_for(ledger.notes[1], "2023-11-14T19:00", "tomorrow", now_ms)
+    ledger, _ = apply_all(ledger, [late], Actor("person", now_ms))
+
+    assert page(loop_list(ledger, now_ms, "UTC")).text.splitlines()[2:4] == ["Tomorrow", "1. The quote (⏰ 19:00)"]
+    later = page(loop_list(ledger, now_ms + DAY_MS - HOUR_MS, "UTC")).text.splitlines()[2:4]
+    assert later == ["Today", "1. The quote (⏰ 19:00)"]
+
+
+def test_a_lesson_that_rang_stands_under_today_without_the_ring_of_the_next():
+    """“Today: guitar (at 17:00, ⏰ Thu 17 Dec at 16:00)” read as another reminder of it."""
+    due = {"due_at_ms": series.at_ms_of("2023-11-14T17:00", "UTC"), "due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of(
+        ("event", "Guitar", due | {"rings_from": "2023-11-14T16:00", "repeats": "FREQ=WEEKLY;INTERVAL=2"})
+    )
+    at_ms = series.at_ms_of("2023-11-14T16:00", "UTC")
+    ledger, _ = apply_all(ledger, [due_now(ledger.notes[1], at_ms).ring], Actor("person", at_ms))
+    [coming] = dates_to_come(ledger, at_ms + 300_000)
+
+    assert coming_line(coming, at_ms + 300_000, "UTC") == "Today: Guitar (at 17:00)"
