@@ -10,11 +10,11 @@ from typing import Final, Protocol
 
 from memory.context.notes_block import Block, Since
 from memory.context.repeats import NoteWords, answer_in, keys, says_more, speak_of, speaks_of, word_keys
-from memory.context.restating import SENTENCE, Known, Matter, Said, known_by
+from memory.context.restating import SENTENCE, Known, Matter, Said, known_by, matter_of
 from memory.keeper.request import FORGET, NOTES, found_by
 from memory.ledger.lines import as_now, model_line, title_of
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, forgotten_words, is_story, is_work, standing, story_of, within, worth
+from memory.ledger.views import Scope, belongs, is_story, is_work, standing, story_of, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
 from memory.search.relevance import BEST, SURE, of_part, parts_of, relevant
@@ -229,7 +229,7 @@ def _named(calls: Iterable[ToolCall]) -> set[int]:
 
 def without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:
     """The finds that tell nothing again of notes that were forgotten while their messages stay (P13)."""
-    words = forgotten_words(ledger)
+    words = [matter_of(note) for note in ledger if note.is_forgotten and not note.is_wordless]
     if not (found and words):
         return list(found)
     gone, said = Matter(words, (item.text for item in found)), [(item, Said.of(item.text)) for item in found]

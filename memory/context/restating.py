@@ -1,7 +1,8 @@
 """Texts that tell a forgotten matter again: its value, or its name with the thing. Pure, and knows no language.
 
 A value is a number of three digits and more, or a name that nobody says anywhere else. A text that only shares a thing,
-as the key of the shop with the key of the house, or only a name tells something else.
+as the key of the shop with the key of the house, or only a name tells something else; with a word and the day of the
+matter it tells that: of two birthdays of a Petra the one of the 5th.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from memory.keeper.wording import TIME, capitalised, capitalises_nouns, numbers
+from memory.ledger.series import local_of
 from memory.ledger.types import Note
 from memory.search.same_words import Forms, forms_of, telling_forms
 from memory.search.terms import calendar_words, search_words
@@ -27,6 +29,10 @@ SENTENCE: Final = re.compile(r"(?:(?<=[!?\u2026])|(?<=\.)(?!\s+\d)|(?<=\w{5}\.))
 """Between two sentences; a short word with its stop before a number ("cap. 2", "No. 7") belongs to it."""
 _CAPITAL: Final = re.compile(r"[^\W\d_]+")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_ISO: Final = re.compile(r"\b\d{4}-(\d\d)-(\d\d)\b")
+_DIGITS: Final = re.compile(r"(?<![\d.,/])(\d{1,2})[./](\d{1,2})(?:[./]\d{0,4})?(?![\d,])")
+MONTHS, DAYS, DAY_CHARS = 12, 31, len("2026-12-05")
+Day = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +51,13 @@ class Said:
     """Words that begin with a capital letter, wherever they stand."""
     inside: frozenset[str]
     """The names inside a sentence."""
+    days: frozenset[Day] = frozenset()
+    """Its dates: day and month."""
 
     @classmethod
     def of(cls, text: str) -> Said:
-        """Read a text; of a date its month alone, since days are said of many things."""
+        """Read a text; of a date its month alone, since days are said of many things, and the day apart."""
+        days = days_in(text)
         if any(map(str.isdigit, text)):  # as every date has
             text = _date().sub(lambda found: (found[1] or found[2] or " ").lower(), text)
         words = {word: own for word, own in telling_forms(text).items() if not re.search(r"\d", word)}
@@ -61,7 +70,34 @@ class Said:
             frozenset(value for written, value in found if _is_code(written)),
             frozenset(folded(word) for word in _CAPITAL.findall(text) if word[0] != word[0].lower()),
             frozenset(map(folded, capitalised(text))),
+            days,
         )
+
+
+def days_in(text: str) -> frozenset[Day]:
+    """The dates of a text, as day and month: `5.12.`, `5 Dec`, `December 5th`, `2026-12-05`; `5/12` both ways."""
+    if not any(map(str.isdigit, text)):
+        return frozenset()
+    found = [(int(d), int(m)) for m, d in _ISO.findall(text)] + [(int(d), int(m)) for d, m in _DIGITS.findall(text)]
+    found += [(int(m), int(d)) for d, m in _DIGITS.findall(text) if f"{d}/{m}" in text]
+    for before, name, other, behind in _spelled().findall(text):
+        found.append((int(before or behind), _months()[(name or other).lower()]))
+    return frozenset((day, month) for day, month in found if 1 <= month <= MONTHS and 1 <= day <= DAYS)
+
+
+@lru_cache(maxsize=1)
+def _months() -> dict[str, int]:
+    """The number of each month by its name, whole and short, in all languages."""
+    lists = [each.months for each in search_words().values()]
+    numbered = {name: n for months in lists for n, name in enumerate(months, 1)}
+    return {name[:SHORT_MONTH]: n for name, n in numbered.items()} | numbered
+
+
+@lru_cache(maxsize=1)
+def _spelled() -> re.Pattern[str]:
+    month = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
+    day = r"(\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
+    return re.compile(rf"\b(?:{day}\s+(?:de\s+|of\s+)?({month})\b|({month})\.?\s+{day}\b)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -88,6 +124,8 @@ class Known:
 
     forms: set[tuple[str, str]] = field(default_factory=set)
     numbers: set[float] = field(default_factory=set)
+    days: frozenset[Day] = frozenset()
+    """Days of other matters."""
     names: bool = False
     """Names tell nothing by themselves: the matters of one message share their people."""
 
@@ -130,6 +168,9 @@ class Matter:
             return said.numbers[min(codes)]
         names = {word for word in gone.words if self._is_name(word, gone, said)}
         shared = {word for word in gone.words if gone.words[word] & said.forms}
+        things = shared - calendar_words()
+        if things and not (gone.days & said.days) <= known.days:
+            return min(things)
         new = {word for word in names if known.forms.isdisjoint(gone.words[word])}
         own = set() if known.names else new & shared
         if own and (not self._has_nouns or 2 * len(own) >= len(names)):
@@ -188,11 +229,19 @@ def told_beside(notes: Sequence[Note], asked: Sequence[Note], said: Iterable[str
     return frozenset(note.note_id for note in others if not gone.told_by(Said.of(_text(note)), known))
 
 
+def matter_of(note: Note) -> str:
+    """The words of a note with its day, as a matter is compared."""
+    day = "" if note.due_at_ms is None else local_of(note.due_at_ms, note.time_zone)[:DAY_CHARS]
+    return "\n".join(filter(None, [_text(note), day or (note.rings_from[:DAY_CHARS] if not note.repeats else "")]))
+
+
 def known_by(notes: Iterable[Note]) -> Known:
-    """The words of these notes."""
+    """The words of these notes, and their days."""
+    notes = list(notes)
     texts = [_text(note) for note in notes]
     found = {value for text in texts for _, value in numbers(text)}
-    return Known(set(forms_of("\n".join(texts))), found)
+    days = frozenset().union(*(days_in(matter_of(note)) for note in notes))
+    return Known(set(forms_of("\n".join(texts))), found, days)
 
 
 def _text(note: Note) -> str:

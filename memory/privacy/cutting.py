@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.context.restating import SENTENCE, Matter, Said, known_by
+from memory.context.restating import SENTENCE, Matter, Said, known_by, matter_of
 from memory.foreign import foreign, parts
 from memory.keeper.wording import numbers
 from memory.ledger.types import Note
@@ -58,7 +58,8 @@ class Cutting:
     ) -> None:
         """Read the notes gone and staying; `words` are `word_keys` of the conversation `here`, `said` its messages."""
         texts = [f"{note.text}\n{note.subject}" for note in gone if not note.is_wordless]
-        self._matter = Matter(texts, (*said, *(note.text for note in staying)))
+        matters = [matter_of(note) for note in gone if not note.is_wordless]
+        self._matter = Matter(matters, (*said, *(note.text for note in staying)))
         self._staying, self._known = staying, known_by(staying)
         self._numbers = {value for text in texts for _, value in numbers(text)} - self._known.numbers
         self._things = {word: forms for text in texts for word, forms in self._new(text).items()}

@@ -206,7 +206,7 @@ class Forgetter:
             emptied,
             conversation_id=request.conversation_id,
             user_id=request.user_id,
-            told=tuple(plan.values if request.note_ids else (*(plan.told or plan.said), *plan.values)),
+            told=tuple(plan.matters if request.note_ids else (*(plan.told or plan.said), *plan.matters)),
             around=tuple(plan.said),
             resting=plan.resting,
         )
@@ -216,7 +216,7 @@ class Forgetter:
         if not request.note_ids:
             return request
         plan = await self._planner.plan(request, await self._ledgers.read(request.conversation_id))
-        echoes = await self._echoes(request.conversation_id, request.user_id, plan.values, plan.said, plan)
+        echoes = await self._echoes(request.conversation_id, request.user_id, plan.matters, plan.said, plan)
         return replace(request, silent_ids=tuple(each.turn_id for each in echoes))
 
     async def _forget(
@@ -287,7 +287,7 @@ class Forgetter:
         A name in a remaining message of a person, or in a note that stays, is known anyway: alone it tells nothing.
         """
         ledger = await self._ledgers.read(conversation_id)
-        gone = {*told, *(going.values if going else ())}
+        gone = {*(each.partition("\n")[0] for each in told), *(going.values if going else ())}
         stay = [note for note in ledger if not note.is_wordless and not note.is_forgotten and note.text not in gone]
         matter, known = Matter(told, (*said, *(note.text for note in stay))), known_by(stay)
         found: list[tuple[str, str, str]] = []

@@ -81,6 +81,8 @@ class ForgetPlan:
     notes: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
     """The same with older values of them."""
+    matters: list[str] = field(default_factory=list)
+    """Those with their days, by which they are told again."""
     resting: frozenset[str] = frozenset()
     """Staying turns that nobody asked for, on which notes rest that go."""
     note_ids: set[str] = field(default_factory=set)

@@ -246,6 +246,7 @@ class ForgetPlanner:
         worded = [note for note in notes.erased.gone if not note.is_wordless]
         plan.notes += [note.text for note in worded if note.status != "replaced"]
         plan.values += [note.text for note in worded]
+        plan.matters += map(restating.matter_of, worded)
         if not plan.gone:
             plan.resting = frozenset(each for note in notes.erased.gone for each in note.turn_ids)
         plan.touched |= {each for note in notes.erased.gone for each in note.turn_ids}

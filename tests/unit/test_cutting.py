@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.foreign import parts
+from memory.ledger.series import at_ms_of
 from memory.ledger.types import Note
 from memory.privacy.cutting import Cutting, word_keys
 from memory.search.same_words import asked_words
@@ -170,3 +171,18 @@ def test_no_cut_changes_whose_words_they_are(message):
 def _words(text, *, is_foreign):
     own = " ".join(stretch for whose, stretch in parts(text) if whose == is_foreign)
     return own.replace("[…]", " ").replace(">", " ").split()
+
+
+def test_of_two_twins_in_one_breath_the_one_with_the_day_is_cut():
+    """“petra aus dem kollegium am 5.12.” stayed: it shares no word with “Kollegin Petra” but her sister's name."""
+    said = "petra aus dem kollegium hat am 5.12. geburtstag und meine schwester, heißt auch petra, am 15.12., gut"
+    day = {"due_at_ms": at_ms_of("2026-12-05T00:00", "UTC")}
+    colleague = note(90, "Deine Kollegin Petra hat Geburtstag", "t_1").model_copy(update=day)
+    sister = note(1, "Deine Schwester Petra hat Geburtstag", "t_1").model_copy(
+        update={"due_at_ms": at_ms_of("2026-12-15T00:00", "UTC")}
+    )
+    left = Cutting([colleague], (), [sister], [said], "c").of(make_turn(seq=1, turn_id="t_1", user_text=said))
+
+    assert left is not None
+    assert "5.12" not in left.turn.user_text.replace("15.12", "")
+    assert "schwester, heißt auch petra, am 15.12." in left.turn.user_text

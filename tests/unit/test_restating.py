@@ -1,9 +1,12 @@
 """What tells again what is forgotten: the value, or the name with the thing; a twin or a neighbour does not (P13)."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.context.restating import SENTENCE, Known, Matter, Said, known_by, told_beside
 from memory.ledger.types import Note
+from memory.search.same_words import forms_of
 from memory.testing import START_MS
 
 KEY = "The spare key for the allotment is with Priya, at number 34"
@@ -94,3 +97,24 @@ def test_a_short_word_before_a_number_ends_no_sentence():
     assert SENTENCE.split(said) == ["Entregas o cap. 2 até sexta.", "Dia 8 é feriado!", "3 vezes chega."]
     assert SENTENCE.split("The oven is paid. 3 people come.") == ["The oven is paid. 3 people come."]
     assert SENTENCE.split("The oven costs money. 3 people come.") == ["The oven costs money.", "3 people come."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "petra am 5.12.",
+        "Petra's is 5 Dec",
+        "Petra: December 5th",
+        "petra el 5 de diciembre",
+        "Petra 2026-12-05",
+        "petra 5/12",
+    ],
+)
+def test_a_word_with_the_day_of_a_matter_tells_it_again(text):
+    """Of two birthdays of a Petra that of the colleague is the one of the 5th; another day tells the other."""
+    gone = Matter(["Deine Kollegin Petra hat Geburtstag\n2026-12-05"])
+    known = Known(set(forms_of("Deine Schwester Petra hat Geburtstag")), days=frozenset({(15, 12)}))
+
+    assert gone.told_by(Said.of(text), known)
+    assert not gone.told_by(Said.of("petra hat am 15.12. geburtstag"), known)
+    assert not gone.told_by(Said.of(text), replace(known, days=frozenset({(5, 12), (12, 5)})))
