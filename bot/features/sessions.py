@@ -58,13 +58,16 @@ class Sessions:
         )
 
     async def end_private(self, envelope: Envelope) -> str:
-        """Open a session in place of a private one; return the sentence on it, "" where none goes on."""
+        """Open a session like any other in place of a private one; return the sentence on it, "" where none goes on.
+
+        Who asks to continue, and says something instead of a tap, is not taken for somebody who began fresh.
+        """
         recorder = self._services.memory.recorder
         current = await recorder.current(envelope.conversation_id)
         if current is None or not current.private:
             return ""
         await self._services.committer.until_stored(
-            lambda: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh")
+            lambda: recorder.open_session(envelope.conversation_id, envelope.user_id, "continue")
         )
         return replies.say("private_over")
 

@@ -10,7 +10,7 @@ from memory.continuity.types import Mode, Preference, SessionChoice
 Offer = Literal["ask", "use", "show_and_use", "nothing"]
 """ask: show the preview and wait; use: carry forward in silence; show_and_use: carry forward and say so."""
 
-SessionOrigin = Literal["first", "gap", "fresh"]
+SessionOrigin = Literal["first", "gap", "fresh", "continue"]
 
 
 def offer(preference: Preference, *, available: bool, origin: SessionOrigin, asked_for: bool = False) -> Offer:

@@ -78,6 +78,22 @@ async def test_the_model_is_offered_no_tool_that_keeps_something(api, model, bot
     assert sorted(kept) == sorted([len(usual), len(private)])
 
 
+async def test_who_asks_to_continue_is_not_begun_fresh_with(api, model, bot_here):
+    """Typed eleven hours behind /continue, “what do I need today?” was answered without a date of theirs."""
+    bot = await bot_here()
+    model.reply = calling(ToolCall("note", {"text": "Fetch the van", "kind": "task"}, "n"))
+    await reply(api, "I have to fetch the van")
+    await reply(api, "/fresh private")
+    await reply(api, SECRET)
+    await reply(api, "/continue")
+    await bot.passes(hours=1)
+    model.reply = "The van."
+    await reply(api, "what do I need today?")
+
+    assert "Fetch the van" in asked(model)[-1].text
+    assert "began without what was noted" not in asked(model)[-1].text
+
+
 @pytest.mark.parametrize("ends", ["/fresh", "/continue"])
 async def test_nothing_of_it_reaches_the_conversations_after_it(api, model, bot_here, ends):
     """It is in no prompt, no search, no list of sessions; that it is over is said."""

@@ -23,7 +23,12 @@ from memory.text import shorten
 from memory.types import ConversationTurn, SessionState
 
 DIGEST_CHARS = 12
-ORIGINS = {"first": "the first of its chat", "gap": "opened after a silence", "fresh": "opened with /fresh"}
+ORIGINS = {
+    "first": "the first of its chat",
+    "gap": "opened after a silence",
+    "fresh": "opened with /fresh",
+    "continue": "opened with /continue",
+}
 
 
 def show(console: Console, shown: Shown, zone: tzinfo) -> None:
