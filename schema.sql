@@ -433,6 +433,8 @@ CREATE TABLE occurrences (
     original_local TEXT NOT NULL,             -- the date as the rule has it, by the note's clock
     moved_to_ms BIGINT,                       -- when it rings instead
     state TEXT NOT NULL,                      -- moved | left_out | rang | snoozed | done
+    due_at_ms BIGINT,                         -- when it is, where that does not follow from its ring
+    lasts_ms BIGINT,                          -- how long, where not as long as the others
     PRIMARY KEY (note_id, original_local)
 );
 

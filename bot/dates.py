@@ -21,7 +21,8 @@ _SETS: Final = {1: {_WORKING: "weekdays", _WEEKEND: "weekend"}, 2: {_WEEKEND: "o
 _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY"})
 """Parts of a rule for which there are no words."""
 _HOURS: Final = frozenset({"BYHOUR", "BYMINUTE"})
-_DAY_MS: Final = 86_400_000
+_LONGEST_NIGHT_MS: Final = 18 * 3_600_000
+"""What is longer and over on another day is told with that day: from four in the afternoon till two is no night."""
 _TWO: Final = 2
 _NAMED: Final = 3
 """So many weekdays of a rhythm are named in full."""
@@ -111,7 +112,7 @@ def hour_text(at_ms: int, zone: str, language: str, until_ms: int | None = None)
 
 
 def _is_for_days(at_ms: int, until_ms: int) -> bool:
-    return until_ms - at_ms >= _DAY_MS
+    return until_ms - at_ms >= _LONGEST_NIGHT_MS
 
 
 def clock_text(at: datetime | time, language: str) -> str:
@@ -261,6 +262,7 @@ def _in_month(days: Sequence[str], month_days: str, step: int, language: str) ->
     each = _each("month", step, language)
     if len(days) == step == 1 and (number := _number(days[0][:-2], language)):
         name = _this_weekday(WEEK.index(days[0][-2:]), language).rsplit(" ", 1)[-1]
+        number = f"{number[:-1]}a" if number.endswith("o") and name.endswith("a") else number  # prima domenica
         return say(language, "every.month_weekday", number=number, day=name)
     if days:
         named = [_nth_weekday(day, language) for day in days]
@@ -270,7 +272,7 @@ def _in_month(days: Sequence[str], month_days: str, step: int, language: str) ->
     if not all(day.isdigit() for day in month_days.split(",")):
         return say(language, "every.at_times")
     said = listed([_nth(int(day), language) for day in month_days.split(",")], language)
-    return say(language, "every.month_on", day=said) if step == 1 else f"{each}, {said}"
+    return say(language, "every.month_on" if step == 1 else "every.months_on", each=each, day=said)
 
 
 def _number(text: str, language: str) -> str:

@@ -265,7 +265,9 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     is_on = note.kind == "event" and not is_over(note, now_ms)
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
-        when = hour_text(note.due_at_ms, clock, language, until_ms) if day_is_told and _has_hour(note, clock) else when
+        if day_is_told and _has_hour(note, clock) and until_ms is None:
+            hour, when = clock_text(local(note.due_at_ms, clock), language), hour_text(note.due_at_ms, clock, language)
+            return replies.say("lines.late_hour" if ends else "lines.was", hour=hour, when=when)
         return replies.say("lines.late" if ends else "lines.was", when=when)
     if ends and until_ms is None and _has_hour(note, clock):
         return by_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)

@@ -85,7 +85,9 @@ def next_text(
         usual = hour_text(usual_ms, zone, language, over_ms) if exact and not is_same else ""
         if until_ms is None:
             soon = partial(soon_text, at_ms, now_ms, zone, language)
-            when = _this_time(at_ms, usual_ms, zone, exact=exact) if is_told else soon(exact=exact)
+            is_late = moved.state == "snoozed" and exact
+            here = hour_text(at_ms, zone, language) if is_late else _this_time(at_ms, usual_ms, zone, exact=exact)
+            when = here if is_told else soon(exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead)
         is_plain = names_days(rule) or is_several_a_day(rule)

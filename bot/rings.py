@@ -56,6 +56,8 @@ def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
     due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
     if not note.repeats or due_ms is None or rings_ms is None or due_ms >= rings_ms:
         return False
+    if not note.due_exact and days_from(rings_ms, due_ms, note.time_zone) == 0:
+        return False
     return has_own_dates(note) and local(rings_ms, zone).date() not in above
 
 
@@ -69,27 +71,28 @@ def rings_text(
     """
     if note.repeats:
         return _ring_of_series(note, now_ms, zone, told, comes=comes)
-    said = list[str]()
+    said, before_ms = list[str](), None
     for at_ms in ring_times(note):
         at, is_first = local(at_ms, zone), not said
         if at.date() == last or (is_first and at.date() in told):
             said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
         else:
-            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told, behind_bell=is_first))
-        last = at.date()
+            said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told, before_ms=before_ms))
+        last, before_ms = at.date(), at_ms
     return listed(said, replies.spoken())
 
 
-def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, behind_bell: bool) -> str:
+def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date], *, before_ms: int | None) -> str:
     """A ring by its day: the day of the matter and the one before by that, where that is told."""
     due_ms, hour = note.due_at_ms, hour_text(at_ms, zone, replies.spoken())
     if abs(days_from(at_ms, now_ms, zone)) > 1 and due_ms is not None:
         is_told = local(due_ms, zone).date() in told or tells_day(note.text, due_ms, now_ms, zone)
         key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone)) if is_told else None
-        if key and not (note.ends_at_ms is not None and key == "lines.on_the_day"):
+        is_behind_day = before_ms is not None and abs(days_from(before_ms, now_ms, zone)) <= 1  # “tomorrow” has one
+        if key and not (key == "lines.on_the_day" and (note.ends_at_ms is not None or is_behind_day)):
             return replies.say(key, hour=hour)
     language, exact = replies.spoken(), not tells_hour(note.text, at_ms, zone)
-    if abs(days_from(at_ms, now_ms, zone)) <= 1 or is_work(note) or not behind_bell:
+    if abs(days_from(at_ms, now_ms, zone)) <= 1 or is_work(note) or before_ms is not None:
         return when_text(at_ms, now_ms, zone, language, exact=exact)
     day = day_text(at_ms, now_ms, zone, language)  # no preposition
     return f"{day} {hour}" if exact else day

@@ -13,7 +13,7 @@ from bot.lines import bare, with_remarks
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.context.earlier import beginning, tells_something
-from memory.keeper.session_lines import is_read, main_matter, session_lines
+from memory.keeper.session_lines import main_matter, session_lines
 from memory.ledger.types import Ledger
 from memory.ledger.views import forgotten_turns
 from memory.ports import Statement
@@ -152,8 +152,7 @@ class Sessions:
             line = lines.get(row.session_id)
             matter = main_matter(matters, row.session_id)
             title = (line.title if line else "") or (matter.text if matter else "")
-            title = title or ("" if is_read(line) else await self._began(row, silent))
-            named.append(replace(row, title=title))
+            named.append(replace(row, title=title or await self._began(row, silent)))
         return named
 
     async def _began(self, row: SessionRow, silent: Collection[str]) -> str:

@@ -17,7 +17,7 @@ from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, 
 from memory.text import shorten
 from memory.zones import later, whole_month, zone_of
 
-MOST_EXCEPTIONS: Final = 3
+MOST_EXCEPTIONS: Final = 5
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
 BRIEF_CHARS: Final = 90
 """A shorter text is never cut: its last words ("for 80, with lemon") matter as much as its first."""

@@ -547,7 +547,7 @@ Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Mi, 2. Dez.
-10. Augenoperation deiner Mutter (⏰ 18:00 und am Do, 3. Dez., um 13:00, für 14:00)
+10. Augenoperation deiner Mutter (⏰ 18:00 und am Do, 3. Dez., um 13:00, Termin um 14:00)
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder abzustellen.
 """,

@@ -16,6 +16,7 @@ from bot.answers.responder import Ask
 from bot.answers.tools.calls import WrongCall, checked, schemas, specs
 from bot.answers.tools.desk import BRINGS_BACK
 from bot.answers.tools.past import NOTHING_THEN, Places
+from bot.answers.tools.times import read_rule
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
 from bot.answers.tools.working_copy import near
 from bot.people.choices import PersonalChoices
@@ -198,7 +199,7 @@ async def test_a_note_gets_a_rhythm_and_loses_it():
         numbers=[1], due="2026-12-01T09:00", repeats="FREQ=WEEKLY"
     )
     assert "rings Wed 2026-11-25 09:00, FREQ=DAILY" in await box.change(numbers=[2], repeats="FREQ=DAILY")
-    assert "no RRULE" in await box.change(numbers=[1], repeats="weekly")
+    assert "no RRULE" in await box.change(numbers=[1], repeats="fortnightly")
 
 
 async def test_so_many_times_without_a_ring_end_on_the_day_of_the_last():
@@ -784,6 +785,22 @@ async def test_an_event_is_not_put_off_behind_its_day_and_a_call_at_nine_is_some
     assert "#2 task" in await box.remind(text="Call the doctor", at="2026-11-25T09:00", due="2026-11-25T09:00")
 
 
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [("weekly", "FREQ=WEEKLY"), ("every 2 weeks", "FREQ=WEEKLY;INTERVAL=2"), ("every month", "FREQ=MONTHLY")],
+)
+def test_a_plain_rhythm_is_a_rule(said, rule):
+    """“weekly” was refused seven times in one talk: nothing told a model how a note repeats."""
+    assert read_rule(said) == rule
+
+
+async def test_a_ring_days_before_a_silent_date_does_not_move_it():
+    """“Remind me a week before her birthday” moved the birthday."""
+    box = make_box(("event", "Her birthday", {"due_at_ms": local_ms("2026-12-12T00:00"), "repeats": "FREQ=YEARLY"}))
+
+    assert "it does not ring" in await box.remind(numbers=[1], date="2026-12-12", at="2026-12-05T09:00")
+
+
 async def test_several_dates_are_left_out_at_once():
     """A week off took three calls."""
     carer = {"due_at_ms": local_ms("2026-11-25T08:00"), "due_exact": True, "repeats": "FREQ=WEEKLY;BYDAY=MO,WE,FR"}
@@ -921,7 +938,7 @@ async def test_a_reminder_without_an_hour_rings_in_the_morning_and_says_so():
         ({"text": "x", "at": "tomorrow at 9"}, "Write it as 2026-11-27T14:30"),
         ({"text": "x"}, "say when it rings"),
         ({"at": "2026-11-27T09:00"}, "say by numbers"),
-        ({"text": "x", "at": "2026-11-27T09:00", "repeats": "weekly"}, "no RRULE"),
+        ({"text": "x", "at": "2026-11-27T09:00", "repeats": "fortnightly"}, "no RRULE"),
         ({"text": "x", "at": "2026-11-27T09:00", "repeats": "FREQ=MINUTELY"}, "no RRULE"),
         ({"text": "x", "at": "2026-11-27T09:00", "repeats": "FREQ=DAILY;UNTIL=20201231"}, "has no date in the four"),
         ({"text": "x", "at": "2026-11-27T09:00", "repeats": "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"}, "has no date in"),

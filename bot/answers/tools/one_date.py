@@ -67,10 +67,12 @@ def _known_date(desk: Desk, note: Note, day: str) -> str:
 def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: str) -> None:
     """Let nobody move a silent date to the hour at which they want to be told of it. Raises `Refused`."""
     is_hour = bool(wish.at.strip() and at.hour) and note.due_exact and occurrence[:10] == at.day
-    if is_hour and not note.rings:
+    is_before = bool(wish.at.strip()) and at.day < occurrence[:10]
+    if (is_hour or is_before) and not note.rings:
         raise Refused(
-            f"Not done: it does not ring, and {at.hour} would be its hour. To move it: change with date and due; to "
-            f"ring for that date alone, remind with text and at, without numbers. {desk.line(note)}"
+            f"Not done: it does not ring, and {at.hour or at.day} would be its own time. To move it: change with date "
+            f"and due; to ring before each date: numbers, at and repeats; for that date alone: text and at, without "
+            f"numbers. {desk.line(note)}"
         )
 
 

@@ -251,7 +251,10 @@ def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:
     times = sorted((desk.time(each.strip(), day=today, past=True) for each in at.split(",")), key=LocalTime.local)
     hours = [each.hour for each in times]
     if "BYHOUR" in rule or "" in hours or len({(each.day, each.hour[3:]) for each in times}) > 1:
-        raise Refused("Not set: give the first as at, and the hours in repeats: FREQ=DAILY;BYHOUR=8,20. " + HOW)
+        raise Refused(
+            "Not set: a series rings once for each date, or at several hours: at the first, FREQ=DAILY;BYHOUR=8,20. "
+            "Another ring of it needs a text of its own."
+        )
     return times[0].local(), f"{rule};BYHOUR={','.join(str(int(hour[:2])) for hour in hours)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final
@@ -17,6 +18,15 @@ MORNING: Final = "09:00"
 NONE: Final = frozenset({"none", "null", "never", "once"})
 """Words that take a time or a rule away."""
 OFTEN_ENOUGH: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
+
+_FREQ: Final = {
+    **dict.fromkeys(("daily", "day"), "DAILY"),
+    **dict.fromkeys(("weekly", "week"), "WEEKLY"),
+    **dict.fromkeys(("monthly", "month"), "MONTHLY"),
+    **dict.fromkeys(("yearly", "year"), "YEARLY"),
+}
+_PLAIN: Final = re.compile(r"(daily|weekly|monthly|yearly)|every (?:(\d{1,2}) )?(day|week|month|year)s?")
+"""A rhythm as a model may write it in place of a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +76,15 @@ def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:
 
 
 def read_rule(text: str) -> str | None:
-    """An RRULE without its name, `until` as the standard writes it; "" for an empty text, None for no rule."""
+    """An RRULE without its name, `until` as the standard writes it, also of `weekly` and `every 2 weeks`.
+
+    "" for an empty text, None for no rule.
+    """
     if text.strip().lower() in {"", *NONE}:
         return ""
+    if plain := _PLAIN.fullmatch(text.strip().lower()):
+        step = f";INTERVAL={plain[2]}" if plain[2] else ""
+        return f"FREQ={_FREQ[plain[1] or plain[3]]}{step}"
     parts = [part.strip() for part in text.strip().upper().removeprefix("RRULE:").split(";") if part.strip()]
     named = dict(part.partition("=")[::2] for part in parts)
     if named.get("FREQ") not in OFTEN_ENOUGH:
