@@ -42,8 +42,8 @@ comes as text, if at all; links need a tool. If you don't know, say so. Answer i
 
 FRESH: Final = """\
 This conversation began without what was noted and said before it: that is there, but not shown to you. Asked about \
-it, or to do something with it, search first; never say that there is nothing: say that you began fresh here. /memory \
-shows it, /continue brings it back, or a button where a tool says so; what they told you here you then do unasked."""
+it, or to do something with it, search once: that puts a button under your answer which brings it back; say that you \
+began fresh here, never that there is nothing. /memory shows it; what they told you here you then do unasked."""
 
 PRIVATE: Final = """\
 This conversation is private: nothing of it is noted, reminded of or found later, and you see nothing of before; \

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from memory.packets import Tier
+from memory.ports import TokenCounter
 
 TIERS: Final[tuple[Tier, ...]] = (
     "history", "summary", "memories", "retrieved", "today", "threads", "last_conversation",
@@ -22,6 +24,8 @@ MIN_HISTORY_TOKENS: Final = 100
 
 FRAME_TOKENS: Final = 500
 """Room beside the history for times, authors, headings and fences."""
+
+MAX_MISSES: Final = 20
 
 MIN_TURNS: Final = 3
 """Turns of any size that stay verbatim (002 section 4: the last 3 raw turns)."""
@@ -130,3 +134,22 @@ class Budget:
         if not 10 <= self.compact_to_percent <= 90:  # noqa: PLR2004 - a share that is neither nothing nor everything
             wrong.append(f"compact_to_percent is {self.compact_to_percent}; use 10 to 90")
         return wrong
+
+
+def cost_of(lines: Mapping[int, str], counter: TokenCounter) -> int:
+    """The tokens of lines, each with its break."""
+    return sum(counter.count(line) + 1 for line in lines.values())
+
+
+def fitting(
+    lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter, most_misses: int = MAX_MISSES
+) -> dict[int, str]:
+    """The lines that fit, in their order; after so many misses in a row no more are tried."""
+    found, missed = dict[int, str](), 0
+    for number, line in lines:
+        cost, missed = counter.count(line) + 1, missed + 1
+        if cost <= most:
+            most, missed, found[number] = most - cost, 0, line
+        elif missed > most_misses:
+            break
+    return found

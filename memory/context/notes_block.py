@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from types import MappingProxyType
 from typing import Final
 
+from memory.context.budget import cost_of, fitting
 from memory.context.repeats import stands_in_calls
 from memory.ledger.events import (
     KNOWN_CHARS,
@@ -75,7 +76,6 @@ Shortened = Callable[[Note], Note]
 BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief, partial(in_brief, hour=False))
 SHORTER: Final[Sequence[Shortened]] = (*BRIEF[:-1], *(partial(in_brief, chars=n, hour=hour) for n, hour in LEAST_CHARS))
 """What the lines of open notes lose where room is short: a long text's end, a second moment, more, the ring's hour."""
-MAX_MISSES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +135,16 @@ def take(
     waiting = agenda(notes, mark.at_ms, for_model=True)
     numbers = {note.number for note in waiting}
     others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
-    urgent = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))
-    opened, names = _opened(urgent[:MAX_OPEN], mark, threads_tokens - MORE_TOKENS, counter), dict[int, str]()
-    if len(opened) < len(waiting):
-        opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - NAMED_TOKENS, counter)
+    urgent, room, names = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms)), 0, dict[int, str]()
+    opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - MORE_TOKENS, counter)
+    if len(opened) < len(waiting):  # what comes later makes room
+        others = [note for note in others if not _is_last(note, mark.at_ms)]
+        room = LASTING_TOKENS - cost_of(_lasting(others, mark, LASTING_TOKENS, counter), counter)
+        opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - NAMED_TOKENS + room, counter)
         left = ((note.number, named(note)) for note in urgent if note.number not in opened)
-        names = _fitting(left, NAMED_TOKENS - MORE_TOKENS, counter)
-    spare = threads_tokens - sum(counter.count(line) + 1 for line in opened.values())
-    lasting = _lasting(others, mark, LASTING_TOKENS + max(0, min(spare, LASTING_MORE_TOKENS)), counter)
+        names = fitting(left, NAMED_TOKENS - MORE_TOKENS, counter)
+    spare = threads_tokens - cost_of(opened, counter)
+    lasting = _lasting(others, mark, LASTING_TOKENS + max(-room, min(spare, LASTING_MORE_TOKENS)), counter)
     return Block(
         mark,
         tuple(lasting.values()),
@@ -168,14 +170,14 @@ def _opened(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCou
     lines = {note.number: _line(note, mark) for note in notes}
     for how in ((notes, SHORTER, others), (notes, BRIEF, pressing), (pressing, SHORTER, pressing)):
         _shorten(lines, how, mark, most, counter)
-    return _fitting(lines.items(), most, counter)
+    return fitting(lines.items(), most, counter, most_misses=0)
 
 
 def _lasting(notes: Sequence[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
     """The lines of notes that last as far as they fit; what limits somebody says less before it is left out."""
     limits, lines = [n for n in notes if n.kind == "constraint"], {n.number: _line(n, mark) for n in notes}
     _shorten(lines, (limits, SHORTER, limits), mark, most, counter)
-    return _fitting(lines.items(), most, counter)
+    return fitting(lines.items(), most, counter)
 
 
 def _shorten(
@@ -197,18 +199,6 @@ def _shorten(
             lines[note.number] = line
 
 
-def _fitting(lines: Iterable[tuple[int, str]], most: int, counter: TokenCounter) -> dict[int, str]:
-    """The lines that fit, in their order; after twenty in a row without room no more are tried."""
-    found, misses = dict[int, str](), 0
-    for number, line in lines:
-        cost, misses = counter.count(line) + 1, misses + 1
-        if cost <= most:
-            most, misses, found[number] = most - cost, 0, line
-        elif misses == MAX_MISSES:
-            break
-    return found
-
-
 def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, int]:
     """What limits somebody (an allergy), what they would be hurt to see forgotten, then by worth; last what is far.
 
@@ -218,10 +208,20 @@ def _stickiness(note: Note, now_ms: int) -> tuple[bool, bool, bool, float, int, 
     parts = breakdown(note, now_ms)
     lasts = LASTS if note.kind in {"decision", "preference"} else 0.0
     value = sum(parts.values()) - parts["lasts"] + lasts - (parts["recency"] if note.lasts else 0.0)
-    has_been = is_over(note, now_ms) and note.weight < WEIGHS  # an operation is asked about
+    return (
+        _is_last(note, now_ms),
+        note.kind != "constraint",
+        note.weight < DEAR,
+        -round(value, 3),
+        -len(note.turn_ids),
+        note.number,
+    )
+
+
+def _is_last(note: Note, now_ms: int) -> bool:
+    """Whether it is a story, has been (an operation is asked about), or comes behind what has no room yet."""
     ahead_ms = (moment_of(note) or 0) - now_ms - (0 if note.kind == "event" and note.weight < WEIGHS else FAR_MS)
-    is_last = is_story(note) or has_been or ahead_ms > PLANNED_MS  # what comes sooner had no room
-    return (is_last, note.kind != "constraint", note.weight < DEAR, -round(value, 3), -len(note.turn_ids), note.number)
+    return is_story(note) or (is_over(note, now_ms) and note.weight < WEIGHS) or ahead_ms > PLANNED_MS
 
 
 def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, float, int]:

@@ -415,3 +415,22 @@ def test_a_number_in_the_words_of_a_note_is_no_forgotten_note(result, line):
 
     news = with_forgotten(NOTHING_SINCE, ledger, [], EVERYTHING, [make_turn(tool_calls=(call,))])
     assert news.changed == line
+
+
+def test_what_is_near_stands_there_before_what_is_far_and_short():
+    """Monday's MOT had no room for its words, and a day of January had: the near ones are told in their order."""
+    near = [
+        (
+            "task",
+            f"Take the papers of the {n}th house to the notary and ask there about the deed and the stamp",
+            {"due_at_ms": START_MS + n * DAY_MS},
+        )
+        for n in range(1, 13)
+    ]
+    far = [("task", f"Gift {n}", {}) for n in range(20)]
+    later = [("event", f"Fair {n}", {"due_at_ms": START_MS + 40 * DAY_MS}) for n in range(5)]
+    block = block_of(ledger_of(*far, *later, *near))
+    told = [line for line in block.open if "notary" in line or "deed" in line]
+
+    assert not any("Gift" in line for line in block.open) or len(told) == 12
+    assert len(told) == 12 or not any("Fair" in line for line in block.lasting)
