@@ -1390,7 +1390,7 @@ def test_a_model_that_is_shown_nothing_from_before_knows_that_there_is_something
     """After /fresh it must not say that nothing is known of an allergy; otherwise it is told nothing of this."""
     fresh = make_ask(state=make_state().model_copy(update={"isolated": True}))
 
-    assert "never say that there is nothing" in own_instructions(fresh)
+    assert "never that there is nothing" in own_instructions(fresh)
     assert "never say that there is nothing" not in own_instructions(make_ask())
 
 
