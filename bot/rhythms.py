@@ -85,9 +85,7 @@ def next_text(
         usual = hour_text(usual_ms, zone, language, over_ms) if exact and not is_same else ""
         if until_ms is None:
             soon = partial(soon_text, at_ms, now_ms, zone, language)
-            is_late = moved.state == "snoozed" and exact
-            here = hour_text(at_ms, zone, language) if is_late else _this_time(at_ms, usual_ms, zone, exact=exact)
-            when = here if is_told else soon(exact=exact)
+            when = _this_time(at_ms, usual_ms, zone, exact=exact) if is_told else soon(exact=exact)
         every = usual if in_text else every_text(rule, language, now_ms, usual)
         beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead)
         is_plain = names_days(rule) or is_several_a_day(rule)
@@ -163,7 +161,7 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
 
 
 def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
-    """What is new about a date that was moved, for a line under its day: `at 10:00`, `on Saturday at 10:00`.
+    """What is new about a date that was moved, for a line under its day: `at 10:00`, without an hour `on Saturday`.
 
     One moved by weeks says from which day: `at 10:00 instead of Sat 5 Dec`.
     """
@@ -171,9 +169,10 @@ def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
     if _by_weeks(at_ms, usual_ms, zone):
         when = hour_text(at_ms, zone, language) if exact else ""
         return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, at_ms, zone, language)).strip()
+    if exact:
+        return hour_text(at_ms, zone, language)
     names = say(language, "dates.on_weekday").split(", ")
-    day = [names[local(at_ms, zone).weekday()]] if days_from(at_ms, usual_ms, zone) != 0 else []
-    return " ".join([*day, *([hour_text(at_ms, zone, language)] if exact else [])])
+    return names[local(at_ms, zone).weekday()] if days_from(at_ms, usual_ms, zone) != 0 else ""
 
 
 def _last_days(note: Note, at_ms: int, now_ms: int, zone: str) -> str | None:

@@ -138,7 +138,7 @@ def test_behind_a_moved_date_stand_the_ones_left_out_later():
 
     assert line(note) == "Pilates (tomorrow at 18:30, then every Tuesday, not on Tue 28 Nov)"
     under = note_line(note, START_MS, "UTC", under_ms=at_ms, brief=True)
-    assert under == "Pilates (on Wednesday at 18:30 this time, then every Tuesday, not on Tue 28 Nov)"
+    assert under == "Pilates (at 18:30 this time, then every Tuesday, not on Tue 28 Nov)"
 
 
 def test_a_series_says_how_often_and_when_next():
@@ -609,19 +609,19 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception(state):
 
 
 MOVED = {
-    "en": ("⏰ on Saturday at 19:00 this time, then every Friday", "on Sat 25 Nov instead of Fri 24 Nov"),
-    "de": ("⏰ diesmal am Samstag um 19:00, dann wieder jeden Freitag", "am Sa, 25. Nov. statt am Fr, 24. Nov."),
-    "es": ("⏰ el sábado a las 19:00 esta vez, luego cada viernes", "el sáb 25 de nov en vez del vie 24 de nov"),
-    "fr": ("⏰ samedi à 19h cette fois, puis chaque vendredi", "le sam. 25 nov. au lieu du ven. 24 nov."),
-    "it": ("⏰ sabato alle 19:00 questa volta, poi ogni venerdì", "sab 25 nov invece di ven 24 nov"),
-    "pt": ("⏰ no sábado às 19h desta vez, depois", "sáb, 25 de nov em vez de sex, 24 de nov"),
-    "ru": ("⏰ в этот раз в субботу в 19:00, потом по пятницам", "сб, 25 нояб. вместо пт, 24 нояб."),
+    "en": ("⏰ at 19:00 this time, then every Friday", "on Sat 25 Nov instead of Fri 24 Nov"),
+    "de": ("⏰ diesmal um 19:00, dann wieder jeden Freitag", "am Sa, 25. Nov. statt am Fr, 24. Nov."),
+    "es": ("⏰ a las 19:00 esta vez, luego cada viernes", "el sáb 25 de nov en vez del vie 24 de nov"),
+    "fr": ("⏰ à 19h cette fois, puis chaque vendredi", "le sam. 25 nov. au lieu du ven. 24 nov."),
+    "it": ("⏰ alle 19:00 questa volta, poi ogni venerdì", "sab 25 nov invece di ven 24 nov"),
+    "pt": ("⏰ às 19h desta vez, depois", "sáb, 25 de nov em vez de sex, 24 de nov"),
+    "ru": ("⏰ в этот раз в 19:00, потом по пятницам", "сб, 25 нояб. вместо пт, 24 нояб."),
 }
 
 
 @pytest.mark.parametrize("language", MOVED)
-def test_a_date_that_was_moved_to_another_day_says_the_day(language):
-    """At the usual hour the day is the news; of a later date it is told which one it replaces, never as if today's."""
+def test_a_date_that_was_moved_to_another_day_says_so(language):
+    """Under its day the hour is enough; of a later date it is told which one it replaces, never as if today's."""
     moves = (("2023-11-17", "2023-11-18"), ("2023-11-24", "2023-11-25"))
     dates = [
         Occurrence(original_local=f"{old}T19:00", moved_to_ms=series.at_ms_of(f"{new}T19:00", "UTC"), state="moved")
@@ -640,13 +640,13 @@ def test_a_date_that_was_moved_to_another_day_says_the_day(language):
         assert said == f"{plain.removesuffix(')')}, {later})"
 
 
-def test_a_date_that_was_moved_says_day_and_hour_where_both_are_new():
-    """A series by days alone tells no midnight."""
+def test_a_date_that_was_moved_says_its_hour_under_its_day():
+    """A series by days alone tells its day, and no midnight."""
     at_ms = series.at_ms_of("2023-11-18T10:00", "UTC")
     date = Occurrence(original_local="2023-11-17T19:00", moved_to_ms=at_ms, state="moved")
     bins = {"rings_from": "2023-11-10T19:00", "repeats": "FREQ=WEEKLY;BYDAY=FR", "occurrences": (date,)}
     assert line(a_note("Bins", rings_at_ms=at_ms, **bins), under_ms=at_ms) == (
-        "Bins (⏰ on Saturday at 10:00 this time, then every Friday at 19:00)"
+        "Bins (⏰ at 10:00 this time, then every Friday at 19:00)"
     )
 
     midnight_ms = series.at_ms_of("2023-11-18T00:00", "UTC")

@@ -13,7 +13,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.features.continuity.preview import carried_message
 from bot.features.continuity.scope import is_carried
 from bot.intake.updates import Envelope
-from bot.lines import is_group
+from bot.lines import is_group, name_of
 from bot.turns.services import Services
 from memory.context.repeats import speaks_of, word_keys
 from memory.continuity.types import BootstrapOwner, Preference
@@ -99,13 +99,20 @@ class CarriedMatters:
         return row is not None and row.origin == "gap"
 
     async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
-        """The title of the session that the message comes back to, else of the one before; "" for neither."""
+        """The title of the session that the message comes back to, else of the one before; else the best open matter.
+
+        "" where nothing is known to go on.
+        """
         memory = self._services.memory
         lines = await session_lines(memory.db, ask.ledger)
         rows = await memory.store.talks(owner.conversation_id, limit=2)  # this one, and the one before
         keys = [*(item.session_id or "" for item in ask.packet.retrieved), *(row.session_id for row in rows)]
         others = [key for key in keys if key in lines and key != ask.state.session_id]
-        return next((lines[key].title for key in others if lines[key].title), "")
+        if title := next((lines[key].title for key in others if lines[key].title), ""):
+            return title
+        shown = await memory.bootstrap.preview(owner, asked_for=True)
+        notes = (ask.ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
+        return next((name_of(note) for note in notes if note and not note.lasts), "")
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows the context carried into this first turn of a session."""
