@@ -179,7 +179,8 @@ def _remarks(
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         key = "lines.sends" if is_work(note) and heading != "tasks" else "lines.rings"
-        found.insert(len(found) - leads, replies.say(key, when=rings).rstrip())
+        ring = replies.say(key, when=rings).rstrip()
+        found = _of_this_date(note, found, ring) or [*found[: len(found) - leads], ring, *found[len(found) - leads :]]
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         when = rang_at(note, rang, now_ms, zone, told)
         found.append(replies.say("lines.rang", when=when))
@@ -189,6 +190,14 @@ def _remarks(
     if rests(note, now_ms) and not says_when and note.snoozed_until_ms is not None:
         found.append(put_off_text(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
+
+
+def _of_this_date(note: Note, due: Sequence[str], ring: str) -> list[str]:
+    """The remark on a moved date with its ring, at another hour than the others', before the rhythm; [] for others."""
+    then = replies.say("lines.this_date", every="\0", when="").partition("\0")[0]
+    head, _, rhythm = ", ".join(due).partition(then)
+    is_usual = series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] == note.rings_from[11:]
+    return [f"{head}, {ring}{then}{rhythm}"] if note.repeats and rhythm and not is_usual else []
 
 
 def _comes_again(note: Note, now_ms: int) -> bool:

@@ -1481,3 +1481,16 @@ def test_a_lesson_that_rang_stands_under_today_without_the_ring_of_the_next():
     [coming] = dates_to_come(ledger, at_ms + 300_000)
 
     assert coming_line(coming, at_ms + 300_000, "UTC") == "Today: Guitar (at 17:00)"
+
+
+def test_a_moved_dates_ring_stands_before_the_rhythm():
+    """“…this time, then every Wednesday at 17:30, ⏰ 18:00” rang on Wednesdays behind the lesson."""
+    own = {"due_at_ms": series.at_ms_of("2023-11-15T17:30", "UTC"), "due_exact": True, "time_zone": "UTC"}
+    ledger = ledger_of(("event", "Piano", own | {"rings_from": "2023-11-15T17:00", "repeats": "FREQ=WEEKLY;BYDAY=WE"}))
+    to_ms, due_ms = (series.at_ms_of(f"2023-11-16T{hour}", "UTC") for hour in ("18:00", "18:30"))
+    move = Move(number=1, occurrence="2023-11-15T17:00", to_ms=to_ms, due_at_ms=due_ms, lasts_ms=HOUR_MS)
+    note = apply(ledger, move, BY).note
+
+    assert note_line(note, START_MS, "UTC") == (
+        "Piano (on Thu 16 Nov 18:30–19:30, ⏰ 18:00, then every Wednesday at 17:30)"
+    )
