@@ -204,6 +204,7 @@ class LedgerMachine(RuleBasedStateMachine):
             file.unlink()
         lay_tables(self.path / "continuity.db")
         self.memory = self.run(start_memory(self.path, recover=True))
+        self.version = self.version if self.model else 0  # a ledger without a note is in no checkpoint
 
     async def leave_copies(self):
         await self.memory.recorder.session(self.session)
