@@ -20,8 +20,8 @@ from bot.dates import (
     names_days,
     when_text,
 )
-from bot.rhythms import at_a_glance, next_text, rests, under_way
-from bot.rings import due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_at, rings_text
+from bot.rhythms import next_parts, rests, under_way
+from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_at, rings_text
 from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
@@ -154,7 +154,7 @@ def _remarks(
     note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: tuple[str, int]
 ) -> list[str]:
     (behind, ahead), rings_at_ms, told = series_of, note.rings_at_ms, set(above)
-    due = _when_due(note, now_ms, zone, told)
+    due = list(filter(None, [_when_due(note, now_ms, zone, told)]))
     rung = is_rung(note, zone, above)
     is_own = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
     comes = note.repeats and (is_own or rung)
@@ -167,7 +167,7 @@ def _remarks(
     last = next(iter(told), None)
     due_stands = bool(due) and bool(comes or not is_one(note))
     if due_stands:
-        found.append(due)
+        found += due
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
         told.add(last)
     if rings_at_ms is not None and not rung:
@@ -180,7 +180,7 @@ def _remarks(
             found[-1] = _for(note, now_ms, zone)
         key = "lines.sends" if is_work(note) and heading != "tasks" else "lines.rings"
         ring = replies.say(key, when=rings).rstrip()
-        found = _of_this_date(note, found, ring) or [*found[: len(found) - leads], ring, *found[len(found) - leads :]]
+        found.insert(1 if _is_of_one_date(note, found) else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         when = rang_at(note, rang, now_ms, zone, told)
         found.append(replies.say("lines.rang", when=when))
@@ -192,12 +192,9 @@ def _remarks(
     return found
 
 
-def _of_this_date(note: Note, due: Sequence[str], ring: str) -> list[str]:
-    """The remark on a moved date with its ring, at another hour than the others', before the rhythm; [] for others."""
-    then = replies.say("lines.this_date", every="\0", when="").partition("\0")[0]
-    head, _, rhythm = ", ".join(due).partition(then)
-    is_usual = series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] == note.rings_from[11:]
-    return [f"{head}, {ring}{then}{rhythm}"] if note.repeats and rhythm and not is_usual else []
+def _is_of_one_date(note: Note, due: Sequence[str]) -> bool:
+    """Whether a ring is at another hour than the others': of the date before the rhythm that is told behind it."""
+    return len(due) > 1 and series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] != note.rings_from[11:]
 
 
 def _comes_again(note: Note, now_ms: int) -> bool:
@@ -297,14 +294,15 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     return day if is_on_it else replies.say("lines.by", day=day)
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> str:
-    """The rhythm and the next date of a series, by its due times."""
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> list[str]:
+    """The next date and the rhythm of a series, by its due times."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
     rule = "" if (behind or not note.rings) and YEARLY in rule else rule  # everybody knows that of a birthday
-    return next_text(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
+    parts = next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
+    return list(filter(None, parts))
 
 
 def _has_hour(note: Note, clock: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
-from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -38,17 +37,13 @@ from memory.zones import later
 
 MOST_EXCEPTIONS: Final = 8
 """So many exceptions are told where all of a series is."""
-MOST_AT_A_GLANCE: Final = 2
-"""So many of those to come are told in a list that is read at a glance."""
 FEW_DAYS: Final = 3
 """Of a run of days fewer to come behind the next are named."""
-RUNG_DAYS: Final = 3
-"""So long a date that rang and was not called done is thought of where the next is further off."""
 _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 
 
-def next_text(
+def next_parts(
     note: Note,
     rule: str,
     at_ms: int,
@@ -58,52 +53,29 @@ def next_text(
     told: Collection[date],
     exact: bool = True,
     ahead: int | None = None,
-) -> str:
-    """The rhythm with its hour, and its next date where that is not the one to expect; nothing that the text tells.
+) -> list[str]:
+    """The next date of a series where that is not the one to expect, and the rhythm with its hour.
 
-    By its own time a series rings `ahead` milliseconds before it; None where it is told by its ring.
+    Both apart where the rhythm goes on behind the date (`this Friday at 09:00`, `then every Monday`), else as one;
+    nothing that the text tells. By its own time a series rings `ahead` milliseconds before it; None where it is told by
+    its ring.
     """
     language = replies.spoken()
     is_told, has_hour = local(at_ms, zone).date() in told, exact and not tells_hour(note.text, at_ms, zone)
     until_ms = over_at(note, at_ms)
     hour = hour_text(at_ms, zone, language, until_ms) if has_hour else ""
     is_on = under_way(note, now_ms, zone) if at_ms == note.due_at_ms else ""
-    when = hour if is_told else when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
-    when = is_on or when
+    when = _date_text(note, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact)
     if not rule:
-        return when
+        return [when]
     if "BYHOUR" in rule and "BYMINUTE" not in rule:  # one that sleeps comes at another
         rule += f";BYMINUTE={(series.begins(note) or '00')[-2:]}"
     rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
-    moved = next((each for each in note.occurrences if _own_ms(each, ahead) == at_ms), None)
-    usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + (ahead or 0) if moved else at_ms
-    is_other = moved is not None and (usual_ms != at_ms or moved.lasts_ms is not None)
-    if moved is not None and is_other and not _is_regular(note, moved, at_ms - (ahead or 0)):
-        is_same = local(usual_ms, zone).time() == local(at_ms, zone).time() and moved.lasts_ms is None
-        over_ms = later(usual_ms, note.lasts_ms, note.time_zone) if note.lasts_ms else None
-        usual = hour_text(usual_ms, zone, language, over_ms) if exact and not is_same else ""
-        if until_ms is None:
-            soon = partial(soon_text, at_ms, now_ms, zone, language)
-            when = _this_time(at_ms, usual_ms, zone, exact=exact) if is_told else soon(exact=exact)
-        every = usual if in_text else every_text(rule, language, now_ms, usual)
-        beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead)
-        is_plain = names_days(rule) or is_several_a_day(rule)
-        day = "" if is_plain else _regular_behind(note, moved, at_ms, ahead or 0, zone)
-        if day:
-            when, beside = ", ".join(filter(None, [when, beside])), ""
-            ends = end_text(named_parts(rule), local(now_ms, "UTC"), language)
-            every = replies.say("lines.from", every=every.removesuffix(ends).strip(), day=day).strip()
-            every = every if in_text else f"{every} {ends}".rstrip()
-        rhythm = ", ".join(filter(None, [every, beside]))
-        is_same_week = is_told and not (day or _by_weeks(at_ms, usual_ms, zone))
-        return (
-            replies.say(f"lines.{'this_time' if is_same_week else 'this_date'}", every=rhythm, when=when)
-            if rhythm
-            else when
-        )
+    if moved := _moved_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact, ahead=ahead):
+        return moved
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
-        return replies.say("lines.also_on", when=when, days=days) if when and days else days or when
+        return [replies.say("lines.also_on", when=when, days=days) if when and days else days or when]
     is_long = until_ms is not None and last_day(note) is not None
     is_other = (
         bool(is_on)
@@ -118,11 +90,70 @@ def next_text(
     elif is_told and hours_text(rule, language):
         when = ""
     said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)]))
-    if said and when:
-        has_come = days_from(at_ms, now_ms, zone) <= 1
-        key = "lines.next_here" if is_told else "lines.this_date" if has_come else "lines.next"
-        return replies.say(key, every=said, when=when)
-    return said or when
+    if not (said and when):
+        return [said or when]
+    if not is_told and days_from(at_ms, now_ms, zone) <= 1:
+        return _then(when, said)
+    return [replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)]
+
+
+def _moved_parts(
+    note: Note,
+    rule: str,
+    at_ms: int,
+    *,
+    now_ms: int,
+    zone: str,
+    told: Collection[date],
+    exact: bool,
+    ahead: int | None,
+) -> list[str]:
+    """The same for a date that was moved, or ends at another time, with the first that is regular; [] for another."""
+    language, is_told = replies.spoken(), local(at_ms, zone).date() in told
+    moved = next((each for each in note.occurrences if _own_ms(each, ahead) == at_ms), None)
+    if moved is None or _is_regular(note, moved, at_ms - (ahead or 0)):
+        return []
+    usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + (ahead or 0)
+    if usual_ms == at_ms and moved.lasts_ms is None:
+        return []
+    in_text = rhythm_in(note.text, rule)
+    is_same = local(usual_ms, zone).time() == local(at_ms, zone).time() and moved.lasts_ms is None
+    over_ms = later(usual_ms, note.lasts_ms, note.time_zone) if note.lasts_ms else None
+    usual = hour_text(usual_ms, zone, language, over_ms) if exact and not is_same else ""
+    if over_at(note, at_ms) is not None:
+        when = _date_text(note, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact)
+    elif is_told:
+        when = _this_time(at_ms, usual_ms, zone, exact=exact)
+    else:
+        when = soon_text(at_ms, now_ms, zone, language, exact=exact)
+    every = usual if in_text else every_text(rule, language, now_ms, usual)
+    beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead)
+    is_plain = names_days(rule) or is_several_a_day(rule)
+    day = "" if is_plain else _regular_behind(note, moved, at_ms, ahead or 0, zone)
+    if day:
+        when, beside = ", ".join(filter(None, [when, beside])), ""
+        ends = end_text(named_parts(rule), local(now_ms, "UTC"), language)
+        every = replies.say("lines.from", every=every.removesuffix(ends).strip(), day=day).strip()
+        every = every if in_text else f"{every} {ends}".rstrip()
+    rhythm = ", ".join(filter(None, [every, beside]))
+    is_same_week = is_told and not (day or _by_weeks(at_ms, usual_ms, zone))
+    return _then(replies.say("lines.this_time", when=when) if is_same_week and rhythm else when, rhythm)
+
+
+def _date_text(note: Note, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool) -> str:
+    """When a date is: until when, once it has begun; the hour alone where its day is told, none that the text tells."""
+    language, until_ms = replies.spoken(), over_at(note, at_ms)
+    if at_ms == note.due_at_ms and (is_on := under_way(note, now_ms, zone)):
+        return is_on
+    has_hour = exact and not tells_hour(note.text, at_ms, zone)
+    if local(at_ms, zone).date() not in told:
+        return when_text(at_ms, now_ms, zone, language, exact=has_hour, until_ms=until_ms)
+    return hour_text(at_ms, zone, language, until_ms) if has_hour else ""
+
+
+def _then(when: str, rhythm: str) -> list[str]:
+    """A date, and behind it the rhythm that goes on, where there is one to tell."""
+    return [when, replies.say("lines.then", every=rhythm)] if rhythm else [when]
 
 
 def _weeks_alone(rrule: str) -> str:
@@ -289,36 +320,6 @@ def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str, over_ms: int | N
     if not is_other_day:
         return replies.say("lines.instead", when=when)
     return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, now_ms, zone, language))
-
-
-def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
-    """The series with its next exceptions, and without a ring of days ago: what is to come tells more."""
-    kept = tuple(each for each in note.occurrences if each.state != "rang" or _is_fresh(note, each, now_ms, zone))
-    goes_on = note.repeats and note.rings_at_ms is not None
-    return _with_next_exceptions(note.model_copy(update={"occurrences": kept}) if goes_on else note, now_ms)
-
-
-def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
-    """Whether a ring is of these days; of a series that comes again by tomorrow, of today.
-
-    One of yesterday's that came this morning is, as long as it is nearer than the next.
-    """
-    comes_soon = note.rings_at_ms is not None and days_from(note.rings_at_ms, now_ms, zone) <= 1
-    own_ms = series.at_ms_of(occurrence.original_local, note.time_zone)
-    if comes_soon and days_from(own_ms, now_ms, zone) < 0 and now_ms - own_ms > (note.rings_at_ms or 0) - now_ms:
-        return False
-    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -RUNG_DAYS)
-
-
-def _with_next_exceptions(note: Note, now_ms: int) -> Note:
-    """The note with its exceptions until its next date, and as many behind that as make two; no tick beside them."""
-    exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
-    if not exceptions:
-        return note
-    soon = sum(at_ms <= next_ms for at_ms, _ in exceptions)
-    later = [occurrence for _, occurrence in exceptions[max(soon, MOST_AT_A_GLANCE) :]]
-    kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
-    return note.model_copy(update={"occurrences": tuple(kept)})
 
 
 def rests(note: Note, now_ms: int) -> bool:

@@ -1,4 +1,4 @@
-"""The rings of a note in words: those to come, the last that came, and what it sleeps until. Pure."""
+"""The rings of a note in words: those to come, the last that came, what it sleeps until, and which a list has. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.dates import (
     local,
     when_text,
 )
-from bot.rhythms import next_text
+from bot.rhythms import next_parts
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
@@ -29,6 +29,10 @@ from memory.ledger.views import is_work
 
 WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
+MOST_AT_A_GLANCE: Final = 2
+"""So many of those to come are told in a list that is read at a glance."""
+RUNG_DAYS: Final = 3
+"""So long a date that rang and was not called done is thought of where the next is further off."""
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -53,12 +57,17 @@ def due_with_its_ring(note: Note, behind: str) -> bool:
 
 def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
     """Whether a series stands at the date for which it rang, which is still to be; not under the day of its next."""
+    if not rings_for_next(note):
+        return False
+    return has_own_dates(note) and local(note.rings_at_ms or 0, zone).date() not in above
+
+
+def rings_for_next(note: Note) -> bool:
+    """Whether a series at one of its dates rang for that: its next ring is for the date behind it."""
     due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
-    if not note.repeats or due_ms is None or rings_ms is None or due_ms >= rings_ms:
+    if not note.repeats or due_ms is None or rings_ms is None:
         return False
-    if not note.due_exact and days_from(rings_ms, due_ms, note.time_zone) == 0:
-        return False
-    return has_own_dates(note) and local(rings_ms, zone).date() not in above
+    return rings_ms > due_ms if note.due_exact else days_from(rings_ms, due_ms, note.time_zone) > 0
 
 
 def rings_text(
@@ -113,7 +122,7 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
         return replies.say("lines.day_before" if days == 1 else "lines.days_before", n=days, hour=hour)
     if not rule and (comes or local(at_ms, zone).date() in told):
         return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
-    return next_text(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
+    return ", ".join(next_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told))
 
 
 def _clock(note: Note, at_ms: int, zone: str) -> str:
@@ -159,3 +168,33 @@ def put_off_text(note: Note, until_ms: int, now_ms: int, zone: str, told: Collec
     if days_from(until_ms, now_ms, zone) <= 1:
         return replies.say("lines.put_off_near", when=when_text(until_ms, now_ms, zone, language, exact=has_hour))
     return replies.say("lines.put_off_until", day=f"{day} {hour_text(until_ms, zone, language)}" if has_hour else day)
+
+
+def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
+    """The series with its next exceptions, and without a ring of days ago: what is to come tells more."""
+    kept = tuple(each for each in note.occurrences if each.state != "rang" or _is_fresh(note, each, now_ms, zone))
+    goes_on = note.repeats and note.rings_at_ms is not None
+    return _with_next_exceptions(note.model_copy(update={"occurrences": kept}) if goes_on else note, now_ms)
+
+
+def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
+    """Whether a ring is of these days; of a series that comes again by tomorrow, of today.
+
+    One of yesterday's that came this morning is, as long as it is nearer than the next.
+    """
+    comes_soon = note.rings_at_ms is not None and days_from(note.rings_at_ms, now_ms, zone) <= 1
+    own_ms = series.at_ms_of(occurrence.original_local, note.time_zone)
+    if comes_soon and days_from(own_ms, now_ms, zone) < 0 and now_ms - own_ms > (note.rings_at_ms or 0) - now_ms:
+        return False
+    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -RUNG_DAYS)
+
+
+def _with_next_exceptions(note: Note, now_ms: int) -> Note:
+    """The note with its exceptions until its next date, and as many behind that as make two; no tick beside them."""
+    exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
+    if not exceptions:
+        return note
+    soon = sum(at_ms <= next_ms for at_ms, _ in exceptions)
+    later = [occurrence for _, occurrence in exceptions[max(soon, MOST_AT_A_GLANCE) :]]
+    kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
+    return note.model_copy(update={"occurrences": tuple(kept)})

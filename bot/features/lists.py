@@ -12,7 +12,7 @@ from typing import Any, Final
 from bot import replies
 from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.rhythms import RUNG_DAYS
+from bot.rings import RUNG_DAYS
 from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates, sleeps
 from memory.ledger.rules import WEEK

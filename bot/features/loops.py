@@ -16,6 +16,7 @@ from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
 from bot.reminders.ringing import a_day_later, date_at_hand, operation_for
 from bot.rhythms import under_way
+from bot.rings import rings_for_next
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -96,7 +97,7 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     """
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     is_moved = note.due_at_ms in {each.due_at_ms for each in note.occurrences}
-    note = _this_date(note) if is_moved or _rings_for_next(note) or series.exceptions(note, now_ms) else note
+    note = _this_date(note) if is_moved or rings_for_next(note) or series.exceptions(note, now_ms) else note
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
     if under_way(note, now_ms, clock):
         line = note_line(note, now_ms, zone, under_ms=None if note.repeats else now_ms, brief=True)
@@ -116,18 +117,10 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
 
 def _this_date(note: Note) -> Note:
     """A series, at its next date, as that date alone: under its day the others, and the exceptions, are too much."""
-    rings_ms = None if _rings_for_next(note) else note.rings_at_ms
+    rings_ms = None if rings_for_next(note) else note.rings_at_ms
     rings = "" if rings_ms is None else series.local_of(rings_ms, note.time_zone)
     own = {"lasts_ms": note.lasts_at(note.due_at_ms or 0), "rings_from": rings, "rings_at_ms": rings_ms}
     return note.model_copy(update={"repeats": "", "occurrences": (), **own})
-
-
-def _rings_for_next(note: Note) -> bool:
-    """Whether a series at one of its dates rang for that: its next ring is for the date behind it."""
-    due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
-    if not note.repeats or due_ms is None or rings_ms is None:
-        return False
-    return rings_ms > due_ms if note.due_exact else days_from(rings_ms, due_ms, note.time_zone) > 0
 
 
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:

@@ -310,8 +310,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 
 def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:
-    moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == occurrence), None)
-    return max(now_ms, moved or series.at_ms_of(occurrence, note.time_zone))
+    return max(now_ms, series.moment_of(note, series.in_state(note, occurrence, "rang")))
 
 
 def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: int, zone: str) -> str:

@@ -14,7 +14,7 @@ from memory.context.restating import SENTENCE, Known, Matter, Said, known_by, ma
 from memory.keeper.request import FORGET, NOTES, found_by
 from memory.ledger.lines import as_now, model_line, title_of
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, is_story, is_work, standing, story_of, within, worth
+from memory.ledger.views import Scope, belongs, forgotten, is_story, is_work, standing, story_of, within, worth
 from memory.packets import RetrievedItem
 from memory.search.query import Query
 from memory.search.relevance import BEST, SURE, of_part, parts_of, relevant
@@ -229,10 +229,10 @@ def _named(calls: Iterable[ToolCall]) -> set[int]:
 
 def without_forgotten(found: Sequence[RetrievedItem], ledger: Ledger) -> list[RetrievedItem]:
     """The finds that tell nothing again of notes that were forgotten while their messages stay (P13)."""
-    words = [matter_of(note) for note in ledger if note.is_forgotten and not note.is_wordless]
-    if not (found and words):
+    matters = [matter_of(note) for note in forgotten(ledger)]
+    if not (found and matters):
         return list(found)
-    gone, said = Matter(words, (item.text for item in found)), [(item, Said.of(item.text)) for item in found]
+    gone, said = Matter(matters, (item.text for item in found)), [(item, Said.of(item.text)) for item in found]
     if not any(gone.told_by(text, Known()) for _, text in said):
         return list(found)
     known = known_by(standing(ledger))  # reads every note: only where a find may tell it again

@@ -15,6 +15,7 @@ from typing import Final
 
 from memory.keeper.wording import TIME, capitalised, capitalises_nouns, numbers
 from memory.ledger.series import local_of
+from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import Note
 from memory.search.same_words import Forms, forms_of, telling_forms
 from memory.search.terms import calendar_words, search_words
@@ -31,7 +32,7 @@ _CAPITAL: Final = re.compile(r"[^\W\d_]+")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _ISO: Final = re.compile(r"\b\d{4}-(\d\d)-(\d\d)\b")
 _DIGITS: Final = re.compile(r"(?<![\d.,/])(\d{1,2})[./](\d{1,2})(?:[./]\d{0,4})?(?![\d,])")
-MONTHS, DAYS, DAY_CHARS = 12, 31, len("2026-12-05")
+MONTHS, DAYS = 12, 31
 Day = tuple[int, int]
 
 
@@ -59,7 +60,7 @@ class Said:
         """Read a text; of a date its month alone, since days are said of many things, and the day apart."""
         days = days_in(text)
         if any(map(str.isdigit, text)):  # as every date has
-            text = _date().sub(lambda found: (found[1] or found[2] or " ").lower(), text)
+            text = _date().sub(lambda found: (found[2] or found[3] or " ").lower(), text)
         words = {word: own for word, own in telling_forms(text).items() if not re.search(r"\d", word)}
         found = list(numbers(text))
         return cls(
@@ -80,8 +81,9 @@ def days_in(text: str) -> frozenset[Day]:
         return frozenset()
     found = [(int(d), int(m)) for m, d in _ISO.findall(text)] + [(int(d), int(m)) for d, m in _DIGITS.findall(text)]
     found += [(int(m), int(d)) for d, m in _DIGITS.findall(text) if f"{d}/{m}" in text]
-    for before, name, other, behind in _spelled().findall(text):
-        found.append((int(before or behind), _months()[(name or other).lower()]))
+    for before, name, other, behind in _date().findall(text):
+        if day := before or behind:
+            found.append((int(day), _months()[(name or other).lower()]))
     return frozenset((day, month) for day, month in found if 1 <= month <= MONTHS and 1 <= day <= DAYS)
 
 
@@ -94,18 +96,10 @@ def _months() -> dict[str, int]:
 
 
 @lru_cache(maxsize=1)
-def _spelled() -> re.Pattern[str]:
-    month = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
-    day = r"(\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
-    return re.compile(rf"\b(?:{day}\s+(?:de\s+|of\s+)?({month})\b|({month})\.?\s+{day}\b)", re.IGNORECASE)
-
-
-@lru_cache(maxsize=1)
 def _date() -> re.Pattern[str]:
     """A day with its month, in either order, and a date in digits."""
-    names = {month for each in search_words().values() for month in each.months}
-    month = "|".join(sorted(map(re.escape, names | {each[:SHORT_MONTH] for each in names}), key=len, reverse=True))
-    day, year = r"\d{1,2}(?:st|nd|rd|th|er|[.ºª])?", r"(?:,?\s+(?:de\s+)?(?:19|20)\d\d)?"
+    month = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
+    day, year = r"(\d{1,2})(?:st|nd|rd|th|er|[.ºª])?", r"(?:,?\s+(?:de\s+)?(?:19|20)\d\d)?"
     return re.compile(
         rf"\b(?:{day}\s+(?:de\s+|of\s+)?({month})\b{year}|({month})\.?\s+(?:{day}\b{year}|(?:19|20)\d\d\b)"
         r"|\d{4}-\d\d-\d\d\b|\d{1,2}[./]\d{1,2}[./]\d{4}\b)",

@@ -279,7 +279,7 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
     local, to_ms = operation.occurrence, operation.to_ms
     if not _is_date(note, local):
         return Refusal("date", note.number, local)
-    known = next((each for each in note.occurrences if each.original_local == local), None)
+    known = series.record_of(note, local)
     usual_ms = series.at_ms_of(local, note.time_zone)
     is_other = operation.lasts_ms is not None or operation.due_at_ms is not None
     stays = is_other and to_ms == (series.moment_of(note, known) if known else usual_ms)
@@ -287,7 +287,8 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
         return Refusal("past", note.number)
     date = series.left_out(note, local, by.lets_pass)
     own = as_moved(note, operation)
-    is_usual = set(own.values()) <= {None, own_ms(note, usual_ms) if own.get("due_at_ms") else None}
+    due_ms = own.get("due_at_ms")
+    is_usual = own["lasts_ms"] is None and (due_ms is None or due_ms == own_ms(note, usual_ms))
     if note.repeats and date.state == "left_out" and to_ms == usual_ms and is_usual:  # as it would be
         return written(ledger, note, {"occurrences": note.without(local)}, "change", by)
     if to_ms is not None:
@@ -317,7 +318,7 @@ _WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {
 
 
 def _is_date(note: Note, local: str) -> bool:
-    return series.has_date(note, local) or any(each.original_local == local for each in note.occurrences)
+    return series.has_date(note, local) or series.record_of(note, local) is not None
 
 
 def _dated(note: Note, occurrence: Occurrence) -> dict[str, Any]:

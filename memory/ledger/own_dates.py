@@ -112,15 +112,15 @@ def as_moved(note: Note, move: Move) -> dict[str, Any]:
 
     A ring that is put behind what it is for takes that along, unless the date rang already.
     """
-    known = next((each for each in note.occurrences if each.original_local == move.occurrence), None)
-    date = known or Occurrence(original_local=move.occurrence, state="moved")
+    date = series.record_of(note, move.occurrence) or Occurrence(original_local=move.occurrence, state="moved")
     lasts_ms = date.lasts_ms if move.lasts_ms is None else move.lasts_ms
+    own = {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms}
     if not has_own_dates(note) or move.to_ms is None:
-        return {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms}
+        return own
     due_ms = due_at(note, date) if move.due_at_ms is None else move.due_at_ms
     day_ms = due_ms if note.due_exact else later(due_ms, DAY // timedelta(milliseconds=1), note.time_zone) - 1
     is_behind = move.due_at_ms is None and move.to_ms > day_ms and date.state not in series.OVER
-    return {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms, "due_at_ms": None if is_behind else due_ms}
+    return own | {"due_at_ms": None if is_behind else due_ms}
 
 
 def sleeps(note: Note) -> bool:
@@ -133,7 +133,7 @@ def _is_over(note: Note, now_ms: int) -> bool:
     due_ms = note.due_at_ms or 0
     if note.due_exact:
         return later(due_ms, note.lasts_at(due_ms), note.time_zone) <= now_ms
-    return series.local_of(note.due_at_ms or 0, note.time_zone)[:10] < series.local_of(now_ms, note.time_zone)[:10]
+    return series.local_of(due_ms, note.time_zone)[:10] < series.local_of(now_ms, note.time_zone)[:10]
 
 
 def _due_then(note: Note, rings_at_ms: int) -> Note:

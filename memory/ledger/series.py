@@ -298,8 +298,8 @@ def has_run_out(note: Note, now_ms: int) -> bool:
 
     As before each of its dates, nobody is asked then about the one before.
     """
-    rule, rang = rule_by_first(note), last(note, "rang")
-    if rule is None or goes_on(note, now_ms) or (note.rings_from and rang is None):
+    rang = last(note, "rang")
+    if (note.rings_from and rang is None) or rule_by_first(note) is None or goes_on(note, now_ms):
         return False
     date = _its_date(note, now_ms)[0]
     at = read_local(rang.original_local if rang else date[0] if date else begins(note))
@@ -314,16 +314,21 @@ def last(note: Note, state: OccurrenceState) -> Occurrence | None:
     return next((each for each in reversed(note.occurrences) if each.state == state), None)
 
 
+def record_of(note: Note, local: str) -> Occurrence | None:
+    """The date that the rule has at this local time, where it differs from the rule or has rung."""
+    return next((each for each in note.occurrences if each.original_local == local), None)
+
+
 def in_state(note: Note, local: str, state: OccurrenceState) -> Occurrence:
     """The date in this state, on the day that it was moved to, where it was."""
-    known = next((each for each in note.occurrences if each.original_local == local), None)
+    known = record_of(note, local)
     return known.model_copy(update={"state": state}) if known else Occurrence(original_local=local, state=state)
 
 
 def left_out(note: Note, local: str, over: OccurrenceState) -> Occurrence:
     """The date as one that is left out: before it rang it is not to come, behind that it is `over` in this state."""
-    has_rung = any(each.original_local == local and each.state in OVER for each in note.occurrences)
-    return Occurrence(original_local=local, state=over if has_rung else "left_out")
+    known = record_of(note, local)
+    return Occurrence(original_local=local, state=over if known and known.state in OVER else "left_out")
 
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:

@@ -72,9 +72,14 @@ def forgotten_turns(notes: Iterable[Note]) -> frozenset[str]:
     return frozenset(turn_id for note in notes if note.is_forgotten for turn_id in note.turn_ids)
 
 
+def forgotten(notes: Iterable[Note]) -> list[Note]:
+    """Notes that were forgotten while their messages stay."""
+    return [note for note in notes if note.is_forgotten and not note.is_wordless]
+
+
 def forgotten_words(notes: Iterable[Note]) -> list[str]:
-    """The texts of notes that were forgotten while their messages stay."""
-    return [note.text for note in notes if note.is_forgotten and not note.is_wordless]
+    """The texts of those."""
+    return [note.text for note in forgotten(notes)]
 
 
 def is_past(note: Note, now_ms: int) -> bool:

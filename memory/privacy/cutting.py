@@ -57,9 +57,9 @@ class Cutting:
         self, gone: Sequence[Note], words: Collection[str], staying: Sequence[Note], said: Iterable[str], here: str
     ) -> None:
         """Read the notes gone and staying; `words` are `word_keys` of the conversation `here`, `said` its messages."""
-        texts = [f"{note.text}\n{note.subject}" for note in gone if not note.is_wordless]
-        matters = [matter_of(note) for note in gone if not note.is_wordless]
-        self._matter = Matter(matters, (*said, *(note.text for note in staying)))
+        gone = [note for note in gone if not note.is_wordless]
+        texts = [f"{note.text}\n{note.subject}" for note in gone]
+        self._matter = Matter(map(matter_of, gone), (*said, *(note.text for note in staying)))
         self._staying, self._known = staying, known_by(staying)
         self._numbers = {value for text in texts for _, value in numbers(text)} - self._known.numbers
         self._things = {word: forms for text in texts for word, forms in self._new(text).items()}
