@@ -86,7 +86,8 @@ async def test_who_asks_to_continue_is_not_begun_fresh_with(api, model, bot_here
     await reply(api, "/fresh private")
     await reply(api, SECRET)
     await reply(api, "/continue")
-    await bot.passes(hours=1)
+    await reply(api, "/loops")
+    await bot.passes(hours=11)
     model.reply = "The van."
     await reply(api, "what do I need today?")
 
