@@ -31,7 +31,9 @@ from memory.types import OpenLoop
 
 __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"]
 AHEAD: Final = 6
-"""Dates that the list ends with."""
+"""Dates that the list ends with, whenever they are."""
+AHEAD_OF_A_WEEK: Final = 10
+"""So many of them are told where they are all within a week."""
 SHOWN_GROUPS: Final = 3
 TOLD_OF_GROUPS: Final = "told_of_groups"
 """The choice that marks who was told that what belongs to a group is listed there."""
@@ -78,9 +80,17 @@ def coming_up(ahead: Sequence[Note], now_ms: int, zone: str, *, says_more: bool 
     """The next dates under their heading, without number or button: nobody has to act; "" for none."""
     if not ahead:
         return ""
-    lines = [coming_line(note, now_ms, zone) for note in sorted(ahead, key=partial(_soonest, now_ms=now_ms))[:AHEAD]]
-    more = [replies.say("coming_more")] if says_more and len(ahead) > AHEAD else []
+    shown = soonest(ahead, now_ms)
+    lines = [coming_line(note, now_ms, zone) for note in shown]
+    more = [replies.say("coming_more")] if says_more and len(ahead) > len(shown) else []
     return "\n".join([replies.say("coming_head"), *lines, *more])
+
+
+def soonest(ahead: Sequence[Note], now_ms: int) -> list[Note]:
+    """The dates that are told, in their order: the next six, and of a full week four more."""
+    ordered = sorted(ahead, key=partial(_soonest, now_ms=now_ms))
+    in_a_week = sum((note.due_at_ms or 0) - now_ms < 7 * DAY_MS for note in ahead)
+    return ordered[: max(AHEAD, min(in_a_week, AHEAD_OF_A_WEEK))]
 
 
 def _soonest(note: Note, now_ms: int) -> tuple[bool, int]:

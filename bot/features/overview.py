@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from bot import replies
 from bot.dates import when_text
 from bot.delivery.outbox import OutgoingMessage
-from bot.features.loops import AHEAD, coming_up
+from bot.features.loops import coming_up, soonest
 from bot.features.shown import Looked, read_listed, show_read
 from bot.headings import by_heading
 from bot.intake.updates import Envelope
@@ -167,7 +167,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     knows = any(name != "faded" for name, _ in by_heading(ledger, now_ms))
     near = [note for note in dates_to_come(ledger, now_ms) if (note.due_at_ms or 0) - now_ms <= NEAR_MS]
     lines += ["", coming_up(near, now_ms, zone, says_more=not knows), ""] if near else []
-    shown |= {note.number for note in near[:AHEAD]}
+    shown |= {note.number for note in soonest(near, now_ms)}
     lines += [replies.say("status_known")] if knows else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming and coming[0].number not in shown:

@@ -829,6 +829,15 @@ def test_of_many_dates_ahead_loops_name_six():
     assert seven == f"{six}\nMore are in /memory."
 
 
+def test_of_a_full_week_ahead_loops_name_ten():
+    """None of this week's dates hides behind the sixth; the eleventh is on /memory."""
+    dates = [("event", f"Match {n}", {"due_at_ms": START_MS + n * DAY_MS // 2}) for n in range(1, 12)]
+    lines = loop_list(ledger_of(*dates), START_MS, "UTC").text.splitlines()[3:]
+
+    assert [line.rpartition(" ")[2] for line in lines[:-1]] == [str(n) for n in range(1, 11)]
+    assert lines[-1] == "More are in /memory."
+
+
 MARCH_MS = 1_709_251_200_000
 """1 March 2024, 00:00 UTC."""
 AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")
