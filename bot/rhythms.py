@@ -31,7 +31,7 @@ from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
-from memory.ledger.types import Note, Occurrence
+from memory.ledger.types import TO_DO, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 from memory.zones import later
 
@@ -177,9 +177,9 @@ def _own_ms(date: Occurrence, ahead: int | None) -> int | None:
 
 
 def under_way(note: Note, now_ms: int, zone: str) -> str:
-    """The end of an event that has begun and lasts: `until 22:00`, `until Sun 29 Nov at 16:00`; "" for all others."""
+    """The end of what has begun, lasts, and is nothing to do: `until 22:00`, `until Sun 29 Nov at 16:00`; else ""."""
     last_ms, due_ms, exact = ends_at(note), note.due_at_ms, note.due_exact and note.ends_at_ms is None
-    if note.kind != "event" or due_ms is None or last_ms is None or last_ms == due_ms or not due_ms <= now_ms:
+    if note.kind in {*TO_DO, "project"} or due_ms is None or last_ms is None or last_ms == due_ms or not due_ms <= now_ms:
         return ""
     is_over = last_ms <= now_ms if exact else days_from(last_ms, now_ms, zone) < 0
     if is_over or tells_days(note.text, due_ms, last_ms, now_ms, zone):

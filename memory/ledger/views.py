@@ -201,14 +201,19 @@ def is_work(note: Note) -> bool:
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """What has a day for which nobody has to act: real notes that `agenda` does not list, until they are over, by day.
 
-    A series is at its next date. With events of two days among its numbers .93 of the lines of /loops were about
+    A series is at its next date; what holds until a day is no date any more once it does. With events of two days among its numbers .93 of the lines of /loops were about
     something open, without them .98.
     """
     dated = (_at_next_day(note, now_ms) for note in standing(notes, now_ms))
     found = [n for n in dated if n.due_at_ms is not None and not _sleeps(n, now_ms)]
     left = (n for n in found if not (is_story(n) or n.kind in {*TO_DO, *LIMITS} or is_on_agenda(n, now_ms)))
     still = (n for n in left if not (is_over(n, now_ms) if n.kind == "event" else is_past(n, now_ms)))
-    return sorted(still, key=lambda note: note.due_at_ms or 0)
+    return sorted((n for n in still if not _holds(n, now_ms)), key=lambda note: note.due_at_ms or 0)
+
+
+def _holds(note: Note, now_ms: int) -> bool:
+    """Whether something that is true for days, not an event of days, has begun."""
+    return note.lasts and (note.due_at_ms or 0) <= now_ms and ends_at(note) != note.due_at_ms
 
 
 def _at_next_day(note: Note, now_ms: int) -> Note:

@@ -838,6 +838,16 @@ def test_of_a_full_week_ahead_loops_name_ten():
     assert lines[-1] == "More are in /memory."
 
 
+def test_what_holds_until_a_day_is_told_by_that_and_is_not_coming_up():
+    """A discount of this month, which is on; one of next month is to come."""
+    days = {"due_at_ms": START_MS - DAY_MS, "ends_at_ms": START_MS + 9 * DAY_MS, "time_zone": "UTC"}
+    later = days | {"due_at_ms": START_MS + 3 * DAY_MS}
+    ledger = ledger_of(("fact", "10 % off at the mill", days), ("fact", "Free delivery", later))
+
+    assert [note.text for note in dates_to_come(ledger, START_MS)] == ["Free delivery"]
+    assert note_line(ledger.notes[1], START_MS, "UTC") == "10 % off at the mill (until Thu 23 Nov)"
+
+
 MARCH_MS = 1_709_251_200_000
 """1 March 2024, 00:00 UTC."""
 AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")
