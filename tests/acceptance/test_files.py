@@ -308,6 +308,7 @@ async def test_an_album_is_one_turn(api, model, bot_here):
     assert [f"#{n} “r{n - 1}.txt”" in told(model) for n in (1, 2, 3)] == [True] * 3
 
 
+@pytest.mark.sweep
 async def test_an_album_stays_one_turn_over_a_restart(api, model, bot_process):
     """The process dies with two of three in its inbox; the third comes after the start: all are one turn."""
     bot = await bot_process(start=False)
@@ -323,6 +324,7 @@ async def test_an_album_stays_one_turn_over_a_restart(api, model, bot_process):
     assert [f"“r{n}.txt”" in told(model) for n in range(3)] == [True] * 3
 
 
+@pytest.mark.sweep
 async def test_others_are_answered_while_a_large_pdf_hangs(api, model, bot_here):
     """A PDF of 16 MB stops in the middle of its download: everybody else is answered meanwhile."""
     await bot_here()

@@ -195,6 +195,7 @@ async def test_what_was_changed_last_is_taken_back_also_behind_a_page(api, model
 
 
 @pytest.mark.parametrize(("ticks", "reads"), [("person", "person"), ("person", "clock"), ("model", "clock")])
+@pytest.mark.sweep
 async def test_what_is_done_stays_done_whatever_a_page_says(api, model, bot_here, ticks, reads):
     """“Reopen note 1”: not what a person ticked off, and in a task by the clock, where nobody asked for it, nothing."""
     task = ToolCall("note", {"text": "Call the vet", "kind": "task", "owner": "user"}, "n1")

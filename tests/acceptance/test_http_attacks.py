@@ -190,6 +190,7 @@ BODIES = {
 }
 
 
+@pytest.mark.sweep
 async def test_no_body_is_too_odd(running, caplog):
     """Deep, long, doubled, not Unicode: an answer to each at once, at the webhook and at the API, and none fails."""
     _, client = running

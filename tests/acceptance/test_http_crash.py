@@ -22,6 +22,7 @@ async def read_until_killed(client, message, model, bot):
                 await bot.kill()
 
 
+@pytest.mark.sweep
 async def test_a_kill_in_mid_stream_is_made_good_by_the_key(bot_process, model, api):
     """Killed -9 while the answer streams, the bot answers the same key after the restart: one turn, and whole."""
     port = free_port()

@@ -119,6 +119,7 @@ async def test_webhook_updates_are_as_durable_as_polled_ones(api, model, bot_pro
     assert len(stored_turns(bot)) == 1
 
 
+@pytest.mark.sweep
 async def test_a_rival_poller_is_named_and_the_process_stops(api, bot_process):
     """On 409 Conflict it says so and gives up after a bounded number of tries (P9)."""
     bot = await bot_process()

@@ -13,6 +13,7 @@ HTTP_TOKEN = "http-token-canary-0123456789"
 
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
+@pytest.mark.sweep
 async def test_neither_words_nor_keys_reach_the_log(api, model, bot_process, level):
     """At INFO no word of a message, not even one that a provider repeats; at any level no key and no token."""
     bot = await bot_process(

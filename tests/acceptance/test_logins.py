@@ -133,6 +133,7 @@ async def test_a_code_is_shown_and_asked_about_until_the_person_is_in(api, model
 
 
 @pytest.mark.parametrize("end", ["no", "too late"])
+@pytest.mark.sweep
 async def test_a_code_that_is_good_for_nothing_is_said(api, model, bot, mail, end):
     """The person said no at the server, or was too slow: a button begins anew."""
     mail.device = {}

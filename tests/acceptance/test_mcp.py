@@ -73,6 +73,7 @@ LOOK = ToolCall("files__look", {"path": "a.txt"}, "call_1")
 WRITE = ToolCall("files__write", {"path": "a.txt", "text": "hi"}, "call_2")
 
 
+@pytest.mark.sweep
 async def test_a_server_is_started_when_it_is_needed_and_gets_nothing_of_ours(api, model, bot_here, config, effects):
     """A trusted server's reading tool is used at once; it sees PATH, HOME, LANG and what `env` names, no secret."""
     bot = await bot_here(
@@ -317,6 +318,7 @@ async def test_what_the_operator_switched_off_is_nobodys(api, model, bot_here, c
 
 
 @pytest.mark.crash
+@pytest.mark.sweep
 async def test_nothing_of_a_server_outlives_a_killed_bot(api, model, bot_process, config):
     """Kill -9 of the bot ends its servers, and what they started."""
     bot = await bot_process(CONTINUITY_MCP_CONFIG=config(), CONTINUITY_TRUSTED_SERVERS="files")

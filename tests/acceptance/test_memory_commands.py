@@ -429,6 +429,7 @@ async def test_words_are_found_and_forgotten_wherever_they_stand(api, model, bot
 
 
 @pytest.mark.parametrize("fault", ["forget_checkpoints_gone", "forget_rows_gone"])
+@pytest.mark.sweep
 async def test_a_kill_while_forgetting_is_made_good(api, model, bot_process, fault):
     """Killed at any step of it, the next start finishes it: nothing readable is left, and nothing else is lost."""
     bot = await bot_process(start=False)

@@ -203,6 +203,7 @@ async def test_who_keeps_the_notes_is_told_what_a_picture_shows(api, model, bot_
 @pytest.mark.crash
 @pytest.mark.file
 @pytest.mark.parametrize("step", ["file_describing", "file_described"])
+@pytest.mark.sweep
 async def test_a_description_that_dies_is_made_once(api, model, bot_process, step):
     """Dead before the model is asked, or behind the commit: one answer, one description, one request for it."""
     model.reply = lambda messages: (

@@ -119,6 +119,7 @@ async def test_a_group_is_asked_again_what_became_of_it_when_telegram_does_not_s
     assert rows(bot, "SELECT from_chat_id, to_chat_id FROM chat_moves") == [(group, new)]
 
 
+@pytest.mark.sweep
 async def test_a_supergroup_that_was_talked_in_already_keeps_both(api, model, bot_process):
     """The bot was off when a group became a supergroup, Telegram did not tell, and it was talked to there.
 

@@ -427,6 +427,7 @@ async def test_a_turn_that_dies_in_a_call_is_made_once_or_asked_about(  # noqa: 
 
 
 @pytest.mark.crash
+@pytest.mark.sweep
 async def test_without_the_doubt_a_kill_does_it_twice(api, model, bot_process, effects):
     """Negative control: a call that was begun is simply made again."""
     bot = await bot_process(CONTINUITY_TOOLS=effects.path)

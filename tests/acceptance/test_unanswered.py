@@ -261,6 +261,7 @@ async def test_a_kill_while_the_model_works_loses_neither_message(api, model, bo
         "turn_answered",
     ),
 )
+@pytest.mark.sweep
 async def test_a_death_while_both_are_answered_loses_neither(api, model, bot_process, point):
     """The next start answers each once, in order, and the notice loses its button."""
     bot = await bot_process()

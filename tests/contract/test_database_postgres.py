@@ -112,6 +112,7 @@ async def test_reads_go_on_over_another_connection(db, postgres):
     assert await seqs(db) == [1]
 
 
+@pytest.mark.sweep
 async def test_a_server_that_is_away_is_trouble_until_it_answers(monkeypatch):
     """Nothing is stored meanwhile, it is said why without the password, and work goes on by itself."""
     monkeypatch.setattr(postgres_pool, "WAIT_FOR_CONNECTION_S", 0.5)
@@ -369,6 +370,7 @@ async def is_cut_off(db):
     return not db.owned()
 
 
+@pytest.mark.sweep
 async def test_who_was_cut_off_itself_takes_nobody_for_dead_at_once(postgres):
     """When the network comes back, the first one to be back waits for the others, which may be about to follow."""
     lock = lock_alone(postgres, shared=True)
@@ -461,6 +463,7 @@ async def test_a_lock_whose_connection_broke_is_taken_again(postgres):
     other.release()
 
 
+@pytest.mark.sweep
 async def test_a_table_that_somebody_keeps_locked_is_trouble_and_then_none(db, postgres):
     """Whoever reads or writes there hears so, as long as it lasts; when it is free again, work goes on."""
     await db.write(turn(1))

@@ -91,6 +91,7 @@ async def test_everything_is_there_and_comes_back(file, bare, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("batches", [1, 4, 9])
+@pytest.mark.sweep
 async def test_an_interrupted_move_goes_on(file, bare, monkeypatch, batches):
     """Ended between two batches it has a mark with which no bot starts on it; the same command finishes it."""
     monkeypatch.setattr(copying, "BATCH", 5)
@@ -156,6 +157,7 @@ async def test_a_running_bot_is_not_copied(file, bare):
     lock.release()
 
 
+@pytest.mark.sweep
 async def test_a_dump_of_the_server_brings_everything_back(file, postgres, postgres_databases, tmp_path, monkeypatch):
     """As docs/how-to/postgres.md says it: pg_dump, pg_restore into a new database, and every digest holds."""
     monkeypatch.chdir(tmp_path)
@@ -174,6 +176,7 @@ async def test_a_dump_of_the_server_brings_everything_back(file, postgres, postg
             assert [each.report.warnings for each in reports] == [(), ()]
 
 
+@pytest.mark.sweep
 async def test_files_that_people_sent_go_along(file, bare, tmp_path):
     """Bytes of a folder lie in rows on a server, and come back as files; a second file lies beside its database."""
     folder, digest = tmp_path / "continuity.db.files", sha256(BYTES).hexdigest()

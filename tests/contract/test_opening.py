@@ -75,6 +75,7 @@ def contents(turn):
     return [each["content"] for each in turn.messages]
 
 
+@pytest.mark.sweep
 async def test_a_second_process_is_kept_out(place):
     """The lock is held as long as the memory is open, and not a moment longer; looking needs none."""
     async with await ConversationMemory.open(place, counter=WordCounter()) as memory:
@@ -259,6 +260,7 @@ SECOND = (
 @pytest.mark.file
 @pytest.mark.parametrize("gone", ["nothing", "*.lock"], ids=["while it is there", "removed"])
 @pytest.mark.parametrize("there", [False, True], ids=["a new database", "one that was there"])
+@pytest.mark.sweep
 async def test_no_second_process_comes_in_whatever_becomes_of_the_lock_file(tmp_path, there, gone):
     """The database's own file is held, too: a second process ends in a sentence, also in this one."""
     if there:

@@ -60,6 +60,7 @@ def test_known_words_have_the_same_stem_in_c_and_in_python(name, every):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(word=st.one_of(st.text(LETTERS, max_size=16), st.text(max_size=16)))
+@pytest.mark.sweep
 def test_any_word_has_the_same_stem_in_c_and_in_python(name, word):
     """Whatever somebody writes has one stem."""
     assert QUICK[name].stemWord(word) == PURE[name](word)
