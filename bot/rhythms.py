@@ -179,7 +179,13 @@ def _own_ms(date: Occurrence, ahead: int | None) -> int | None:
 def under_way(note: Note, now_ms: int, zone: str) -> str:
     """The end of what has begun, lasts, and is nothing to do: `until 22:00`, `until Sun 29 Nov at 16:00`; else ""."""
     last_ms, due_ms, exact = ends_at(note), note.due_at_ms, note.due_exact and note.ends_at_ms is None
-    if note.kind in {*TO_DO, "project"} or due_ms is None or last_ms is None or last_ms == due_ms or not due_ms <= now_ms:
+    if (
+        note.kind in {*TO_DO, "project"}
+        or due_ms is None
+        or last_ms is None
+        or last_ms == due_ms
+        or not due_ms <= now_ms
+    ):
         return ""
     is_over = last_ms <= now_ms if exact else days_from(last_ms, now_ms, zone) < 0
     if is_over or tells_days(note.text, due_ms, last_ms, now_ms, zone):

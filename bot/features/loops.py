@@ -34,6 +34,7 @@ AHEAD: Final = 6
 """Dates that the list ends with, whenever they are."""
 AHEAD_OF_A_WEEK: Final = 10
 """So many of them are told where they are all within a week."""
+WEEK_MS: Final = 7 * DAY_MS
 SHOWN_GROUPS: Final = 3
 TOLD_OF_GROUPS: Final = "told_of_groups"
 """The choice that marks who was told that what belongs to a group is listed there."""
@@ -80,16 +81,17 @@ def coming_up(ahead: Sequence[Note], now_ms: int, zone: str, *, says_more: bool 
     """The next dates under their heading, without number or button: nobody has to act; "" for none."""
     if not ahead:
         return ""
-    shown = soonest(ahead, now_ms)
+    dates = [date for note in ahead for date in _with_moved(note, now_ms)]
+    shown = soonest(dates, now_ms)
     lines = [coming_line(note, now_ms, zone) for note in shown]
-    more = [replies.say("coming_more")] if says_more and len(ahead) > len(shown) else []
+    more = [replies.say("coming_more")] if says_more and len(dates) > len(shown) else []
     return "\n".join([replies.say("coming_head"), *lines, *more])
 
 
 def soonest(ahead: Sequence[Note], now_ms: int) -> list[Note]:
     """The dates that are told, in their order: the next six, and of a full week four more."""
     ordered = sorted(ahead, key=partial(_soonest, now_ms=now_ms))
-    in_a_week = sum((note.due_at_ms or 0) - now_ms < 7 * DAY_MS for note in ahead)
+    in_a_week = sum((note.due_at_ms or 0) - now_ms < WEEK_MS for note in ahead)
     return ordered[: max(AHEAD, min(in_a_week, AHEAD_OF_A_WEEK))]
 
 
@@ -98,6 +100,19 @@ def _soonest(note: Note, now_ms: int) -> tuple[bool, int]:
     at_ms = note.due_at_ms or 0
     is_on = at_ms <= now_ms and days_from(ends_at(note) or 0, now_ms, note.time_zone) > 0
     return days_from(at_ms, now_ms, note.time_zone) > 0, at_ms + DAY_MS * is_on
+
+
+def _with_moved(note: Note, now_ms: int) -> list[Note]:
+    """A series at its next date, and at those behind it that were moved and are within a week: no rhythm tells them."""
+    next_ms, rings_ms = note.due_at_ms or 0, note.rings_at_ms
+    ahead_ms = 0 if rings_ms is None or rings_for_next(note) else next_ms - rings_ms
+    found = [note]
+    for ring_ms, date in series.exceptions(note, now_ms):
+        due_ms = ring_ms + ahead_ms if date.due_at_ms is None else date.due_at_ms
+        if date.state == "moved" and next_ms < due_ms < now_ms + WEEK_MS:
+            rings = {"rings_at_ms": None if rings_ms is None else ring_ms}
+            found.append(_this_date(note.model_copy(update={"due_at_ms": due_ms, **rings})))
+    return found
 
 
 def coming_line(note: Note, now_ms: int, zone: str) -> str:

@@ -848,6 +848,20 @@ def test_what_holds_until_a_day_is_told_by_that_and_is_not_coming_up():
     assert note_line(ledger.notes[1], START_MS, "UTC") == "10 % off at the mill (until Thu 23 Nov)"
 
 
+def test_a_moved_date_behind_the_next_one_is_coming_up_too():
+    """A night that was swapped for Friday's, behind Thursday's; one moved to next month is not."""
+    nights = {"repeats": "FREQ=DAILY;INTERVAL=2", "due_exact": True, "time_zone": "UTC"}
+    moved = [
+        Occurrence(original_local="2023-11-14T22:00", moved_to_ms=START_MS + 3 * DAY_MS, state="moved"),
+        Occurrence(original_local="2023-11-18T22:00", moved_to_ms=START_MS + 30 * DAY_MS, state="moved"),
+    ]
+    first_ms = START_MS + 2 * DAY_MS
+    ledger = ledger_of(("event", "Night", nights | {"due_at_ms": first_ms, "occurrences": tuple(moved)}))
+
+    lines = loop_list(ledger, START_MS, "UTC").text.splitlines()[3:]
+    assert lines == ["Thu 16 Nov: Night (at 22:13)", "Fri 17 Nov: Night (at 22:13)"]
+
+
 MARCH_MS = 1_709_251_200_000
 """1 March 2024, 00:00 UTC."""
 AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")
