@@ -235,15 +235,18 @@ def has_date(note: Note, local: str) -> bool:
 def date_on(note: Note, day: str) -> str | None:
     """The date of a note that falls on this day (`2026-11-29`), as the rule has it."""
     known = next((each.original_local for each in note.occurrences if each.original_local.startswith(day)), None)
-    first = begins(note)
-    if known or not first:
+    if known or not begins(note):
         return known
     if not note.repeats:
-        return first if first.startswith(day) else None
-    start = read_local(f"{day}T00:00")
-    rule = rule_by_first(note)
+        return begins(note) if begins(note).startswith(day) else None
+    return next(iter(dates_on(note, day)), None)
+
+
+def dates_on(note: Note, day: str) -> list[str]:
+    """The dates of a series that fall on this day by its rule, those that are over, too."""
+    start, rule = read_local(f"{day}T00:00"), rule_by_first(note)
     dates = rule.between(start, start + timedelta(days=1), inc=True) if rule else []
-    return next((f"{at:{LOCAL}}" for at in dates if f"{at:%Y-%m-%d}" == day), None)
+    return [f"{at:{LOCAL}}" for at in dates if at.date() == start.date()]
 
 
 def put(occurrences: Sequence[Occurrence], new: Occurrence) -> tuple[Occurrence, ...]:

@@ -1764,6 +1764,41 @@ async def test_one_of_two_dates_of_a_day_is_named_by_its_minute():
     assert "no date on 2026-11-25T09:00" in await box.remind(numbers=[1], at="21:30", date="2026-11-25T09:00")
 
 
+async def test_of_several_doses_of_a_day_the_one_nearest_to_the_new_hour_is_moved():
+    """“The evening one at half past nine” moved the one at eight in the morning, and both of the evening rang."""
+    box = make_box()
+    await box.remind(text="Pills", at="2026-11-24T18:00", repeats="FREQ=DAILY;BYHOUR=8,20;BYMINUTE=0")
+
+    said = await box.change(numbers=[1], date="2026-11-26", due="2026-11-26T21:30")
+    assert "Only the date 2026-11-26T20:00 is moved to Thu 2026-11-26 21:30" in said
+
+
+async def test_a_day_that_moves_takes_its_ring_to_the_hour_that_is_said():
+    """Payroll on Fridays rings at 16:00: moved to “Thursday at 16:00” it was to ring on Friday at eight."""
+    box = make_box()
+    weekly = {"repeats": "FREQ=WEEKLY;BYDAY=FR", "kind": "task"}
+    await box.remind(text="Run payroll", at="2026-11-27T16:00", due="2026-11-27", **weekly)
+    await box.remind(text="Bins out", at="2026-11-26T18:00", due="2026-11-27", **weekly)
+
+    assert "every Friday at 16:00, on Thu 3 Dec instead of" in await box.change(
+        numbers=[1], date="2026-12-04", due="2026-12-03T16:00"
+    )
+    assert "on Thu 3 Dec instead of Fri 4 Dec, ⏰ the day before at 18:00" in await box.change(
+        numbers=[2], date="2026-12-04", due="2026-12-03T07:00"
+    )
+
+
+async def test_an_hour_alone_is_today_or_tomorrow_and_of_a_note_on_its_day():
+    """The description of `due` names `T14:30`, which was “no time that can be read”."""
+    box = make_box()
+
+    assert "due Tue 2026-11-24 23:30" in await box.note("Ring Ana", "task", due="T23:30")
+    assert "due Wed 2026-11-25 00:10" in await box.note("Ring Bea", "task", due="T00:10")
+    assert "due Wed 2026-11-25 01:15" in await box.change(numbers=[2], due="T01:15")
+    assert "ends before" not in await box.change(numbers=[2], due="/2026-11-28")
+    assert "remind, with at and repeats" in await box.note("Pills", "task", repeats="FREQ=DAILY;BYHOUR=8,20")
+
+
 def test_a_search_by_words_passes_over_little_ones():
     """“pastiglia per la pressione” also brought four notes with “per” in them."""
     ledger = ledger_of(("task", "Prendi la pastiglia per la pressione"), ("task", "Prenotare il treno per Lione"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from hashlib import blake2b
 from typing import Any, Final, get_args
 
@@ -14,8 +15,8 @@ from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read
 from bot.answers.tools.working_copy import WorkingCopy, candidates, near, wanted
 from bot.lines import note_line
 from memory.ledger import lines, series, views
-from memory.ledger.rules import ending_by_day, first_from, what_is_wrong
-from memory.ledger.spans import end_fields, first_and_last
+from memory.ledger.rules import ending_by_day, first_from, is_several_a_day, what_is_wrong
+from memory.ledger.spans import DAY_CHARS, end_fields, first_and_last
 from memory.ledger.types import Add, Applied, Change, Kind, Move, Note, Operation, Refusal
 from memory.ports import Statement
 
@@ -211,7 +212,7 @@ class Desk:
             return {}
         if text.strip().lower() in NONE:
             return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None, "lasts_ms": 0}
-        first, last = first_and_last(text)
+        first, last = first_and_last(self._with_day(text))
         end = self.time(last) if last else None
         at = self.time(first, past=True)
         if end is None and at.is_over(self.ask.now_ms - OVERDUE_MS, self.zone):
@@ -227,8 +228,10 @@ class Desk:
         rule = read_rule(repeats)
         if not rule and rule is not None:
             return {}
-        first_day, _ = first_and_last(due)
-        begins = self.time(first_day) if first_day else LocalTime(series.local_of(self.ask.now_ms, self.zone)[:10])
+        if rule and is_several_a_day(rule):
+            raise Refused(f"Not done: several times a day is for what rings: remind, with at and repeats ({rule}).")
+        first_day, _ = first_and_last(self._with_day(due))
+        begins = self.time(first_day) if first_day else LocalTime(self.today)
         first = first_from(rule, begins.local()) if rule else None
         if first is None:
             why = what_is_wrong(rule, begins.local()) if rule else f"{repeats!r} is no RRULE"
@@ -236,9 +239,22 @@ class Desk:
         day = {"due_at_ms": series.at_ms_of(first, self.zone), "due_exact": bool(begins.hour)}
         return {"repeats": ending_by_day(rule or "", first), **day}
 
+    def _with_day(self, text: str) -> str:
+        """An hour alone, `T14:30`, with its day: today, tomorrow where it is over."""
+        at = read_time(text.strip().partition("/")[0].removeprefix("T"), self.zone, self.today)
+        if at is None or not text.strip().startswith("T"):
+            return text
+        tomorrow = date.fromisoformat(at.day) + timedelta(days=1)
+        return f"{tomorrow if at.is_over(self.ask.now_ms, self.zone) else at.day}{text.strip()}"
+
+    @property
+    def today(self) -> str:
+        """The person's day, `2026-11-27`."""
+        return series.local_of(self.ask.now_ms, self.zone)[:DAY_CHARS]
+
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""
-        at = read_time(text, self.zone, day)
+        at = read_time(text if day else self._with_day(text), self.zone, day)
         if at is None:
             raise Refused(
                 f"Not done: {text!r} is no time that can be read. Write it as 2026-11-27T14:30, or 2026-11-27; what is "

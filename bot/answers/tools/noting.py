@@ -31,7 +31,7 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
     if known == "promise" and not owner.strip():
         raise Refused("Not done: say whose promise it is: owner user, assistant, or a name.")
     if known in NO_RHYTHM and repeats.strip() and "YEARLY" not in repeats.upper():
-        raise Refused(f"Not done: a {known} has no rhythm. Say it in its text (“on weekdays”), or note an event.")
+        raise Refused(f"Not done: a {known} has no rhythm. Say it in its text (“on weekdays, after ten”), without due.")
     about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
     fields = desk.origin(about) | {"owner": owner.strip() or _owner(desk, known)}
     fields |= desk.due(due, desk.zone) | desk.rhythm(repeats, due)
@@ -93,7 +93,7 @@ def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:
     """The fields that a change gives to a note. Raises `Refused`."""
     fields: dict[str, Any] = {"turn_ids": (desk.ask.turn_id,)}
     zone = note.time_zone if note.rings else desk.zone
-    if due := desk.due(given.get("due", ""), zone):
+    if due := desk.due(_of_its_day(note, given.get("due", "").strip()), zone):
         fields |= due | ({} if note.rings else {"time_zone": zone})
     if "repeats" in given:
         fields |= _rhythm(desk, note, given["repeats"], given.get("due", ""))
@@ -104,6 +104,15 @@ def _fields(desk: Desk, note: Note, given: Mapping[str, str]) -> dict[str, Any]:
     if "not_before" in given:
         fields["snoozed_until_ms"] = _rests_until(desk, note, given["not_before"].strip())
     return fields | ({"text": reworded(note, given["text"])} if "text" in given else {})
+
+
+def _of_its_day(note: Note, due: str) -> str:
+    """An hour alone on the day of the note, `T14:30`; an end alone, `/2027-01-09`, behind its beginning."""
+    if note.due_at_ms is None or not due.startswith(("T", "/")):
+        return due
+    local = series.local_of(note.due_at_ms, note.time_zone)
+    day = local[:DAY_CHARS]
+    return f"{day}{due}" if due.startswith("T") else f"{local if note.due_exact and ':' in due else day}{due}"
 
 
 def _rhythm(desk: Desk, note: Note, repeats: str, due: str) -> dict[str, Any]:

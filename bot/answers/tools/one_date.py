@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from bot.answers.tools.desk import Desk, Refused, Wish
-from bot.answers.tools.times import LocalTime
+from bot.answers.tools.times import LocalTime, read_time
 from memory.ledger import lines, own_dates, series
-from memory.ledger.rules import LOCAL, read_local
+from memory.ledger.rules import LOCAL, is_several_a_day, read_local
 from memory.ledger.spans import date_of, first_and_last
 from memory.ledger.types import Move, Note
 
@@ -17,7 +17,7 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     """Move one date of a series, or leave out one or several. Raises `Refused`."""
     if wish.skip and "," in wish.date:
         return "\n".join(_left_out(desk, note, replace(wish, date=each.strip())) for each in wish.date.split(","))
-    occurrence = _known_date(desk, note, wish.date.strip())
+    occurrence = _known_date(desk, note, wish.date.strip(), wish.at.strip())
     if wish.skip:
         left_out = Move(number=note.number, occurrence=occurrence)
         return desk.done_and_read(f"Left out on {wish.date}, the series goes on", left_out)
@@ -32,7 +32,8 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, lasts_ms=None if note.rings else lasts_ms)
     there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
     what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
-    word = f"Only the {what} {wish.date} is moved to {there}, the series goes on"
+    named = occurrence if is_several_a_day(note.repeats) else wish.date
+    word = f"Only the {what} {named} is moved to {there}, the series goes on"
     return desk.done_and_read(word, moved) + desk.unsure
 
 
@@ -56,12 +57,16 @@ def _span(desk: Desk, text: str, day: str) -> tuple[LocalTime, int | None]:
     return begins, end["lasts_ms"] or days // timedelta(milliseconds=1)
 
 
-def _known_date(desk: Desk, note: Note, day: str) -> str:
-    """The date of a series that is meant. Raises `Refused` where it has none then."""
+def _known_date(desk: Desk, note: Note, day: str, at: str = "") -> str:
+    """The date of a series that is meant; of several on that day the nearest to `at`. Raises `Refused` for none."""
     occurrence = date_of(note, day, desk.zone)
     if occurrence is None:
         raise Refused(f"Not done: it has no date on {day}: {desk.line(note)}")
-    return occurrence
+    wanted = read_time(at, desk.zone, day)
+    if "T" in day or not (wanted and wanted.hour and is_several_a_day(note.repeats)):
+        return occurrence
+    near = read_local(wanted.local())
+    return min(series.dates_on(note, day), key=lambda each: abs(read_local(each) - near), default=occurrence)
 
 
 def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: str) -> None:
@@ -77,12 +82,18 @@ def _check_rings(desk: Desk, note: Note, wish: Wish, at: LocalTime, occurrence: 
 
 
 def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
-    """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`."""
-    occurrence = _known_date(desk, note, date)
+    """Move one date of a series by its own time, with its ring as long before as ever. Raises `Refused`.
+
+    One without an hour moves by days; the hour that is said all the same is that of a ring on its day.
+    """
+    occurrence = _known_date(desk, note, date, due)
     ring = read_local(occurrence)
     own, (at, lasts_ms) = own_dates.own_date(note, ring), _span(desk, due, date[:10])
-    new = at.local(f"{own:%H:%M}")
-    to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{ring + (read_local(new) - own):{LOCAL}}", new))
+    new = at.local(f"{own:%H:%M}") if note.due_exact else f"{at.day}T00:00"
+    rings = ring + (read_local(new) - own)
+    if at.hour and not note.due_exact and ring.date() == own.date():
+        rings = read_local(at.local())
+    to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{rings:{LOCAL}}", new))
     known = series.in_state(note, occurrence, "rang")
     if to_ms <= desk.ask.now_ms < due_ms + note.lasts_at(due_ms):  # it rang for it already
         to_ms = series.moment_of(note, known)

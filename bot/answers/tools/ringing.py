@@ -247,8 +247,7 @@ def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:
     """The first of several hours, and the rule with all of them. Raises `Refused`."""
     if "," not in at:
         return at, rule
-    today = series.local_of(desk.ask.now_ms, desk.zone)[:10]
-    times = sorted((desk.time(each.strip(), day=today, past=True) for each in at.split(",")), key=LocalTime.local)
+    times = sorted((desk.time(each.strip(), day=desk.today, past=True) for each in at.split(",")), key=LocalTime.local)
     hours = [each.hour for each in times]
     if "BYHOUR" in rule or "" in hours or len({(each.day, each.hour[3:]) for each in times}) > 1:
         raise Refused(
