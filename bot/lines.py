@@ -20,12 +20,11 @@ from bot.dates import (
     names_days,
     when_text,
 )
-from bot.rhythms import next_parts, rests, under_way
+from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under_way
 from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_at, rings_text
-from bot.titles import title_in
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.lines import TITLE_CHARS, title_of
+from memory.ledger.lines import TITLE_CHARS, title_in, title_of
 from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind, sleeps
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
@@ -295,12 +294,15 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
 
 
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> list[str]:
-    """The next date and the rhythm of a series, by its due times."""
+    """The next date and the rhythm of a series, by its due times; a missed date of one that doesn't ring."""
+    if is_missed(note, now_ms):
+        return then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms))
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
-    rule = "" if (behind or not note.rings) and YEARLY in rule else rule  # everybody knows that of a birthday
+    is_birthday = (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO
+    rule = "" if is_birthday else rule  # everybody knows it of a birthday
     parts = next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
     return list(filter(None, parts))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import date, timedelta
 from itertools import islice
 from typing import Final
@@ -15,6 +15,7 @@ from bot.dates import (
     clock_text,
     day_text,
     days_from,
+    days_text,
     end_text,
     every_text,
     for_text,
@@ -27,16 +28,15 @@ from bot.dates import (
     soon_text,
     when_text,
 )
+from bot.other_dates import MOST_EXCEPTIONS, exceptions, moved_ms
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import TO_DO, Note, Occurrence
-from memory.ledger.views import DAY_MS, ends_at, is_snoozed
-from memory.zones import later
+from memory.ledger.views import DAY_MS, ends_at, is_past, is_snoozed
+from memory.zones import later, whole_month
 
-MOST_EXCEPTIONS: Final = 8
-"""So many exceptions are told where all of a series is."""
 FEW_DAYS: Final = 3
 """Of a run of days fewer to come behind the next are named."""
 _LOOKED_AHEAD: Final = 3
@@ -75,7 +75,7 @@ def next_parts(
     if moved := _moved_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact, ahead=ahead):
         return moved
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
-        return [replies.say("lines.also_on", when=when, days=days) if when and days else days or when]
+        return [replies.say("lines.also_on", when=when, days=days).strip(", ") if days else when]
     is_long = until_ms is not None and last_day(note) is not None
     is_other = (
         bool(is_on)
@@ -89,12 +89,12 @@ def next_parts(
         every, when = every or hours_text(rule, language) or hour, ""
     elif is_told and hours_text(rule, language):
         when = ""
-    said = ", ".join(filter(None, [every, _exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)]))
-    if not (said and when):
-        return [said or when]
-    if not is_told and days_from(at_ms, now_ms, zone) <= 1:
-        return _then(when, said)
-    return [replies.say("lines.next_here" if is_told else "lines.next", every=said, when=when)]
+    beside = exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)
+    if when and not is_told and days_from(at_ms, now_ms, zone) <= 1:
+        return then(when, ", ".join(filter(None, [every, beside])))
+    if every and when:
+        every = replies.say("lines.next_here" if is_told else "lines.next", every=every, when=when)
+    return [", ".join(filter(None, [every or when, beside]))]
 
 
 def _moved_parts(
@@ -110,7 +110,7 @@ def _moved_parts(
 ) -> list[str]:
     """The same for a date that was moved, or ends at another time, with the first that is regular; [] for another."""
     language, is_told = replies.spoken(), local(at_ms, zone).date() in told
-    moved = next((each for each in note.occurrences if _own_ms(each, ahead) == at_ms), None)
+    moved = next((each for each in note.occurrences if moved_ms(each, ahead) == at_ms), None)
     if moved is None or _is_regular(note, moved, at_ms - (ahead or 0)):
         return []
     usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + (ahead or 0)
@@ -127,7 +127,7 @@ def _moved_parts(
     else:
         when = soon_text(at_ms, now_ms, zone, language, exact=exact)
     every = usual if in_text else every_text(rule, language, now_ms, usual)
-    beside = _exceptions(note, now_ms, zone, at_ms + 1, ahead)
+    beside = exceptions(note, now_ms, zone, at_ms + 1, ahead)
     is_plain = names_days(rule) or is_several_a_day(rule)
     day = "" if is_plain else _regular_behind(note, moved, at_ms, ahead or 0, zone)
     if day:
@@ -136,8 +136,8 @@ def _moved_parts(
         every = replies.say("lines.from", every=every.removesuffix(ends).strip(), day=day).strip()
         every = every if in_text else f"{every} {ends}".rstrip()
     rhythm = ", ".join(filter(None, [every, beside]))
-    is_same_week = is_told and not (day or _by_weeks(at_ms, usual_ms, zone))
-    return _then(replies.say("lines.this_time", when=when) if is_same_week and rhythm else when, rhythm)
+    is_same_week = is_told and not (day or (exact and is_same) or _by_weeks(at_ms, usual_ms, zone))
+    return then(replies.say("lines.this_time", when=when) if when and is_same_week and rhythm else when, rhythm)
 
 
 def _date_text(note: Note, at_ms: int, *, now_ms: int, zone: str, told: Collection[date], exact: bool) -> str:
@@ -151,9 +151,9 @@ def _date_text(note: Note, at_ms: int, *, now_ms: int, zone: str, told: Collecti
     return hour_text(at_ms, zone, language, until_ms) if has_hour else ""
 
 
-def _then(when: str, rhythm: str) -> list[str]:
-    """A date, and behind it the rhythm that goes on, where there is one to tell."""
-    return [when, replies.say("lines.then", every=rhythm)] if rhythm else [when]
+def then(when: str, rhythm: str) -> list[str]:
+    """A date, and behind it the rhythm that goes on; without the one or the other that alone."""
+    return [when, replies.say("lines.then", every=rhythm)] if when and rhythm else [when or rhythm]
 
 
 def _weeks_alone(rrule: str) -> str:
@@ -167,13 +167,6 @@ def _is_by_its_ring(note: Note, at_ms: int, now_ms: int, zone: str, told: Collec
         return False
     is_ahead = local(note.rings_at_ms, zone).date() in told and days_from(at_ms, note.rings_at_ms, zone) > 0
     return note.rings_at_ms > at_ms or (is_ahead and days_from(at_ms, now_ms, zone) <= 1)
-
-
-def _own_ms(date: Occurrence, ahead: int | None) -> int | None:
-    """When a date that was moved is by the series' own time, without `ahead` when it rings; None for no such."""
-    if ahead is not None and date.due_at_ms is not None:
-        return date.due_at_ms
-    return None if date.moved_to_ms is None else date.moved_to_ms + (ahead or 0)
 
 
 def under_way(note: Note, now_ms: int, zone: str) -> str:
@@ -192,6 +185,8 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
         return ""
     if not exact and days_from(last_ms, now_ms, zone) == 0:
         return say(replies.spoken(), "dates.last_day")
+    if not exact and whole_month(due_ms, last_ms, zone):
+        return days_text(due_ms, last_ms, now_ms, zone, replies.spoken())
     if days_from(last_ms, now_ms, zone) == 0:
         return say(replies.spoken(), "dates.until_hour", hour=clock_text(local(last_ms, zone), replies.spoken()))
     return for_text(last_ms, now_ms, zone, replies.spoken(), exact=exact, key="until")
@@ -266,66 +261,19 @@ def _by_weeks(at_ms: int, usual_ms: int, zone: str) -> bool:
 
 def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
     """Whether the next date is the one that follows from the rhythm as it is said, and from its next exception."""
-    if not names_days(rule):
+    is_monthly = named_parts(rule).get("FREQ") == "MONTHLY"
+    if not names_days(rule) or (is_monthly and days_from(at_ms, now_ms, note.time_zone) <= 1):
         return False
     at, day = series.local_of(at_ms, note.time_zone), local(now_ms, note.time_zone)
-    left_out = next((each.original_local[:10] for _, each in series.exceptions(note, now_ms)), "")
+    one_of_many = is_several_a_day(rule)
+    out = (each for _, each in series.exceptions(note, now_ms) if not one_of_many or each.state == "left_out")
+    left_out = next((each.original_local[:10] for each in out), "")
     is_today_over = at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}"
     for n in range(is_today_over, _LOOKED_AHEAD):
         first = f"{day + timedelta(days=n):%Y-%m-%d}"
         if first != left_out and (found := first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
             return found == at
     return False
-
-
-def _exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | None) -> str:
-    """The exceptions to the rule in their order: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
-
-    None before `from_ms`; a series told by its own hour rings `ahead` before it, on its exceptions, too. None whose
-    ring alone is at another time.
-    """
-    said, left_out, language = list[str](), list[str](), replies.spoken()
-    for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
-        own_ms = _own_ms(occurrence, ahead) if occurrence.state == "moved" else None
-        at_ms = rings_ms + (ahead or 0) if own_ms is None else own_ms
-        usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + (ahead or 0)
-        is_same = occurrence.state == "moved" and at_ms == usual_ms and occurrence.lasts_ms is None
-        if at_ms < from_ms or is_same:
-            continue
-        if occurrence.state != "moved":
-            left_out.append(soon_text(at_ms, now_ms, zone, language, exact="BYHOUR" in note.repeats))
-        elif occurrence.lasts_ms is not None or not _is_next(note, rings_ms):
-            over_ms = None if occurrence.lasts_ms is None else later(at_ms, occurrence.lasts_ms, note.time_zone)
-            said += [*_not_on(left_out), _instead(at_ms, usual_ms, now_ms, zone, over_ms)]
-            left_out = []
-    return ", ".join([*said, *_not_on(left_out)])
-
-
-def _is_next(note: Note, ring_ms: int) -> bool:
-    """Whether a date was put off until the one behind it."""
-    return series.has_date(note, series.local_of(ring_ms, note.time_zone))
-
-
-def _not_on(days: Sequence[str]) -> list[str]:
-    """The days on which a series does not come: `not this Friday or on Tue 8 Dec`."""
-    *first, last = days or [""]
-    both = replies.say("lines.not_both", days=", ".join(first), day=last) if first else last
-    return [replies.say("lines.not_on", day=both)] if days else []
-
-
-def _instead(at_ms: int, usual_ms: int, now_ms: int, zone: str, over_ms: int | None) -> str:
-    """A later date that was moved: `this Sunday at 10:00 instead`, `on Sat 5 Dec instead of Fri 4 Dec`.
-
-    One with an end of its own, `over_ms`, has both hours.
-    """
-    language, is_other_day = replies.spoken(), days_from(at_ms, usual_ms, zone) != 0
-    is_other_hour = local(at_ms, zone).time() != local(usual_ms, zone).time()
-    when = soon_text(at_ms, now_ms, zone, language, exact=is_other_hour and over_ms is None)
-    if over_ms is not None:
-        when = f"{when} {hour_text(at_ms, zone, language, over_ms)}"
-    if not is_other_day:
-        return replies.say("lines.instead", when=when)
-    return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, now_ms, zone, language))
 
 
 def rests(note: Note, now_ms: int) -> bool:
@@ -337,3 +285,14 @@ def rests(note: Note, now_ms: int) -> bool:
     if not is_snoozed(note, now_ms) or (at_ms and at_ms < (note.snoozed_until_ms or 0)):
         return False
     return not (at_ms and note.repeats and _is_expected(note, note.repeats, at_ms, now_ms))
+
+
+def is_missed(note: Note, now_ms: int) -> bool:
+    """Whether a date that doesn't ring, of something to do, was not called done."""
+    return bool(note.repeats) and not note.rings and note.kind in TO_DO and is_past(note, now_ms)
+
+
+def goes_on_every(note: Note, now_ms: int) -> str:
+    """The rhythm that goes on behind a missed date; "" where the text tells it, or nothing comes."""
+    is_told = rhythm_in(note.text, note.repeats) or not series.goes_on(note, now_ms)
+    return "" if is_told else every_text(note.repeats, replies.spoken(), now_ms)

@@ -12,18 +12,18 @@ from bot.dates import (
     clock_text,
     day_text,
     days_from,
-    for_text,
     hour_text,
     listed,
     local,
     when_text,
 )
+from bot.other_dates import are_a_run
 from bot.rhythms import next_parts
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
 from memory.ledger.own_dates import has_own_dates, sleeps
-from memory.ledger.rules import is_several_a_day
+from memory.ledger.rules import is_rare, is_several_a_day
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_work
 
@@ -32,9 +32,14 @@ WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
 MOST_AT_A_GLANCE: Final = 2
 """So many of those to come are told in a list that is read at a glance."""
 RUNG_DAYS: Final = 3
-"""So long a date that rang and was not called done is thought of where the next is further off."""
+"""The days of `rung_days`, but for something that comes once a month."""
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
+
+
+def rung_days(note: Note) -> int:
+    """For how many days a date that rang and was not called done is thought of, where the next is further off."""
+    return RUNG_DAYS if not is_rare(note.repeats) else series.WAITS.days
 
 
 def is_one(note: Note) -> bool:
@@ -134,19 +139,21 @@ def _clock(note: Note, at_ms: int, zone: str) -> str:
 def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
     """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
 
-    A date of a series that rang late, on the next day, is told with its own: `at 07:24 for yesterday`.
+    A date of a series that rang late, on another day than it was to, is told by that: it is that one which waits.
     """
     language, at_ms = replies.spoken(), series.moment_of(note, rang)
     is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several_a_day(note.repeats)
+    own_ms = series.at_ms_of(rang.original_local, note.time_zone) if rang.due_at_ms is None else rang.due_at_ms
+    is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
+    if note.repeats and is_late and days_from(own_ms, at_ms, zone) < 0:
+        at_ms = own_ms
     if is_usual or tells_hour(note.text, at_ms, zone):
         return when_text(at_ms, now_ms, zone, language, exact=False)
-    is_told = local(at_ms, zone).date() in told
-    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
-    own_ms = series.at_ms_of(rang.original_local, note.time_zone)
-    is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
-    if not (note.repeats and is_late) or days_from(own_ms, at_ms, zone) == 0:
-        return when
-    return f"{when} {for_text(own_ms, now_ms, zone, language, exact=False)}"
+    return (
+        hour_text(at_ms, zone, language)
+        if local(at_ms, zone).date() in told
+        else when_text(at_ms, now_ms, zone, language)
+    )
 
 
 def put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
@@ -172,12 +179,12 @@ def put_off_text(note: Note, until_ms: int, now_ms: int, zone: str, told: Collec
 
 def at_a_glance(note: Note, now_ms: int, zone: str) -> Note:
     """The series with its next exceptions, and without a ring of days ago: what is to come tells more."""
-    kept = tuple(each for each in note.occurrences if each.state != "rang" or _is_fresh(note, each, now_ms, zone))
+    kept = tuple(each for each in note.occurrences if each.state != "rang" or is_fresh(note, each, now_ms, zone))
     goes_on = note.repeats and note.rings_at_ms is not None
     return _with_next_exceptions(note.model_copy(update={"occurrences": kept}) if goes_on else note, now_ms)
 
 
-def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
+def is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool:
     """Whether a ring is of these days; of a series that comes again by tomorrow, of today.
 
     One of yesterday's that came this morning is, as long as it is nearer than the next.
@@ -186,13 +193,15 @@ def _is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> boo
     own_ms = series.at_ms_of(occurrence.original_local, note.time_zone)
     if comes_soon and days_from(own_ms, now_ms, zone) < 0 and now_ms - own_ms > (note.rings_at_ms or 0) - now_ms:
         return False
-    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -RUNG_DAYS)
+    return days_from(series.moment_of(note, occurrence), now_ms, zone) >= (0 if comes_soon else -rung_days(note))
 
 
 def _with_next_exceptions(note: Note, now_ms: int) -> Note:
     """The note with its exceptions until its next date, and as many behind that as make two; no tick beside them."""
     exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
     if not exceptions:
+        return note
+    if are_a_run(note, [at_ms for at_ms, each in exceptions if each.state == "left_out"]):
         return note
     soon = sum(at_ms <= next_ms for at_ms, _ in exceptions)
     later = [occurrence for _, occurrence in exceptions[max(soon, MOST_AT_A_GLANCE) :]]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from bot import replies
 from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.rings import RUNG_DAYS
+from bot.rings import is_fresh, rung_days
 from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates, sleeps
 from memory.ledger.rules import WEEK
@@ -148,7 +148,7 @@ def _rung_for(note: Note, rang: Occurrence, now_ms: int) -> int | None:
         rang_today = days_from(rang_ms, now_ms, note.time_zone) == 0
         return rang_ms if rang_today else min(at_ms, max(rang_ms, now_ms)) if days == 0 else at_ms
     every_days = days_from(note.rings_at_ms or at_ms, at_ms, note.time_zone)
-    return at_ms if -days <= min(RUNG_DAYS, every_days // len(WEEK)) else None
+    return at_ms if -days <= min(rung_days(note), every_days // len(WEEK)) else None
 
 
 def day_of(note: Note, now_ms: int) -> int | None:
@@ -164,7 +164,8 @@ def day_of(note: Note, now_ms: int) -> int | None:
     if is_snoozed(note, now_ms):
         return max(note.snoozed_until_ms or 0, note.rings_at_ms or 0) if note.repeats else note.snoozed_until_ms
     rang = series.last(note, "rang")
-    if rang and note.repeats and waits_for_word(note) and (at_ms := _rung_for(note, rang, now_ms)):
+    is_told = rang and (note.rings_at_ms is None or is_fresh(note, rang, now_ms, note.time_zone))
+    if rang and is_told and note.repeats and waits_for_word(note) and (at_ms := _rung_for(note, rang, now_ms)):
         return at_ms
     at_ms = day_it_is_for(note)
     at_ms = while_on(note, at_ms, now_ms) if at_ms is not None and at_ms == note.due_at_ms else at_ms

@@ -15,7 +15,7 @@ from bot.features.shown import View, change_listed, find_note, open_line, show, 
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
 from bot.reminders.ringing import a_day_later, date_at_hand, operation_for
-from bot.rhythms import under_way
+from bot.rhythms import is_missed, under_way
 from bot.rings import rings_for_next
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
@@ -122,7 +122,11 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     """
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     is_moved = note.due_at_ms in {each.due_at_ms for each in note.occurrences}
-    note = _this_date(note) if is_moved or rings_for_next(note) or series.exceptions(note, now_ms) else note
+    if is_moved or rings_for_next(note):
+        note = _this_date(note)
+    elif series.exceptions(note, now_ms):
+        kept = (each for each in note.occurrences if each.state not in series.EXCEPTIONS)
+        note = note.model_copy(update={"occurrences": tuple(kept)})
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
     if under_way(note, now_ms, clock):
         line = note_line(note, now_ms, zone, under_ms=None if note.repeats else now_ms, brief=True)
@@ -160,6 +164,8 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
     is_over = series.last(note, "done") and not series.date_to_end(note, now_ms)
+    if is_missed(series.at_its_date(note, now_ms), now_ms):
+        return (done, drop)
     if is_over or is_at_rest(note) or (note.repeats and not note.rings):
         return (drop,)
     if note.kind == "event":
@@ -171,8 +177,9 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
 def ending(note: Note, how: Ending, now_ms: int) -> End:
     """The operation that ends a note; of a series [Done] ends the date that rang last or comes next."""
     coming = series.next_ring(note)
-    if how == "done" and note.repeats and coming:
-        return End(number=note.number, how=how, occurrence=series.date_to_end(note, now_ms) or coming[0])
+    date = series.date_to_end(note, now_ms) or (coming[0] if coming else "")
+    if how == "done" and note.repeats and date:
+        return End(number=note.number, how=how, occurrence=date)
     return End(number=note.number, how=how)
 
 

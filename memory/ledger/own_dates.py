@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, first_from, named_parts, read_local, rule_moved, rule_of
+from memory.ledger.rules import LOCAL, endless, first_from, named_parts, read_local, rule_moved, rule_of
 from memory.ledger.types import Move, Note, Occurrence
 from memory.zones import later
 
@@ -126,6 +126,22 @@ def as_moved(note: Note, move: Move) -> dict[str, Any]:
 def sleeps(note: Note) -> bool:
     """Whether the next ring of a series is one that was put off."""
     return any((each.state, each.moved_to_ms) == ("snoozed", note.rings_at_ms) for each in note.occurrences)
+
+
+def has_run_out(note: Note, now_ms: int) -> bool:
+    """Whether a series ended so long ago that another date would have come: the last pill of a course is not overdue.
+
+    As before each of its dates, nobody is asked then about the one before.
+    """
+    rang = series.last(note, "rang")
+    if (note.rings_from and rang is None) or series.rule_by_first(note) is None or series.goes_on(note, now_ms):
+        return False
+    date = series.next_date(note, now_ms)
+    at = read_local(rang.original_local if rang else date[0] if date else series.begins(note))
+    following = rule_of(endless(note.repeats), series.begins(note)).after(at)
+    due_ms, next_ms = (series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in (at, following or at))
+    late_ms = series.moment_of(note, rang) - due_ms if rang else 0
+    return following is not None and next_ms + max(0, late_ms) <= now_ms
 
 
 def _is_over(note: Note, now_ms: int) -> bool:

@@ -155,6 +155,11 @@ def goes_on_daily(repeats: str) -> bool:
     return comes_daily(repeats) and endless(repeats) == repeats
 
 
+def is_rare(repeats: str) -> bool:
+    """Whether the dates of a rule are a month or more apart."""
+    return not {"FREQ=MONTHLY", "FREQ=YEARLY"}.isdisjoint(parts_of(repeats))
+
+
 def is_several_a_day(repeats: str) -> bool:
     """Whether a rule has several dates on one day, as two doses: a day alone names none of them."""
     parts = parts_of(repeats)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dateutil.rrule import rrule
 
-from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, endless, last_date, read_local, rule_of
+from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, is_rare, last_date, read_local, rule_of
 from memory.ledger.types import TO_DO, Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
@@ -23,6 +23,8 @@ EXCEPTIONS: Final = frozenset({"moved", "left_out"})
 """States of a date to come that the rule has otherwise."""
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
+WAITS: Final = timedelta(days=7)
+"""So long a date of something to do once a month waits to be called done."""
 GOES_ON: Final = timedelta(hours=1)
 """What has an hour, and whose end nobody said, is on for so long; with two, a lesson that was over stood to come."""
 LATE_MS: Final = 5 * 60_000
@@ -134,7 +136,7 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     """The note with the next date of a series that doesn't ring, its last once it is over: hurling on Tuesdays.
 
     A date with an hour is its next until it has been going on for a while; one without, and of something to do, until
-    the day is over.
+    the day is over. What is to be done once a month or a year waits for a week: a bill is not paid by the next month.
     """
     found, _ = _its_date(note, now_ms)
     return note.model_copy(update={"due_at_ms": found[1]}) if found else note
@@ -148,6 +150,7 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
     lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
     is_by_hour = note.due_exact and note.kind not in TO_DO
     edge = now - lasts if is_by_hour else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
+    edge -= WAITS if note.kind in TO_DO and is_rare(note.repeats) else timedelta(0)
     if (rule := rule_by_first(note)) is None:
         return None, False
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)
@@ -266,12 +269,12 @@ def rang(note: Note, local: str, now_ms: int) -> Occurrence:
 
 
 def date_to_end(note: Note, now_ms: int) -> str:
-    """The date of a series that can be called done: the last that rang, else one of today; "" for none."""
+    """The date of a series that can be called done: the last that rang, else one of today or before; "" for none."""
     rang = [each.original_local for each in note.occurrences if each.state in {"rang", "snoozed"}]
     if rang:
         return rang[-1]
     coming, today = next_date(note, now_ms), local_of(now_ms, note.time_zone)[:10]
-    return coming[0] if coming and local_of(coming[1], note.time_zone).startswith(today) else ""
+    return coming[0] if coming and local_of(coming[1], note.time_zone)[: len(today)] <= today else ""
 
 
 def moment_of(note: Note, date: Occurrence) -> int:
@@ -294,22 +297,6 @@ def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
         if at_ms > now_ms or (each.state == "left_out" and local_of(at_ms, note.time_zone).startswith(today))
     )
     return sorted(ahead, key=lambda date: date[0])
-
-
-def has_run_out(note: Note, now_ms: int) -> bool:
-    """Whether a series ended so long ago that another date would have come: the last pill of a course is not overdue.
-
-    As before each of its dates, nobody is asked then about the one before.
-    """
-    rang = last(note, "rang")
-    if (note.rings_from and rang is None) or rule_by_first(note) is None or goes_on(note, now_ms):
-        return False
-    date = _its_date(note, now_ms)[0]
-    at = read_local(rang.original_local if rang else date[0] if date else begins(note))
-    following = rule_of(endless(note.repeats), begins(note)).after(at)
-    due_ms, next_ms = (at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in (at, following or at))
-    late_ms = moment_of(note, rang) - due_ms if rang else 0
-    return following is not None and next_ms + max(0, late_ms) <= now_ms
 
 
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date, is_taken_back, otherwise
+from memory.ledger.own_dates import at_next_date, has_run_out, is_taken_back, otherwise
 from memory.ledger.types import ASSISTANT, NAMELESS, TO_DO, USER, Note, is_anothers
 from memory.text import asks_at_the_end
 from memory.zones import later, zone_of
@@ -112,7 +112,7 @@ def is_over(note: Note, now_ms: int) -> bool:
     """
     if note.kind == "promise" and note.due_exact and is_anothers(note):
         return is_past(note, now_ms - DAY_MS)
-    if note.repeats and note.kind in TO_DO and series.has_run_out(note, now_ms):
+    if note.repeats and note.kind in TO_DO and has_run_out(note, now_ms):
         return True
     if note.kind in LIMITS and note.due_at_ms is not None:
         return is_past(note, now_ms)
@@ -201,8 +201,8 @@ def is_work(note: Note) -> bool:
 def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
     """What has a day for which nobody has to act: real notes that `agenda` does not list, until they are over, by day.
 
-    A series is at its next date; what holds until a day is no date any more once it does. With events of two days among its numbers .93 of the lines of /loops were about
-    something open, without them .98.
+    A series is at its next date; what holds until a day is no date any more once it does. With events of two days among
+    its numbers .93 of the lines of /loops were about something open, without them .98.
     """
     dated = (_at_next_day(note, now_ms) for note in standing(notes, now_ms))
     found = [n for n in dated if n.due_at_ms is not None and not _sleeps(n, now_ms)]

@@ -859,7 +859,46 @@ def test_a_moved_date_behind_the_next_one_is_coming_up_too():
     ledger = ledger_of(("event", "Night", nights | {"due_at_ms": first_ms, "occurrences": tuple(moved)}))
 
     lines = loop_list(ledger, START_MS, "UTC").text.splitlines()[3:]
-    assert lines == ["Thu 16 Nov: Night (at 22:13)", "Fri 17 Nov: Night (at 22:13)"]
+    assert lines == ["Thu 16 Nov: Night (at 22:13, every other day)", "Fri 17 Nov: Night (at 22:13)"]
+
+
+def test_a_bill_that_was_not_ticked_off_waits_for_a_week():
+    """The rent of the 12th, which doesn't ring, jumped to next month on the 13th; [Done] is for that one."""
+    rent = {"due_at_ms": START_MS - 2 * DAY_MS, "repeats": "FREQ=MONTHLY", "time_zone": "UTC"}
+    ledger = ledger_of(("task", "Rent", rent), ("task", "Bins", rent | {"repeats": "FREQ=WEEKLY"}))
+    note = ledger.notes[1]
+    listing = loop_list(ledger, START_MS, "UTC")
+    text = page(listing).text
+    paid = apply(ledger, ending(note, "done", START_MS), Actor("person", START_MS, "tap")).ledger.notes[1]
+
+    assert "Overdue\n1. Rent (was due on Sun 12 Nov, then every month)" in text
+    assert "2. Bins" in text.partition("Sun 19 Nov")[2]
+    assert [each.label for each in loop_row(note, START_MS, "UTC")] == ["Done this time", "Stop it for good"]
+    assert note_line(paid, START_MS, "UTC") == "Rent (every month, next on Tue 12 Dec)"
+    assert note_line(note, START_MS + 6 * DAY_MS, "UTC") == "Rent (every month, next on Tue 12 Dec)"
+
+
+def test_many_days_in_a_row_that_are_left_out_are_told_as_a_span():
+    """“not on Mon 21 Dec, on Tue 22 Dec, on Wed 23 Dec, on Thu 24 Dec or on Fri 25 Dec” of the gym."""
+    out = [Occurrence(original_local=f"2023-11-{day}T06:00", state="left_out") for day in (20, 21, 22, 23, 24)]
+    at_ms = series.at_ms_of("2023-11-15T06:00", "UTC")
+    weekdays = {"repeats": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "due_exact": True, "time_zone": "UTC"}
+    [gym] = ledger_of(("event", "Gym", weekdays | {"due_at_ms": at_ms, "occurrences": tuple(out)}))
+
+    assert note_line(gym, START_MS, "UTC") == "Gym (on weekdays at 06:00, not Mon 20 Nov \u2013 Fri 24 Nov)"
+    assert coming_line(gym, START_MS, "UTC") == "Tomorrow: Gym (on weekdays at 06:00)"
+
+
+def test_one_dose_of_several_at_another_hour_says_which():
+    """“every day at 08:00 and 20:00, but tomorrow at 21:30”: which of the two?"""
+    to_ms = series.at_ms_of("2023-11-15T21:30", "UTC")
+    moved = Occurrence(original_local="2023-11-15T20:00", moved_to_ms=to_ms, state="moved")
+    doses = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY;BYHOUR=8,20", "time_zone": "UTC"}
+    [pill] = ledger_of(task("Pill", occurrences=(moved,), **doses))
+
+    assert note_line(pill, START_MS, "UTC") == (
+        "Pill (⏰ every day at 08:00 and 20:00, tomorrow at 21:30 instead of 20:00)"
+    )
 
 
 MARCH_MS = 1_709_251_200_000
@@ -1480,7 +1519,7 @@ def test_days_left_out_and_an_end_behind_a_moved_date_read_as_such():
         test.model_copy(update={"occurrences": (moved,), "rings_at_ms": moved.moved_to_ms}), START_MS, "UTC"
     )
 
-    assert "not this Friday, on Mon 20 Nov or on Fri 24 Nov" in line
+    assert "next on Mon 27 Nov at 08:00, not Fri 17 Nov \u2013 Fri 24 Nov" in line
     assert told == "INR (⏰ this Friday at 09:00, then every 3 days from Sun 19 Nov until 13 Dec)"
 
 

@@ -222,8 +222,8 @@ def test_under_its_day_in_loops_a_date_stands_without_the_others():
     plain = silent.model_copy(update={"occurrences": ()})
 
     assert [coming_line(note, at("2026-11-30T12:00"), LONDON) for note in (silent, ringing, plain)] == [
-        "Tomorrow: Pilates (at 18:30)",
-        "Tomorrow: Pilates (at 18:30, ⏰ 17:30)",
+        "Tomorrow: Pilates (every Tuesday at 18:30)",
+        "Tomorrow: Pilates (every Tuesday at 18:30, ⏰ 17:30)",
         "Tomorrow: Pilates (every Tuesday at 18:30)",
     ]
 
@@ -240,7 +240,7 @@ def test_under_the_day_of_the_next_ring_nothing_of_todays_lesson_is_told():
     note = after(rings(pilates(), FIRST), FIRST).notes[1]
     said = note_line(note, at("2026-12-01T17:40"), LONDON, under_ms=note.rings_at_ms, brief=True)
 
-    assert said == f"Pilates (⏰ at 17:30 this time, then every Tuesday, {WITHOUT})"
+    assert said == f"Pilates (⏰ at 17:30, then every Tuesday, {WITHOUT})"
 
 
 def test_what_comes_today_stands_among_the_dates_ahead_between_its_ring_and_its_hour():
@@ -444,7 +444,7 @@ def test_last_nights_ring_that_came_this_morning_says_whose_it_is():
     late = apply(ledger, ring, Actor("operator", came_ms, "ring"))
     assert isinstance(late, Applied)
     line = note_line(late.ledger.notes[1], at("2026-11-27T08:00"), LONDON, brief=True)
-    assert line.endswith("reminded today at 07:24 for yesterday)")
+    assert line.endswith("reminded yesterday at 21:00)")
     assert "reminded" not in note_line(late.ledger.notes[1], at("2026-11-27T14:00"), LONDON, brief=True)
     moved = done(
         ledger, Move(number=1, occurrence="2026-11-26T21:00", to_ms=at("2026-11-27T07:00")), "2026-11-26T08:00"

@@ -11,8 +11,8 @@ from bot.answers.tools.ringing import remind
 from bot.answers.tools.times import NONE
 from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
-from bot.titles import reworded
 from memory.ledger import series
+from memory.ledger.lines import reworded
 from memory.ledger.own_dates import has_own_dates
 from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note

@@ -10,10 +10,10 @@ from typing import Any
 from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
 from bot.answers.tools.one_date import one_date
 from bot.answers.tools.times import MORNING, NONE, LocalTime, read_rule
-from bot.titles import reworded
 from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
+from memory.ledger.lines import reworded
 from memory.ledger.rules import (
     ending_by_day,
     endless,

@@ -16,10 +16,10 @@ from bot.lines import clock_name, name_of, shows_same_hour
 from bot.people.choices import PersonalChoices, TimeZone
 from bot.people.spending import money
 from bot.tasks.task import ONCE, SKIP, QuietHours, Task, read_missed
-from bot.titles import entitled
 from bot.tools.call import written
 from bot.tools.presence import can_be_asked
 from bot.tools.tool import CallContext, NotDone, Place, Tool, ToolResult
+from memory.ledger.lines import entitled
 from memory.ledger.types import ASSISTANT, Add, Note
 from memory.ports import Database, Statement
 

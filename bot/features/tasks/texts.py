@@ -13,8 +13,8 @@ from bot.features.lists import Group, Listing
 from bot.lines import bare, name_of, note_line, with_remarks
 from bot.tasks.starts import let_go
 from bot.tasks.task import FAILED, Task, TaskRun
-from bot.titles import TITLE_END
 from memory.ledger import lines, series
+from memory.ledger.lines import TITLE_END
 from memory.ledger.types import End, Ledger, Note, Operation
 from memory.ledger.views import standing
 from memory.text import shorten
