@@ -113,15 +113,28 @@ def first_in(text: str, words: Iterable[str]) -> str:
 
 
 def day_names(at_ms: int, now_ms: int, zone: str) -> str:
-    """The names of a day in all languages: `Saturday tomorrow Sat 28 Nov, Samstag morgen Sa. 28. Nov. …`."""
-    at = local(at_ms, zone)
-    return ", ".join(
-        f"{weekday_name(at, code)} {when_text(at_ms, now_ms, zone, code, exact=False)} "
-        f"{day_text(at_ms, now_ms, zone, code)}"
+    """The names of a day in all languages: `Saturday tomorrow Sat 28 Nov November, Samstag morgen Sa. 28. Nov. …`.
+
+    None has a preposition: the French `le` is the stem of a name, Lee.
+    """
+    at, is_near = local(at_ms, zone), abs(days_from(at_ms, now_ms, zone)) <= 1
+    named = (
+        (
+            weekday_name(at, code),
+            when_text(at_ms, now_ms, zone, code, exact=False) if is_near else "",
+            day_text(at_ms, now_ms, zone, code),
+            _month_name(at.date(), code),
+        )
         for code in LANGUAGES
     )
+    return ", ".join(" ".join(filter(None, names)) for names in named)
 
 
 def month_names(month: date) -> str:
-    """The names of a month in all languages: `in January 2027, im Januar 2027 …`."""
-    return ", ".join(month_text(month, date.min, code) for code in LANGUAGES)
+    """The names of a month in all languages: `January 2027, Januar 2027 …`."""
+    return ", ".join(f"{_month_name(month, code)} {month.year}" for code in LANGUAGES)
+
+
+def _month_name(month: date, code: str) -> str:
+    """The name of a month without its preposition: `January`."""
+    return month_text(month, month, code).split()[-1]

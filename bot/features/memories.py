@@ -13,7 +13,7 @@ from bot.features.lists import Group, Listing, by_story
 from bot.features.shown import View, show, turn_page
 from bot.headings import Heading, by_heading
 from bot.intake.updates import Envelope
-from bot.lines import name_of, note_line
+from bot.lines import name_of, note_line, with_owner
 from bot.told_days import day_names, month_names
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -121,9 +121,10 @@ def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[N
 def looked_up(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
     """The notes that hold these words, then those that have each of them inside a longer one: `tee` in `Kräutertee`.
 
-    Work is looked up by its title, as it stands there.
+    Work is looked up by its title, as it stands there, and a note by who has to act, too.
     """
-    titled, asked = [note.model_copy(update={"text": name_of(note)}) for note in notes], asked_words(words)
+    titled = [note.model_copy(update={"text": with_owner(note, name_of(note))}) for note in notes]
+    asked = asked_words(words)
     found = [note.note_id for note in holding(titled, words, now_ms, zone)]
     is_long = bool(asked) and all(len(word) >= INSIDE_LETTERS or UNSPACED.match(word) for word in asked)
     inside = [note.note_id for note in titled if is_long and all(word in folded(note.text) for word in asked)]

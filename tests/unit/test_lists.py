@@ -901,6 +901,16 @@ def test_one_dose_of_several_at_another_hour_says_which():
     )
 
 
+def test_a_name_that_is_the_stem_of_a_little_word_finds_nothing_by_its_day():
+    """“/memory Lee” listed all 54 notes: each has a day, in French “le mer. 15 nov.”; “November” found none."""
+    day = {"due_at_ms": START_MS + DAY_MS, "time_zone": "UTC"}
+    ledger = ledger_of(("task", "Bins", day), ("promise", "Bring the stall", day | {"owner": "Bruna"}))
+
+    assert looked_up(list(ledger), "Lee", START_MS, "UTC") == []
+    assert len(looked_up(list(ledger), "November", START_MS, "UTC")) == 2
+    assert [note.text for note in looked_up(list(ledger), "Bruna", START_MS, "UTC")] == ["Bring the stall"]
+
+
 MARCH_MS = 1_709_251_200_000
 """1 March 2024, 00:00 UTC."""
 AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")
