@@ -30,6 +30,7 @@ from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_question, is_work, story_of, waits_for_word
 from memory.text import shorten
+from memory.zones import whole_month
 
 LINE_CHARS = 200
 """The text of a line in a list that is read at a glance; opened, it shows all."""
@@ -249,6 +250,8 @@ def _limit(note: Note, due_ms: int, now_ms: int) -> str:
     last_ms, zone, language = last_day(note) or due_ms, note.time_zone, replies.spoken()
     if tells_days(note.text, last_ms, last_ms, now_ms, zone):
         return ""
+    if note.due_exact and note.lasts_ms:
+        return when_text(due_ms, now_ms, zone, language, until_ms=over_at(note, due_ms))
     if last_ms > due_ms and days_from(due_ms, now_ms, zone) > 0:
         return days_text(due_ms, last_ms, now_ms, zone, language)
     return for_text(last_ms, now_ms, zone, language, exact=note.due_exact, key="until")
@@ -273,7 +276,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         if day_is_told and _has_hour(note, clock) and until_ms is None:
             hour, when = clock_text(local(note.due_at_ms, clock), language), hour_text(note.due_at_ms, clock, language)
             return replies.say("lines.late_hour" if ends else "lines.was", hour=hour, when=when)
-        return replies.say("lines.late" if ends else "lines.was", when=when)
+        is_month = whole_month(note.due_at_ms, last_ms, clock) is not None
+        return replies.say("lines.late_in" if ends and is_month else "lines.late" if ends else "lines.was", when=when)
     if ends and until_ms is None and _has_hour(note, clock):
         return by_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)
     if day_is_told:

@@ -23,7 +23,7 @@ from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
 from memory.ledger.own_dates import has_own_dates, sleeps
-from memory.ledger.rules import is_rare, is_several_a_day
+from memory.ledger.rules import WAITS_DAYS, is_rare, is_several_a_day
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_work
 
@@ -39,7 +39,7 @@ _TOGETHER_MS = 60_000
 
 def rung_days(note: Note) -> int:
     """For how many days a date that rang and was not called done is thought of, where the next is further off."""
-    return RUNG_DAYS if not is_rare(note.repeats) else series.WAITS.days
+    return RUNG_DAYS if not is_rare(note.repeats) else WAITS_DAYS
 
 
 def is_one(note: Note) -> bool:

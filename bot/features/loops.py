@@ -21,7 +21,7 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
-from memory.ledger.spans import last_day
+from memory.ledger.spans import is_one_matter, last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story, waits_for_word
 from memory.opening import ConversationMemory
@@ -159,7 +159,9 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     it was; a series whose last date is done waits for the next, and of one that doesn't ring nobody counts the dates.
     """
     payload, at_ms = {"note_id": note.note_id}, day_of(series.at_its_date(note, now_ms), now_ms)
-    done = Button(replies.say("loop_done_once" if note.repeats else "loop_done"), "loop_done", payload)
+    done = Button(
+        replies.say("loop_done_once" if note.repeats and not is_one_matter(note) else "loop_done"), "loop_done", payload
+    )
     later = Button(replies.say("ring_buttons.tomorrow"), "loop_snooze", payload)
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0

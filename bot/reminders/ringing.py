@@ -14,8 +14,8 @@ from bot.lines import name_of, note_line, say_in, with_remarks
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date, due_at, has_own_dates
-from memory.ledger.rules import LOCAL, read_local
-from memory.ledger.spans import DAY_CHARS, last_day, over_at
+from memory.ledger.rules import DAY_CHARS, LOCAL, read_local
+from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Change, End, Move, Note, Operation, Ring
 from memory.ledger.views import DAY_MS, is_over, is_past
 

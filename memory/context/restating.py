@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final
 
 from memory.keeper.wording import TIME, capitalised, capitalises_nouns, numbers
+from memory.ledger.rules import DAY_CHARS
 from memory.ledger.series import local_of
-from memory.ledger.spans import DAY_CHARS
 from memory.ledger.types import Note
 from memory.search.same_words import Forms, forms_of, telling_forms
 from memory.search.terms import calendar_words, search_words

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, first_from
+from memory.ledger.rules import DAY_CHARS, LOCAL, first_from
 from memory.ledger.series import at_ms_of
-from memory.ledger.spans import DAY_CHARS, end_fields
+from memory.ledger.spans import end_fields
 from memory.ledger.types import (
     ANYBODYS,
     LASTING,

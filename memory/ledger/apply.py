@@ -9,7 +9,7 @@ from typing import Any, Final
 from memory.ledger import series
 from memory.ledger.own_dates import as_moved, own_ms, set_again
 from memory.ledger.rules import is_by_days, on_other_weekdays, what_is_wrong
-from memory.ledger.spans import fitted
+from memory.ledger.spans import fitted, is_one_matter
 from memory.ledger.types import (
     ASSISTANT,
     LASTING,
@@ -220,7 +220,8 @@ def _ring_to_take(note: Note) -> dict[str, Any]:
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
     turn_ids = {"turn_ids": joined(note.turn_ids, operation.turn_ids)}
-    if operation.occurrence and (note.repeats or series.rings_again(note, operation.occurrence)):
+    is_all = operation.how == "done" and is_one_matter(note)
+    if operation.occurrence and not is_all and (note.repeats or series.rings_again(note, operation.occurrence)):
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
         date = series.in_state(note, operation.occurrence, "done")

@@ -25,7 +25,7 @@ LEAST_CHARS: Final = ((60, True), (40, True), (40, False))
 """A longer one keeps so many where room is short, and still shorter; at last without the hour of a ring."""
 TITLE_CHARS: Final = 60
 NAME_CHARS: Final = 30
-CLAUSE_END: Final = re.compile(r"[.!?:;]\s|[\u3002\uff01\uff1f]")
+CLAUSE_END: Final = re.compile(r"(?<!\d)(?<!\b[A-Z])(?<!\b[A-Z]\w)(?<!\b[A-Z]\w\w)\.\s|[!?:;]\s|[\u3002\uff01\uff1f]")
 _OUTCOMES: Final[dict[OccurrenceState, str]] = {"done": "done for", "passed": "missed", "skipped": "left out"}
 MINUTE_MS: Final = 60_000
 NEAR_DAYS: Final = 300

@@ -7,7 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, endless, first_from, named_parts, read_local, rule_moved, rule_of
+from memory.ledger.rules import (
+    LOCAL,
+    endless,
+    first_from,
+    named_parts,
+    read_local,
+    rule_moved,
+    rule_of,
+)
 from memory.ledger.types import Move, Note, Occurrence
 from memory.zones import later
 

@@ -10,6 +10,9 @@ from typing import Final
 
 from dateutil.rrule import rrule, rrulestr
 
+DAY_CHARS: Final = len("2026-11-27")
+WAITS_DAYS: Final = 7
+"""So long a date of something to do once a month waits to be called done."""
 LOCAL: Final = "%Y-%m-%dT%H:%M"
 LOOKED_AHEAD: Final = timedelta(days=1_500)
 """So far ahead the first date of a series is looked for: more than the years to a 29 February."""

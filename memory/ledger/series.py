@@ -9,7 +9,16 @@ from typing import Any, Final
 
 from dateutil.rrule import rrule
 
-from memory.ledger.rules import LOCAL, MOST_STEPS, ending_by_day, is_rare, last_date, read_local, rule_of
+from memory.ledger.rules import (
+    LOCAL,
+    MOST_STEPS,
+    WAITS_DAYS,
+    ending_by_day,
+    is_rare,
+    last_date,
+    read_local,
+    rule_of,
+)
 from memory.ledger.types import TO_DO, Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
@@ -23,8 +32,6 @@ EXCEPTIONS: Final = frozenset({"moved", "left_out"})
 """States of a date to come that the rule has otherwise."""
 EVENING_FROM: Final = 12
 """From this hour on a ring of the day before is for the next day."""
-WAITS: Final = timedelta(days=7)
-"""So long a date of something to do once a month waits to be called done."""
 GOES_ON: Final = timedelta(hours=1)
 """What has an hour, and whose end nobody said, is on for so long; with two, a lesson that was over stood to come."""
 LATE_MS: Final = 5 * 60_000
@@ -136,7 +143,7 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     """The note with the next date of a series that doesn't ring, its last once it is over: hurling on Tuesdays.
 
     A date with an hour is its next until it has been going on for a while; one without, and of something to do, until
-    the day is over. What is to be done once a month or a year waits for a week: a bill is not paid by the next month.
+    the day is over; once a month, for a week behind it.
     """
     found, _ = _its_date(note, now_ms)
     return note.model_copy(update={"due_at_ms": found[1]}) if found else note
@@ -150,7 +157,7 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
     lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
     is_by_hour = note.due_exact and note.kind not in TO_DO
     edge = now - lasts if is_by_hour else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
-    edge -= WAITS if note.kind in TO_DO and is_rare(note.repeats) else timedelta(0)
+    edge -= timedelta(days=WAITS_DAYS) if note.kind in TO_DO and is_rare(note.repeats) else timedelta(0)
     if (rule := rule_by_first(note)) is None:
         return None, False
     gone, edge_ms = {each.original_local for each in note.occurrences}, at_ms_of(f"{edge:{LOCAL}}", note.time_zone)

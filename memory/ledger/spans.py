@@ -8,13 +8,14 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from memory.ledger.own_dates import due_of, has_own_dates, own_date
-from memory.ledger.rules import LOCAL, read_local
+from memory.ledger.rules import DAY_CHARS, LOCAL, first_from, is_several_a_day, last_date, read_local
 from memory.ledger.series import (
     ENDED,
     TO_COME,
     at_ms_of,
     begins,
     date_on,
+    dates_by_rule,
     has_date,
     local_due,
     local_of,
@@ -22,11 +23,10 @@ from memory.ledger.series import (
     rule_by_first,
     singles,
 )
-from memory.ledger.types import Change, Note
+from memory.ledger.types import TO_DO, Change, Note
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 from memory.zones import later
 
-DAY_CHARS: Final = len("2026-11-27")
 _HOUR_CHARS: Final = len("16:00:00")
 _MORE_THAN_A_MONTH: Final = 31
 
@@ -75,12 +75,32 @@ def fitted(fields: Mapping[str, Any], note: Note | None = None) -> dict[str, Any
     """The fields of a note; of a series of several days each how long a date lasts, not when the first is over."""
     names = ("repeats", "due_at_ms", "ends_at_ms", "time_zone")
     repeats, first_ms, last_ms, zone = (fields.get(name, getattr(note, name, None)) for name in names)
-    if not repeats or first_ms is None or last_ms is None:
+    rings_from = fields.get("rings_from", note.rings_from if note else "")
+    if not repeats or first_ms is None or last_ms is None or _rings_within(repeats, rings_from, last_ms, zone or ""):
         return dict(fields)
     first, last = (local_of(at_ms, zone or "")[:DAY_CHARS] for at_ms in (first_ms, last_ms))
     days = (date.fromisoformat(last) - date.fromisoformat(first)).days
     begins = {"due_at_ms": at_ms_of(f"{first}T00:00", zone or ""), "due_exact": False}
     return {**fields, **begins, "ends_at_ms": None, "lasts_ms": days * DAY_MS}
+
+
+def _rings_within(repeats: str, rings_from: str, last_ms: int, zone: str) -> bool:
+    """Whether a series rings again before the last day of a note: that is the end of one matter, not each date's."""
+    second = first_from(repeats, f"{read_local(rings_from) + timedelta(minutes=1):{LOCAL}}") if rings_from else None
+    return second is not None and at_ms_of(second, zone) < last_ms
+
+
+def is_one_matter(note: Note) -> bool:
+    """Whether a series only rings for something to be done once, by its due: a present, each day until it is bought.
+
+    One that ends on that day is a course of pills, as are several a day.
+    """
+    rule = dates_by_rule(note)
+    if rule is None or note.kind not in TO_DO or note.due_at_ms is None or is_several_a_day(note.repeats):
+        return False
+    due, last = local_of(note.due_at_ms, note.time_zone)[:DAY_CHARS], last_date(note.repeats, note.rings_from)
+    is_course = last is not None and f"{last:%Y-%m-%d}" == due
+    return not (is_course or has_own_dates(note) or note.rings_from[:DAY_CHARS] > due)
 
 
 def as_meant(notes: Iterable[Note], guessed: str, zone: str) -> list[Change]:

@@ -890,7 +890,7 @@ def test_many_days_in_a_row_that_are_left_out_are_told_as_a_span():
 
 
 def test_one_dose_of_several_at_another_hour_says_which():
-    """“every day at 08:00 and 20:00, but tomorrow at 21:30”: which of the two?"""
+    """Of “every day at 08:00 and 20:00, but tomorrow at 21:30” nobody could tell which of the two."""
     to_ms = series.at_ms_of("2023-11-15T21:30", "UTC")
     moved = Occurrence(original_local="2023-11-15T20:00", moved_to_ms=to_ms, state="moved")
     doses = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY;BYHOUR=8,20", "time_zone": "UTC"}

@@ -1799,6 +1799,27 @@ async def test_an_hour_alone_is_today_or_tomorrow_and_of_a_note_on_its_day():
     assert "remind, with at and repeats" in await box.note("Pills", "task", repeats="FREQ=DAILY;BYHOUR=8,20")
 
 
+async def test_what_is_reminded_of_each_day_until_it_is_done_is_done_once():
+    """“Renew the prescription”, which rang each day, stayed open when it was done; its December became 31 days each."""
+    box = make_box()
+    await box.note("See the dentist", "task", due="2026-12")
+    said = await box.remind(numbers=[1], at="2026-11-28T10:00", repeats="FREQ=DAILY")
+    await box.remind(text="Pills", kind="task", at="2026-11-28T10:00", due="2026-12-05", repeats="FREQ=DAILY;COUNT=8")
+
+    assert "See the dentist (in December, ⏰ every day, next on Sat 28 Nov at 10:00)" in said
+    assert "Ended: #1 task: See the dentist (done" in await box.end(numbers=[1], how="done")
+    assert "next date is still ahead" in await box.end(numbers=[2], how="done")
+
+
+async def test_other_words_with_the_rhythm_of_a_series_are_a_series():
+    """A second pill on the same Sundays was set once, and nothing said so."""
+    box = make_box()
+    await box.note("Alendronate", "task", due="2026-11-29T07:00", repeats="FREQ=WEEKLY;BYDAY=SU")
+
+    said = await box.remind(numbers=[1], text="Fasting", at="2026-11-29T06:00", repeats="FREQ=WEEKLY;BYDAY=SU")
+    assert "rings Sun 2026-11-29 06:00, FREQ=WEEKLY;BYDAY=SU" in said
+
+
 def test_a_search_by_words_passes_over_little_ones():
     """“pastiglia per la pressione” also brought four notes with “per” in them."""
     ledger = ledger_of(("task", "Prendi la pastiglia per la pressione"), ("task", "Prenotare il treno per Lione"))

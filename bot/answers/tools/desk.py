@@ -15,8 +15,8 @@ from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read
 from bot.answers.tools.working_copy import WorkingCopy, candidates, near, wanted
 from bot.lines import note_line
 from memory.ledger import lines, series, views
-from memory.ledger.rules import ending_by_day, first_from, is_several_a_day, what_is_wrong
-from memory.ledger.spans import DAY_CHARS, end_fields, first_and_last
+from memory.ledger.rules import DAY_CHARS, ending_by_day, first_from, is_several_a_day, what_is_wrong
+from memory.ledger.spans import end_fields, first_and_last
 from memory.ledger.types import Add, Applied, Change, Kind, Move, Note, Operation, Refusal
 from memory.ports import Statement
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.one_date import one_date
 from memory.ledger import series
-from memory.ledger.spans import date_of, ended_date
+from memory.ledger.spans import date_of, ended_date, is_one_matter
 from memory.ledger.types import End, Note, Reopen
 
 HOWS: Final = ("done", "dropped", "reopen")
@@ -41,7 +41,7 @@ def _ended(desk: Desk, note: Note, how: Literal["done", "dropped"], day: str) ->
     turn_ids = (desk.ask.turn_id,)
     if how == "dropped" and day and note.repeats:
         return one_date(desk, note, Wish(date=day, skip=True))
-    if how == "dropped" or not note.repeats:
+    if how == "dropped" or not note.repeats or (is_one_matter(note) and not day):
         return desk.done("Ended", End(number=note.number, how=how, turn_ids=turn_ids))
     date = date_of(note, day, desk.zone) if day else series.date_to_end(note, desk.ask.now_ms)
     if date is None:

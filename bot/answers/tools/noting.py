@@ -14,7 +14,7 @@ from bot.tasks.task import goes_on
 from memory.ledger import series
 from memory.ledger.lines import reworded
 from memory.ledger.own_dates import has_own_dates
-from memory.ledger.spans import DAY_CHARS
+from memory.ledger.rules import DAY_CHARS
 from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 

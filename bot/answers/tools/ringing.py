@@ -175,7 +175,11 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     """Another time for all of it. Raises `Refused`, also for a series of which one date may be meant."""
     has_own_words = bool(wish.text.strip()) and not note.rings and folded(wish.text) != folded(note.text)
     word = "Set"
-    if not note.rings and note.repeats and is_same_rhythm(read_rule(wish.repeats) or "", note.repeats):
+    if (
+        not (note.rings or has_own_words)
+        and note.repeats
+        and is_same_rhythm(read_rule(wish.repeats) or "", note.repeats)
+    ):
         wish = replace(wish, repeats="")  # its end stays
     if note.repeats and not has_own_words and not (wish.repeats if note.rings else read_rule(wish.repeats) != ""):
         wish, word = _of_each(desk, note, wish), "Set before each of its dates"

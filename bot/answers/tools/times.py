@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from memory.ledger import series
-from memory.ledger.spans import DAY_CHARS
+from memory.ledger.rules import DAY_CHARS
 from memory.zones import zone_of
 
 MAX_AHEAD_DAYS: Final = 3_660
