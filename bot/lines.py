@@ -24,7 +24,7 @@ from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under
 from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_at, rings_text
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.lines import TITLE_CHARS, title_in, title_of
+from memory.ledger.lines import TITLE_CHARS, ring_times, title_in, title_of
 from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind, sleeps
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
@@ -171,7 +171,8 @@ def _remarks(
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
         told.add(last)
     if rings_at_ms is not None and not rung:
-        leads = told != above and local(rings_at_ms, zone).date() in above and not comes
+        is_alone = not comes and len(ring_times(note)) == 1
+        leads = is_alone and told != above and local(rings_at_ms, zone).date() in above
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()

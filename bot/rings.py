@@ -88,7 +88,7 @@ def rings_text(
     said, before_ms = list[str](), None
     for at_ms in ring_times(note):
         at, is_first = local(at_ms, zone), not said
-        if at.date() == last or (is_first and at.date() in told):
+        if at.date() == last or (is_first and leads and at.date() in told):
             said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
         else:
             said.append(_ring_day(note, at_ms, now_ms, zone, set() if leads else told, before_ms=before_ms))

@@ -341,7 +341,7 @@ def test_what_rings_on_two_days_tells_each_day_once():
         "(at 22:13, ⏰ the day before at 18:13 and on the day at 21:13)"
     )
     assert note_line(note, START_MS, "UTC", under_ms=evening).endswith(
-        "(⏰ 18:13 and on Thu 23 Nov at 21:13, for 22:13)"
+        "(on Thu 23 Nov at 22:13, ⏰ the day before at 18:13 and on the day at 21:13)"
     )
 
 
@@ -996,12 +996,12 @@ def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
 @pytest.mark.parametrize(
     ("rings", "under", "remarks"),
     [
-        ("14T22:30 14T23:00 15T07:00", 14, "⏰ 22:30, 23:00 and tomorrow at 07:00, for 08:00"),
-        ("14T22:30 14T23:00", 14, "⏰ 22:30 and 23:00, for tomorrow at 08:00"),
+        ("14T22:30 14T23:00 15T07:00", 14, "tomorrow at 08:00, ⏰ today at 22:30, 23:00 and tomorrow at 07:00"),
+        ("14T22:30 14T23:00", 14, "tomorrow at 08:00, ⏰ today at 22:30 and 23:00"),
         (
             "14T22:30 15T07:00 16T18:00",
             14,
-            "⏰ 22:30, tomorrow at 07:00 and on Thu 16 Nov at 18:00, for tomorrow at 08:00",
+            "tomorrow at 08:00, ⏰ today at 22:30, tomorrow at 07:00 and on Thu 16 Nov at 18:00",
         ),
         ("14T22:30 14T23:00 15T07:00", 15, "at 08:00, ⏰ today at 22:30, 23:00 and tomorrow at 07:00"),
         ("15T06:00 15T07:00", 15, "at 08:00, ⏰ 06:00 and 07:00"),

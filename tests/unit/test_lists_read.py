@@ -416,7 +416,7 @@ Tue 1 Dec
 9. Flour order at the mill (every Tuesday at 18:00, ⏰ 17:00)
 
 Wed 2 Dec
-10. Mum's eye operation in Annecy (⏰ 18:00 and on Thu 3 Dec at 13:00, for 14:00)
+10. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
 
 Tap a number to tick it off, move it or stop it.
 """,
@@ -547,7 +547,7 @@ Di, 1. Dez.
 9. Mehl in der Mühle bestellen (jeden Dienstag um 18:00, ⏰ 17:00)
 
 Mi, 2. Dez.
-10. Augenoperation deiner Mutter (⏰ 18:00 und am Do, 3. Dez., um 13:00, Termin um 14:00)
+10. Augenoperation deiner Mutter (am Do, 3. Dez., um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
 
 Tippe auf eine Nummer, um etwas abzuhaken, zu verschieben oder abzustellen.
 """,
@@ -678,7 +678,7 @@ Mar 1 de dic
 9. Pedido de harina al molino (cada martes a las 18:00, ⏰ 17:00)
 
 Mié 2 de dic
-10. Operación de ojo de tu madre (⏰ 18:00 y el jue 3 de dic a las 13:00, para las 14:00)
+10. Operación de ojo de tu madre (el jue 3 de dic a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
 
 Toca un número para marcarlo como hecho, moverlo o pararlo.
 """,
@@ -809,7 +809,7 @@ Mar. 1er déc.
 9. Commande de farine au moulin (chaque mardi à 18h, ⏰ 17h)
 
 Mer. 2 déc.
-10. Opération de l'œil de ta maman à Annecy (⏰ 18h et le jeu. 3 déc. à 13h, pour 14h)
+10. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
 
 Touche un numéro pour cocher, décaler ou arrêter.
 """,
