@@ -116,10 +116,7 @@ _Section = Literal["changed", "events", "lasting"]
 
 
 def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> ConversationContextPacket:
-    """Return the packet for the next model call; never raises.
-
-    Each tier keeps to its budget, all to the cap less what is reserved (what a short reply answers always fits).
-    """
+    """Return the packet for the next model call, all within the cap less what is reserved; never raises."""
     more, errors = inputs.block.more_line, inputs.errors
     parts = {t: TierPart(t, budget.tokens(t), error=errors.get(t), uncounted=(more, ("lasting", more))) for t in TIERS}
     _guarded(parts["history"], lambda part: fill_history(part, inputs.state, inputs.history, budget, counter))
@@ -127,6 +124,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     _guarded(parts["summary"], lambda part: _summary(part, inputs, parts["history"].values, missing, counter))
     _guarded(parts["memories"], lambda part: _memories(part, inputs, counter))
     waiting = (*inputs.block.open, more) if inputs.block.open else ()
+    parts["threads"].budget += inputs.block.room
     _guarded(parts["threads"], lambda part: part.offer_lines(waiting, counter))
     _guarded(parts["retrieved"], lambda part: _retrieved(part, inputs, parts["history"], counter))
     _guarded(parts["today"], lambda part: part.offer_lines(inputs.today, counter))

@@ -109,12 +109,12 @@ class EarlierSessions:
             return [], []
         rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
         others = [row for row in rows if row.session_id != state.session_id and row.turn_count]
-        others = [row for row in others if not is_scene or scope.persona in _personas(row)]
-        others = others[:MAX_SESSIONS]
+        others = [row for row in others if not is_scene or scope.persona in _personas(row)][:MAX_SESSIONS]
         latest = others[:1]
         told = [known for row in others if (known := lines.get(row.session_id)) and known.standing]
         standings = await self._standing(told, ledger, scope, now, notes)
-        texts = {row: _told(row, lines.get(row.session_id), standings, is_latest=row in latest) for row in others}
+        here = {key: line for key, line in lines.items() if not is_elsewhere(line, ledger, scope)}
+        texts = {row: _told(row, here.get(row.session_id), standings, is_latest=row in latest) for row in others}
         unread = [row for row in others if not is_read(lines.get(row.session_id))]
         most = STANDINGS if len(unread) < len(others) or ledger.notes else MAX_SESSIONS
         for row in (row for row in unread if row in others[:most]):
@@ -230,11 +230,11 @@ def _unanswered(row: SessionRow) -> Sequence[str]:
 def _told(row: SessionRow, line: SessionLine | None, standings: Mapping[str, str], *, is_latest: bool) -> str:
     """Where a session stands, behind the keeper's title, and how many turns no keeper has read; "" for nothing.
 
-    Of the latest that the notes tell all of, the title alone: else an older one is taken for it.
+    Of the latest that the notes tell all of, or contradict, the title alone: else an older one is taken for it.
     """
-    if line is None or line.session_id not in standings:
+    if line is None or not (is_latest or line.session_id in standings):
         return ""
-    standing = unbroken(standings[line.session_id]) or (IN_NOTES if is_latest and line.title else "")
+    standing = unbroken(standings.get(line.session_id, "")) or (IN_NOTES if is_latest and line.title else "")
     later = row.last_seq - line.read_through_seq if line.read_through_seq and standing != IN_NOTES else 0
     return f"{_named(line.title)}: {standing}{LATER.format(n=later) if later > 0 else ''}" if standing else ""
 

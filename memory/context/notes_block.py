@@ -70,8 +70,7 @@ LASTS: Final = 0.1
 DEAR: Final = 0.9
 """From this weight on somebody would be hurt if it were forgotten, as keepers are told."""
 MAX_OUTDATED, COLD_MS = 3, 3_600_000
-"""With more outdated lines the block is taken anew, though the news of them stands elsewhere; with one after so long a
-pause: no provider has a prompt's beginning at hand then."""
+"""With more outdated lines, or one after so long a pause, the block is taken anew: no provider has its bytes then."""
 Shortened = Callable[[Note], Note]
 BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief, partial(in_brief, hour=False))
 SHORTER: Final[Sequence[Shortened]] = (*BRIEF[:-1], *(partial(in_brief, chars=n, hour=hour) for n, hour in LEAST_CHARS))
@@ -91,6 +90,7 @@ class Block:
     """Notes that are only counted."""
     named: tuple[str, ...] = ()
     """How the open ones of these begin, as far as there is room."""
+    room: int = 0  # that what lasts leaves to them
     lines: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Each line by the number of its note."""
     ledger: Ledger | None = field(default=None, compare=False, repr=False)
@@ -132,25 +132,25 @@ def take(
     known = [note for note in standing(within(ledger, scope), mark.at_ms) if not has_faded(note, mark.at_ms)]
     mine = {note.number for note in known if note.persona == scope.persona or note.kind in ANYBODYS}
     notes = [note for note in known if not is_scene or note.number in mine or _is_now(note, mark.at_ms)]
-    waiting = agenda(notes, mark.at_ms, for_model=True)
-    numbers = {note.number for note in waiting}
-    others = sorted((n for n in notes if n.number not in numbers), key=lambda note: _stickiness(note, mark.at_ms))
-    urgent, room, names = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms)), 0, dict[int, str]()
+    waiting = {note.number: note for note in agenda(notes, mark.at_ms, for_model=True)}
+    others = sorted((n for n in notes if n.number not in waiting), key=lambda note: _stickiness(note, mark.at_ms))
+    urgent, room, names = sorted(waiting.values(), key=lambda note: _urgency(note, mark.at_ms)), 0, dict[int, str]()
     opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - MORE_TOKENS, counter)
     if len(opened) < len(waiting):  # what comes later makes room
         others = [note for note in others if not _is_last(note, mark.at_ms)]
         room = LASTING_TOKENS - cost_of(_lasting(others, mark, LASTING_TOKENS, counter), counter)
         opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - NAMED_TOKENS + room, counter)
-        left = ((note.number, named(note)) for note in urgent if note.number not in opened)
+        left = ((n.number, named(n)) for n in urgent if n.number not in opened)
         names = fitting(left, NAMED_TOKENS - MORE_TOKENS, counter)
     spare = threads_tokens - cost_of(opened, counter)
     lasting = _lasting(others, mark, LASTING_TOKENS + max(-room, min(spare, LASTING_MORE_TOKENS)), counter)
     return Block(
         mark,
         tuple(lasting.values()),
-        tuple(opened[note.number] for note in waiting if note.number in opened),
+        tuple(opened[number] for number in waiting if number in opened),
         len(known) - len(opened) - len(lasting),
         tuple(names.values()),
+        max(0, room),
         MappingProxyType({**lasting, **opened}),
         ledger,
     )

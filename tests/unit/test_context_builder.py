@@ -101,6 +101,15 @@ def test_the_line_that_counts_the_rest_is_no_note_of_the_receipt(waiting):
     assert told["threads" if waiting else "memories"].used_tokens > 8
 
 
+def test_what_is_open_takes_the_room_that_lasting_notes_leave_with_the_line_of_the_rest():
+    """The lines of twenty matters filled the room of what lasts, and were cut with the line that counts the others."""
+    waiting = tuple(f"#{n} task: Ring somebody called Number {n} about the roof (due Fri 4 Dec)" for n in range(24))
+    packet = build(inputs(block=Block(lasting=(), open=waiting, more=3, room=200)), Budget(), COUNTER)
+
+    assert all(line in reference_text(packet) for line in waiting)
+    assert "(and 3 more notes: search finds them)" in reference_text(packet)
+
+
 def test_the_newest_turns_survive_and_the_rest_is_counted():
     """The marker says how many turns are missing (000 section 2)."""
     packet = build(inputs(state=make_state(last_seq=500), history=turns(100, 30, 30)), Budget(), COUNTER)
