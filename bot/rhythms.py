@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from itertools import islice
 from typing import Final
 
@@ -119,7 +119,8 @@ def _moved_parts(
     in_text = rhythm_in(note.text, rule)
     is_same = local(usual_ms, zone).time() == local(at_ms, zone).time() and moved.lasts_ms is None
     over_ms = later(usual_ms, note.lasts_ms, note.time_zone) if note.lasts_ms else None
-    usual = hour_text(usual_ms, zone, language, over_ms) if exact and not is_same else ""
+    has_usual = exact and not is_same and local(usual_ms, zone).time() != time(0)
+    usual = hour_text(usual_ms, zone, language, over_ms) if has_usual else ""
     if over_at(note, at_ms) is not None:
         when = _date_text(note, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact)
     elif is_told:

@@ -146,7 +146,10 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     the day is over; once a month, for a week behind it.
     """
     found, _ = _its_date(note, now_ms)
-    return note.model_copy(update={"due_at_ms": found[1]}) if found else note
+    if found is None:
+        return note
+    hour, own = (local_of(at_ms or 0, note.time_zone)[10:] for at_ms in (note.due_at_ms, found[1]))
+    return note.model_copy(update={"due_at_ms": found[1], "due_exact": note.due_exact or hour != own})
 
 
 def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:

@@ -1811,6 +1811,17 @@ async def test_what_is_reminded_of_each_day_until_it_is_done_is_done_once():
     assert "next date is still ahead" in await box.end(numbers=[2], how="done")
 
 
+async def test_one_date_of_a_day_without_an_hour_may_have_one():
+    """“Sunday at one this time” was “moved to Sun 29 Nov”, and the hour was gone without a word."""
+    box = make_box()
+    await box.note("Visit Mum", "event", due="2026-11-29", repeats="FREQ=WEEKLY;BYDAY=SU")
+
+    said = await box.change(numbers=[1], date="2026-11-29", due="2026-11-29T13:00")
+    assert "moved to Sun 2026-11-29 13:00" in said
+    assert "Visit Mum (this Sunday at 13:00, then every Sunday)" in said
+    assert "13:00" in await box.search()
+
+
 async def test_other_words_with_the_rhythm_of_a_series_are_a_series():
     """A second pill on the same Sundays was set once, and nothing said so."""
     box = make_box()

@@ -26,11 +26,12 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
         raise Refused("Not done: say when that date is instead (at), or skip it.")
     at, lasts_ms = _span(desk, wanted, occurrence[:10])
     _check_rings(desk, note, wish, at, occurrence)
+    exact = note.rings or note.due_exact or bool(at.hour)
     if not at.hour:
         at = replace(at, hour=occurrence[11:])
     to_ms = at.at_ms(desk.zone)
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, lasts_ms=None if note.rings else lasts_ms)
-    there = lines.moment(to_ms, desk.zone, exact=note.rings or note.due_exact)
+    there = lines.moment(to_ms, desk.zone, exact=exact)
     what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
     named = occurrence if is_several_a_day(note.repeats) else wish.date
     word = f"Only the {what} {named} is moved to {there}, the series goes on"
