@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from typing import Final
 
 from bot.sentences import DEFAULT, LANGUAGES, sentences
-from memory.ledger.rules import WEEK, named_parts
+from memory.ledger.rules import WEEK, hours_of, last_hour, named_parts
 from memory.zones import whole_month, zone_of
 
 TO: Final = "\u2013"
@@ -176,18 +176,12 @@ def every_text(rrule: str, language: str, now_ms: int | None = None, hour: str =
 
 def hours_text(rrule: str, language: str) -> str:
     """The hours that a rule names, `at 08:00 and 20:00`; "" for none."""
-    hours = _hours(named_parts(rrule))
-    return say(language, "dates.at", time=listed([clock_text(at, language) for at in hours], language)) if hours else ""
-
-
-def _hours(parts: Mapping[str, str]) -> list[time]:
-    hours, minute = parts.get("BYHOUR", "").split(","), parts.get("BYMINUTE", "0")
-    is_plain = all(hour.isdigit() for hour in hours) and minute.isdigit() and parts.get("FREQ") != "HOURLY"
-    return [time(hour, int(minute)) for hour in sorted(map(int, hours))] if is_plain else []
+    hours = [clock_text(time.fromisoformat(hour), language) for hour in hours_of(named_parts(rrule))]
+    return say(language, "dates.at", time=listed(hours, language)) if hours else ""
 
 
 def _is_odd(parts: Mapping[str, str]) -> bool:
-    return not _ODD.isdisjoint(parts) or (not _HOURS.isdisjoint(parts) and not _hours(parts))
+    return not _ODD.isdisjoint(parts) or (not _HOURS.isdisjoint(parts) and not hours_of(parts))
 
 
 def names_days(rrule: str) -> bool:
@@ -296,7 +290,8 @@ def end_text(parts: Mapping[str, str], now: datetime | None, language: str) -> s
     if not until.isdigit():
         return ""
     at = datetime.strptime(until, "%Y%m%d")  # noqa: DTZ007 - a day of the person's calendar
-    return say(language, "every.until", day=_date(at, now, language))
+    said, hour = say(language, "every.until", day=_date(at, now, language)), last_hour(parts)
+    return f"{said} {say(language, 'dates.at', time=clock_text(time.fromisoformat(hour), language))}" if hour else said
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

@@ -139,10 +139,10 @@ def tongue(code: str) -> str:
     return sentences(code)["language_name"] if code else say("language_as_written")
 
 
-def help_text(most: int | None = None) -> str:
-    """Return the list of commands for /help, of the first so many."""
+def help_text(tail: str, most: int | None = None) -> str:
+    """Return the list of commands for /help, of the first so many, and how the rest that one writes is taken."""
     lines = [f"/{name} - {what}" for name, what in list(command_menu(spoken()).items())[:most]]
-    return "\n".join([say("help_head"), *lines, "", say("help_tail")])
+    return "\n".join([say("help_head"), *lines, *filter(None, ("", tail))])
 
 
 def _form(code: str, count: int) -> int:

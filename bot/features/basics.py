@@ -46,9 +46,9 @@ class Basics:
     async def _help(self, envelope: Envelope, most: int | None = None) -> tuple[str, list[Statement]]:
         """The commands, and in a group what is read there, with the statements that it was said."""
         if envelope.private:
-            return replies.help_text(most), []
+            return replies.help_text(replies.say("help_tail"), most), []
         word, told = await told_with(self._services, envelope.conversation_id)
-        return "\n\n".join(filter(None, (replies.help_text(most), word))), told
+        return "\n\n".join(filter(None, (replies.help_text("", most), word))), told
 
     async def privacy(self, envelope: Envelope) -> None:
         """Tell which data are stored, and which leave the machine."""

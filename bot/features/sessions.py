@@ -22,6 +22,8 @@ from memory.storage.store import SessionRow
 from memory.text import shorten
 
 SESSIONS_SHOWN = 8
+FEW_TURNS = 3
+"""A session of so few turns that no keeper named is small talk beside those that have a name."""
 QUOTED_CHARS = 160
 BEGINNING_CHARS = 36
 BUTTON_CHARS = 48
@@ -75,6 +77,9 @@ class Sessions:
         """Return a button for each of the latest sessions that can be taken up, by topic and age."""
         rows, current_id = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
+        ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
+        read = {key for key, line in (await session_lines(self._services.db, ledger)).items() if line.title}
+        rows = [row for row in rows if not read or row.session_id in read or row.turn_count > FEW_TURNS]
         return tuple(
             (
                 Button(

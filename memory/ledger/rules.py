@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calendar import day_abbr, isleap, weekday
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
@@ -178,14 +179,33 @@ def in_words(repeats: str) -> str:
     'every 2 weeks on Mon, Fri until 9 Dec 2026'
     """
     parts = named_parts(repeats)
-    rhythm = _rhythm({name: value for name, value in parts.items() if name not in {"UNTIL", "COUNT", "WKST"}})
+    hours = hours_of(parts)
+    told = {"UNTIL", "COUNT", "WKST", *({"BYHOUR", "BYMINUTE"} if hours else ())}
+    rhythm = _rhythm({name: value for name, value in parts.items() if name not in told})
+    rhythm = f"{rhythm} at {', '.join(hours)}" if rhythm and hours else rhythm
     try:
         until = _until(repeats)
     except ValueError:
         return repeats
     rest = endless(repeats)
     times = f", {parts['COUNT']} times in all" if "COUNT" in parts else ""
-    return (rhythm or rest) + times + (f" until {until.day} {until:%b %Y}" if until else "")
+    last = last_hour(parts)
+    return (rhythm or rest) + times + (f" until {until.day} {until:%b %Y}{f' {last}' * bool(last)}" if until else "")
+
+
+def hours_of(parts: Mapping[str, str]) -> list[str]:
+    """The hours that a rule's parts name, as `08:00`, in their order; [] where they name none, or each hour is one."""
+    hours, minute = parts.get("BYHOUR", "").split(","), parts.get("BYMINUTE", "0")
+    is_plain = all(map(str.isdigit, hours)) and minute.isdigit() and parts.get("FREQ") != "HOURLY"
+    return [f"{hour:02}:{int(minute):02}" for hour in sorted(map(int, hours))] if is_plain else []
+
+
+def last_hour(parts: Mapping[str, str]) -> str:
+    """The hour of the last date of a series with several a day, where that is not the last of its day; else ""."""
+    until, hours = parts.get("UNTIL", ""), hours_of(parts)
+    end = f"{until[9:11]}:{until[11:13]}" if "T" in until else ""
+    kept = [hour for hour in hours if hour <= end]
+    return kept[-1] if end and kept and kept != hours else ""
 
 
 def _rhythm(parts: dict[str, str]) -> str:

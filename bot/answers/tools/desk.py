@@ -231,7 +231,7 @@ class Desk:
         if rule and is_several_a_day(rule):
             raise Refused(f"Not done: several times a day is for what rings: remind, with at and repeats ({rule}).")
         first_day, _ = first_and_last(self._with_day(due))
-        begins = self.time(first_day) if first_day else LocalTime(self.today)
+        begins = self.time(first_day, past=True) if first_day else LocalTime(self.today)
         first = first_from(rule, begins.local()) if rule else None
         if first is None:
             why = what_is_wrong(rule, begins.local()) if rule else f"{repeats!r} is no RRULE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import structlog
 
@@ -99,16 +100,18 @@ class CarriedMatters:
         return row is not None and row.origin == "gap"
 
     async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
-        """The title of the session that the message comes back to, else of the one before; else the best open matter.
+        """The title of a session of which the message speaks, else of the one before; else the best open matter.
 
         "" where nothing is known to go on.
         """
         memory = self._services.memory
         lines = await session_lines(memory.db, ask.ledger)
         rows = await memory.store.talks(owner.conversation_id, limit=2)  # this one, and the one before
-        keys = [*(item.session_id or "" for item in ask.packet.retrieved), *(row.session_id for row in rows)]
-        others = [key for key in keys if key in lines and key != ask.state.session_id]
-        if title := next((lines[key].title for key in others if lines[key].title), ""):
+        titles = {key: line.title for key, line in lines.items() if line.title and key != ask.state.session_id}
+        keys, said = (item.session_id or "" for item in ask.packet.retrieved), word_keys(ask.text)
+        meant = (titles[key] for key in keys if key in titles and speaks_of(word_keys(titles[key]), said))
+        before = (titles[row.session_id] for row in rows if row.session_id in titles)
+        if title := next(chain(meant, before), ""):
             return title
         shown = await memory.bootstrap.preview(owner, asked_for=True)
         notes = (ask.ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
