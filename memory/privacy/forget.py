@@ -116,11 +116,10 @@ def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
 
 
 def _echo(matter: Matter, known: Known, turn_id: str, message: str, answer: str) -> Echo | None:
-    """The echo in a turn: of its message, or else of its answer."""
-    if word := matter.told_by(Said.of(message), known):
-        return Echo(turn_id, message, word, by_person=True)
-    word = matter.told_by(Said.of(answer), known)
-    return Echo(turn_id, answer, word) if word else None
+    """The echo in a turn: its answer, which tells what a message may only ask; else its message."""
+    asked, told = matter.told_by(Said.of(message), known), matter.told_by(Said.of(answer), known)
+    text, word = (answer, told) if told else (message, asked)
+    return Echo(turn_id, text, word, by_person=bool(asked)) if word else None
 
 
 def _stays(note: Note, plan: ForgetPlan) -> bool:

@@ -17,7 +17,7 @@ from memory.ports import Row
 from memory.privacy.forget import Echo, Foreseen, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.same_words import Forms, asked_words, held
-from memory.text import shorten
+from memory.text import shorten, whole_sentences
 from memory.types import ListedItem
 
 LISTED = 8
@@ -172,10 +172,13 @@ def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: in
 
 
 def _said(row: Row, asked: Mapping[str, Forms], notes: Sequence[Note], now_ms: int, zone: str) -> ForgetMatch:
-    """The turn with its time, quoted around the words where more of them stand: in the message or the answer."""
+    """The turn with its time, quoted from the sentence where most of the words stand, of the message or the answer."""
     when = when_text(row["created_at_ms"], now_ms, zone, replies.spoken())
-    text = max(row["user_text"], row["assistant_text"], key=lambda each: len(held(asked, each)))
-    around = next((word for word in held(asked, text) if word in text.casefold()), "")
+    said = [*whole_sentences(row["user_text"]), *whole_sentences(row["assistant_text"])] or [""]
+    sentence = max(said, key=lambda each: len(held(asked, each)))
+    text = row["user_text"] if sentence in row["user_text"] else row["assistant_text"]
+    around = next((word for word in held(asked, sentence) if word in sentence.casefold()), "")
+    text = text[text.index(sentence) :] if around and len(text) > QUOTED_CHARS else text
     theirs = [note.note_id for note in notes if row["turn_id"] in note.turn_ids]
     payload = {"turn_ids": [row["turn_id"]]} | ({"note_ids": theirs} if theirs else {})
     return ForgetMatch(payload, replies.say("forget_said", when=when, text=_around(text, around)))
@@ -223,9 +226,14 @@ def gone_text(counts: ForgetCounts) -> str:
 
 
 def report_text(
-    counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True, messages_stay: bool = False
+    counts: ForgetCounts,
+    proof: Proof | None = None,
+    *,
+    log_emptied: bool = True,
+    messages_stay: bool = False,
+    is_echoed: bool = False,
 ) -> str:
-    """Return the report: what was forgotten, and the proof from the files."""
+    """Return the report: what was forgotten, and the proof from the files; none where the echoes are listed."""
     text = gone_text(counts)
     if proof is None:
         return f"{text}\n{replies.say('forgotten_looking')}"
@@ -235,6 +243,8 @@ def report_text(
         return f"{text}\n{replies.say('forgotten_unknown')}"
     if proof.found or not log_emptied:
         return f"{text}\n{replies.say('forgotten_traces')}"
+    if is_echoed:
+        return text
     return f"{text}\n{replies.say('forgotten_proven_notes' if messages_stay else 'forgotten_proven')}"
 
 
