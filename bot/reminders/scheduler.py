@@ -21,7 +21,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.lines import is_group
 from bot.people.choices import PersonalChoices
-from bot.reminders.ringing import Due, due_of, messages_for, target_of, whom
+from bot.reminders.messages import Due, due_of, messages_for, target_of, whom
 from bot.tasks.starts import Step, TaskStarts
 from bot.tasks.task import Task
 from memory.errors import Conflict, StorageError

@@ -14,7 +14,7 @@ from bot import replies
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import PersonalChoices
-from bot.reminders.ringing import target_of
+from bot.reminders.messages import target_of
 from bot.tools import questions, results
 from bot.tools.call import CallRow, call_of, did_like
 from bot.tools.choices import ToolChoices, choices_read

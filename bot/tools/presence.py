@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.intake.local import is_local
-from bot.reminders.ringing import target_of
+from bot.reminders.messages import target_of
 from bot.tools.tool import Place
 
 

@@ -17,18 +17,9 @@ from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.headings import by_heading
 from bot.lines import note_line
 from bot.offline.times import SaidTime
-from bot.reminders.ringing import due_of as due_now
-from bot.reminders.ringing import (
-    list_row,
-    messages_for,
-    occurrence_of,
-    operation_for,
-    stamp_of,
-    told,
-    told_off,
-    told_unchanged,
-    whom,
-)
+from bot.reminders.messages import due_of as due_now
+from bot.reminders.messages import messages_for, whom
+from bot.reminders.ringing import list_row, occurrence_of, operation_for, stamp_of, told, told_off, told_unchanged
 from memory.keeper.session_lines import SessionLine
 from memory.ledger import series
 from memory.ledger.apply import apply, apply_all

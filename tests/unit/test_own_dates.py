@@ -10,7 +10,8 @@ from bot import replies
 from bot.features.lists import page
 from bot.features.loops import coming_line, coming_up, loop_list
 from bot.lines import note_line
-from bot.reminders.ringing import due_of, list_row, messages_for
+from bot.reminders.messages import due_of, messages_for
+from bot.reminders.ringing import list_row
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import apply
 from memory.ledger.lines import in_brief, model_line
@@ -609,3 +610,14 @@ def test_a_moved_date_whose_ring_comes_late_is_on_when_it_was_moved_to(due, ring
     told = coming_up(views.dates_to_come(ledger, late + 1000), late + 1000, LONDON)
 
     assert told.splitlines()[-1] == "Today: Pilates (20:00–21:30)"
+
+
+def test_of_several_missed_dates_the_message_is_about_the_last():
+    """After days without power Monday's swimming “should have come yesterday”, of which it was Wednesday's."""
+    fields = {"rings_from": "2026-11-30T16:30", "repeats": "FREQ=WEEKLY;BYDAY=MO,WE", "time_zone": LONDON}
+    fields |= {"due_at_ms": at("2026-11-30T17:00"), "due_exact": True, "lasts_ms": 3_600_000}
+    ledger = done(Ledger("c"), Add(kind="event", text="Swimming", note_id="n_1", fields=fields), "2026-11-27T08:00")
+    now_ms = at("2026-12-03T09:00")
+    [(message, _)] = messages_for([due_of(ledger.notes[1], now_ms)], now_ms)
+
+    assert "Swimming (was yesterday from 17:00 to 18:00)" in message.text
