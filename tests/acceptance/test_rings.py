@@ -62,7 +62,7 @@ async def test_one_note_rings_a_day_before_and_an_hour_before(api, model, bot_he
     assert "rings Mon 2027-03-01 13:00 and Tue 2027-03-02 07:00" in results[0]
     assert "to ring twice give both" in results[1]
     listed = (await reply(api, "/reminders")).text
-    assert "Today\n1. The operation (⏰ 13:00 and tomorrow at 07:00, for 08:00)" in listed
+    assert "Today\n1. The operation (tomorrow at 08:00, ⏰ today at 13:00 and tomorrow at 07:00)" in listed
 
     await bot.passes(hours=3)
     await tap(api, "Done", "Okay: The operation", on=await shows(api, "⏰ The operation (tomorrow at 08:00)"))

@@ -620,4 +620,4 @@ def test_of_several_missed_dates_the_message_is_about_the_last():
     now_ms = at("2026-12-03T09:00")
     [(message, _)] = messages_for([due_of(ledger.notes[1], now_ms)], now_ms)
 
-    assert "Swimming (was yesterday from 17:00 to 18:00)" in message.text
+    assert "Swimming (yesterday 17:00\u201318:00)" in message.text
