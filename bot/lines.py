@@ -29,6 +29,7 @@ from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind, sleeps
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
 from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_question, is_work, story_of, waits_for_word
+from memory.search.terms import little_words
 from memory.text import shorten
 from memory.zones import whole_month
 
@@ -225,7 +226,8 @@ def _owner(note: Note) -> str:
 def with_owner(note: Note, text: str) -> str:
     """The words of a note behind who else has to act, or is limited, where they don't say it: `Sandrine: The 120 €`."""
     is_nobodys = is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {"", *_OWN}
-    is_told = is_nobodys or note.owner.casefold().removesuffix("s") in text.casefold()  # the Folans in “Folan”
+    words = [word for word in note.owner.casefold().split() if word not in little_words()] or [note.owner.casefold()]
+    is_told = is_nobodys or all(word.removesuffix("s") in text.casefold() for word in words)  # the Folans in “Folan”
     names = f"{note.owner[:1].upper()}{note.owner[1:]}"
     return text if is_told else replies.say("for_whom", names=names, title=text)
 

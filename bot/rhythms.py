@@ -209,12 +209,13 @@ def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
 
 
 def _last_days(note: Note, at_ms: int, now_ms: int, zone: str) -> str | None:
-    """The days behind this one of a run of a few days that doesn't ring, "" on its last; None for others.
+    """The days behind this one of a run of a few dates that doesn't ring, "" on its last; None for others.
 
-    A shift on Monday and Tuesday is not one of “every day until 8 Dec”.
+    A shift on Monday and Tuesday is not one of “every day until 8 Dec”, nor a stall on two Saturdays weekly.
     """
     parts = named_parts(note.repeats)
-    is_run = parts.get("FREQ") == "DAILY" and "UNTIL" in parts and not (note.rings or note.lasts_ms >= DAY_MS)
+    is_run = parts.get("FREQ") in {"DAILY", "WEEKLY"} and "UNTIL" in parts
+    is_run = is_run and not (note.rings or note.lasts_ms >= DAY_MS)
     if not is_run or series.exceptions(note, now_ms):
         return None
     at, rule = read_local(series.local_of(at_ms, note.time_zone)), series.rule_by_first(note)

@@ -986,6 +986,21 @@ def test_a_month_is_told_by_its_name(text, days, language, said):
         assert line(a_note(text, kind="event", due_at_ms=first, ends_at_ms=last)) == said
 
 
+def test_a_series_of_two_dates_names_both():
+    """The stall of two Saturdays was “every week until 25 Nov”."""
+    due = {"due_at_ms": series.at_ms_of("2023-11-18T10:00", "UTC"), "due_exact": True, "lasts_ms": 4 * 3_600_000}
+    stall = a_note("The stall", kind="event", repeats="FREQ=WEEKLY;UNTIL=20231125", **due)
+
+    assert line(stall) == "The stall (on Sat 18 Nov 10:00\u201314:00, also Sat 25 Nov)"
+
+
+def test_the_council_that_is_named_is_not_named_again():
+    """“The council: Council to say if tickets can be sold on the door”."""
+    said = a_note("Council to say if tickets can be sold", kind="promise", owner="The council")
+
+    assert line(said) == "Council to say if tickets can be sold"
+
+
 def test_the_last_dates_of_a_series_that_were_missed_are_told_as_such():
     """Behind the day on which it ended no date is looked for."""
     bins = {"rings_from": "2023-10-31T09:00", "repeats": "FREQ=WEEKLY;BYDAY=TU;UNTIL=20231107"}
