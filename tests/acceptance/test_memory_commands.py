@@ -160,7 +160,7 @@ async def test_what_takes_several_messages_is_not_edited_into_the_last(api, mode
         await noted(bot, "task", f"Open {long}", session_id=session_id)
     gate = reading_late(bot, "Thing 6")
     await reply(api, "/summary")
-    told = await shows(api, "Still noting down")
+    told = await shows(api, "I'm still reading")
     assert "This conversation" not in told.text
     gate.set()
     await bot.settled()
@@ -174,12 +174,12 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
     await reply(api, "hello")
     gate = reading_late(bot, "Send Maria the contract")
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("\n\nStill noting down your last 3 messages…")
+    assert listed.text.endswith("\n\nI'm still reading your last 3 messages…")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "Still noting down" not in edited.text
+    assert "I'm still reading" not in edited.text
     done = await tap(api, "Done", "Nothing's open")
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")
@@ -193,7 +193,7 @@ async def test_every_list_that_may_lack_something_says_so_until_that_is_read(api
     await reply(api, "hello")
     gate = reading_late(bot, "Send Maria the contract")
     told = await reply(api, command)
-    assert told.text.endswith("\n\nStill noting down your last 3 messages…")
+    assert told.text.endswith("\n\nI'm still reading your last 3 messages…")
     gate.set()
 
     await api.until(lambda: not any("Still going" in line.text for line in bot_lines(api)))
@@ -208,13 +208,13 @@ async def test_a_page_that_is_turned_while_the_keeper_reads_lacks_it_as_its_list
         await noted(bot, "task", f"Thing {number}")
     gate = reading_late(bot, "Send Maria the contract")
     listed = await reply(api, "/loops")
-    turned = await tap(api, "Show more", "Thing 11(.|\n)*Still noting down", on=listed)
+    turned = await tap(api, "Show more", "Thing 11(.|\n)*I'm still reading", on=listed)
     assert turned.message_id == listed.message_id
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "Still noting down" not in edited.text
+    assert "I'm still reading" not in edited.text
 
 
 async def test_a_group_has_notes_of_its_own(api, model, bot_here):

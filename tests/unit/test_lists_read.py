@@ -384,7 +384,7 @@ Story: The captain
 Over
 16. Choir rehearsal (was yesterday at 18:00)
 
-Older dates aren't shown here. /memory and a word from one finds it.
+What's long over isn't listed here. /memory with a word finds it.
 ---
 Your reminders:
 
