@@ -21,8 +21,8 @@ _SETS: Final = {1: {_WORKING: "weekdays", _WEEKEND: "weekend"}, 2: {_WEEKEND: "o
 _ODD: Final = frozenset({"BYSETPOS", "BYWEEKNO", "BYYEARDAY"})
 """Parts of a rule for which there are no words."""
 _HOURS: Final = frozenset({"BYHOUR", "BYMINUTE"})
-_LONGEST_NIGHT_MS: Final = 18 * 3_600_000
-"""What is longer and over on another day is told with that day: from four in the afternoon till two is no night."""
+_LONGEST_NIGHT_MS: Final = 15 * 3_600_000
+"""What is longer and over on another day is told with that day: from six in the evening till eleven is no shift."""
 _TWO: Final = 2
 _NAMED: Final = 3
 """So many weekdays of a rhythm are named in full."""
@@ -54,9 +54,9 @@ def when_text(
 
     Where it lasts `until_ms`: `tomorrow from 12:00 to 16:00`, `Fri 4 Dec 17:00 - Sun 6 Dec 18:00`, `Fri 4 Dec - …`.
     """
-    if until_ms is not None and not exact:
+    if until_ms is not None and not exact and days_from(until_ms, at_ms, zone) != 0:
         return days_text(at_ms, until_ms, now_ms, zone, language)
-    if until_ms is not None:
+    if until_ms is not None and exact:
         day = when_text(at_ms, now_ms, zone, language, exact=False)
         if _is_for_days(at_ms, until_ms) and abs(days_from(at_ms, now_ms, zone)) > 1:
             day = day_text(at_ms, now_ms, zone, language)
@@ -237,19 +237,24 @@ def _on_days(days: Sequence[str], step: int, language: str) -> str:
     others = each_named([day for day in WEEK if day not in days], language)
     if len(others) <= 1:
         return say(language, "every.but_day", day=others[0]) if others else say(language, "every.day")
-    begins, ends = ([day for day in order if WEEK[(WEEK.index(day) + beside) % 7] not in days] for beside in (-1, 1))
-    if len(order) > _TWO and len(begins) == 1:
-        return say(language, "every.run", first=_short(begins[0], language), last=_short(ends[0], language))
     named = each_named(order, language) if len(order) <= _NAMED else [_short(day, language) for day in order]
-    return say(language, "every.on_days", days=listed(named, language))
+    return _run(order, language) or say(language, "every.on_days", days=listed(named, language))
 
 
 def _on_days_of_weeks(order: Sequence[str], step: int, language: str) -> str:
     """`every other Monday`, `every two weeks, Mon and Tue`; of one day the next date may tell it."""
     if step == _TWO and len(order) == 1:
         return say(language, "every.other_weekday", day=each_named(order, language)[0])
-    also = [listed([_short(day, language) for day in order], language)] if len(order) > 1 else []
-    return ", ".join([_each("week", step, language), *also])
+    also = _run(order, language) or listed([_short(day, language) for day in order], language)
+    return ", ".join([_each("week", step, language), *([also] if len(order) > 1 else [])])
+
+
+def _run(order: Sequence[str], language: str) -> str:
+    """`Mon to Fri` of days in a row; "" for others."""
+    begins, ends = ([day for day in order if WEEK[(WEEK.index(day) + beside) % 7] not in order] for beside in (-1, 1))
+    if len(order) <= _TWO or len(begins) != 1:
+        return ""
+    return say(language, "every.run", first=_short(begins[0], language), last=_short(ends[0], language))
 
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:

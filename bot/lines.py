@@ -21,7 +21,7 @@ from bot.dates import (
     when_text,
 )
 from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under_way
-from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_at, rings_text
+from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_text, rings_text
 from bot.told_days import tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_in, title_of
@@ -144,8 +144,10 @@ def _beginning(text: str) -> str:
 def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
     """The remarks on a note under the heading that it rang: when, and for what it is still to come."""
     rang = series.last(note, "rang")
-    found = [rang_at(note, rang, now_ms, zone, told)] if rang else []
-    if note.due_at_ms is not None and not (is_one(note) or is_past(note, now_ms)):
+    found = [rang_text(note, rang, now_ms, zone, told, under_heading=True)] if rang else []
+    if note.due_at_ms is not None and last_day(note) is not None and not is_past(note, now_ms):
+        found.append(under_way(note, now_ms, zone) or _due(note, now_ms, zone, told))
+    elif note.due_at_ms is not None and not (is_one(note) or is_past(note, now_ms)):
         key = "by" if note.kind in TO_DO else "for"
         found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone), key=key))
     return found
@@ -184,8 +186,7 @@ def _remarks(
         ring = replies.say(key, when=rings).rstrip()
         found.insert(1 if _is_of_one_date(note, found) else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
-        when = rang_at(note, rang, now_ms, zone, told)
-        found.append(replies.say("lines.rang", when=when))
+        found.append(rang_text(note, rang, now_ms, zone, told))
     if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
         found += _last_date(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring
@@ -342,8 +343,7 @@ def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> li
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
     if date.state == "rang":
-        when = rang_at(note, date, now_ms, zone, told)
-        return [replies.say("lines.rang", when=when)] if waits_for_word(note) else []
+        return [rang_text(note, date, now_ms, zone, told)] if waits_for_word(note) else []
     if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)

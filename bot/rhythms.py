@@ -31,7 +31,7 @@ from bot.dates import (
 from bot.other_dates import MOST_EXCEPTIONS, exceptions, moved_ms
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local
+from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local, with_minute
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import TO_DO, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_past, is_snoozed
@@ -68,8 +68,7 @@ def next_parts(
     when = _date_text(note, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact)
     if not rule:
         return [when]
-    if "BYHOUR" in rule and "BYMINUTE" not in rule:  # one that sleeps comes at another
-        rule += f";BYMINUTE={(series.begins(note) or '00')[-2:]}"
+    rule = with_minute(rule, series.begins(note))  # one that sleeps comes at another
     rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
     if moved := _moved_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact, ahead=ahead):
@@ -90,6 +89,8 @@ def next_parts(
     elif is_told and hours_text(rule, language):
         when = ""
     beside = exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)
+    if when and is_on and last_day(note) is None and not is_told and every:
+        return [", ".join(filter(None, [when, every, beside]))]
     if when and not is_told and days_from(at_ms, now_ms, zone) <= 1:
         return then(when, ", ".join(filter(None, [every, beside])))
     if every and when:

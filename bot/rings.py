@@ -24,6 +24,7 @@ from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
 from memory.ledger.own_dates import has_own_dates, sleeps
 from memory.ledger.rules import WAITS_DAYS, is_rare, is_several_a_day
+from memory.ledger.spans import last_of
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import is_work
 
@@ -48,7 +49,10 @@ def is_one(note: Note) -> bool:
         return False
     if note.due_exact:
         return not note.lasts_ms and abs(note.due_at_ms - note.rings_at_ms) < _TOGETHER_MS
-    return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
+    return (
+        last_of(note) is None
+        and local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
+    )
 
 
 def due_with_its_ring(note: Note, behind: str) -> bool:
@@ -136,24 +140,25 @@ def _clock(note: Note, at_ms: int, zone: str) -> str:
     return hour_text(at_ms, zone, language) if is_work(note) else clock_text(local(at_ms, zone), language)
 
 
-def rang_at(note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date]) -> str:
+def rang_text(
+    note: Note, rang: Occurrence, now_ms: int, zone: str, told: Collection[date], *, under_heading: bool = False
+) -> str:
     """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
 
     A date of a series that rang late, on another day than it was to, is told by that: it is that one which waits.
     """
     language, at_ms = replies.spoken(), series.moment_of(note, rang)
-    is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several_a_day(note.repeats)
+    is_several, is_told = is_several_a_day(note.repeats), local(at_ms, zone).date() in told
     own_ms = series.at_ms_of(rang.original_local, note.time_zone) if rang.due_at_ms is None else rang.due_at_ms
     is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
     if note.repeats and is_late and days_from(own_ms, at_ms, zone) < 0:
-        at_ms = own_ms
+        return replies.say("lines.open_from", when=when_text(own_ms, now_ms, zone, language, exact=is_several))
+    is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several
     if is_usual or tells_hour(note.text, at_ms, zone):
-        return when_text(at_ms, now_ms, zone, language, exact=False)
-    return (
-        hour_text(at_ms, zone, language)
-        if local(at_ms, zone).date() in told
-        else when_text(at_ms, now_ms, zone, language)
-    )
+        when = when_text(at_ms, now_ms, zone, language, exact=False)
+    else:
+        when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
+    return when if under_heading else replies.say("lines.rang", when=when)
 
 
 def put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

@@ -77,11 +77,16 @@ def loop_list(
     )
 
 
-def coming_up(ahead: Sequence[Note], now_ms: int, zone: str, *, says_more: bool = True) -> str:
-    """The next dates under their heading, without number or button: nobody has to act; "" for none."""
+def coming_up(
+    ahead: Sequence[Note], now_ms: int, zone: str, *, says_more: bool = True, within_ms: int = WEEK_MS
+) -> str:
+    """The next dates under their heading, without number or button: nobody has to act; "" for none.
+
+    With them those of a series that were moved, `within_ms` from now.
+    """
     if not ahead:
         return ""
-    dates = [date for note in ahead for date in _with_moved(note, now_ms)]
+    dates = [date for note in ahead for date in _with_moved(note, now_ms, within_ms)]
     shown = soonest(dates, now_ms)
     lines = [coming_line(note, now_ms, zone) for note in shown]
     more = [replies.say("coming_more")] if says_more and len(dates) > len(shown) else []
@@ -98,18 +103,20 @@ def soonest(ahead: Sequence[Note], now_ms: int) -> list[Note]:
 def _soonest(note: Note, now_ms: int) -> tuple[bool, int]:
     """What is today before what has begun and is on till another day, and that before tomorrow's."""
     at_ms = note.due_at_ms or 0
+    if is_for_a_month(note, now_ms):
+        return True, ends_at(note) or 0
     is_on = at_ms <= now_ms and days_from(ends_at(note) or 0, now_ms, note.time_zone) > 0
     return days_from(at_ms, now_ms, note.time_zone) > 0, at_ms + DAY_MS * is_on
 
 
-def _with_moved(note: Note, now_ms: int) -> list[Note]:
-    """A series at its next date, and at those behind it that were moved and are within a week: no rhythm tells them."""
+def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
+    """A series at its next date, and at those behind it that were moved and are near: no rhythm tells them."""
     next_ms, rings_ms = note.due_at_ms or 0, note.rings_at_ms
     ahead_ms = 0 if rings_ms is None or rings_for_next(note) else next_ms - rings_ms
     found = [note]
     for ring_ms, date in series.exceptions(note, now_ms):
         due_ms = ring_ms + ahead_ms if date.due_at_ms is None else date.due_at_ms
-        if date.state == "moved" and next_ms < due_ms < now_ms + WEEK_MS:
+        if date.state == "moved" and next_ms < due_ms < now_ms + within_ms:
             rings = {"rings_at_ms": None if rings_ms is None else ring_ms}
             found.append(_this_date(note.model_copy(update={"due_at_ms": due_ms, **rings})))
     return found
@@ -121,14 +128,15 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     One that began before midnight and is on stands under today, and says since when.
     """
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
-    is_moved = note.due_at_ms in {each.due_at_ms for each in note.occurrences}
+    moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences}
+    is_moved = note.due_at_ms is not None and note.due_at_ms in moved
     if is_moved or rings_for_next(note):
         note = _this_date(note)
     elif series.exceptions(note, now_ms):
         kept = (each for each in note.occurrences if each.state not in series.EXCEPTIONS)
         note = note.model_copy(update={"occurrences": tuple(kept)})
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
-    if under_way(note, now_ms, clock):
+    if under_way(note, now_ms, clock) and not is_for_a_month(note, now_ms):
         line = note_line(note, now_ms, zone, under_ms=None if note.repeats else now_ms, brief=True)
         return replies.say(
             "coming_line", day=heading(local(now_ms, zone).date(), local(now_ms, zone).date(), language), line=line

@@ -166,7 +166,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
     knows = any(name != "faded" for name, _ in by_heading(ledger, now_ms))
     near = [note for note in dates_to_come(ledger, now_ms) if (note.due_at_ms or 0) - now_ms <= NEAR_MS]
-    lines += ["", coming_up(near, now_ms, zone, says_more=not knows), ""] if near else []
+    lines += ["", coming_up(near, now_ms, zone, says_more=not knows, within_ms=NEAR_MS), ""] if near else []
     shown |= {note.number for note in soonest(near, now_ms)}
     lines += [replies.say("status_known")] if knows else []
     coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]

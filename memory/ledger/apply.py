@@ -33,6 +33,7 @@ from memory.ledger.types import (
     Ring,
 )
 from memory.ledger.undo import dates_after, reopened, written
+from memory.ledger.views import is_over
 from memory.text import on_one_line
 
 CHANGEABLE: Final = frozenset({
@@ -125,7 +126,9 @@ def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     plain, about, rings = folded(new.text), new.fields.get("about", ""), bool(new.fields.get("rings_from"))
     has_day = by.hand == "model" and (rings or new.kind == "event")
     day = new.fields.get("due_at_ms") if has_day else None
-    near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
+    owner = str(new.fields.get("owner") or "")
+    near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings and not is_over(n, by.at_ms))
+    near = (n for n in near if not (owner and n.owner) or folded(owner) == folded(n.owner))
     rule = str(new.fields.get("repeats") or "")
     near = (n for n in near if not on_other_weekdays(n.repeats, rule))
     if by.hand == "person" and rings:  # who says another time means another reminder

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates
-from memory.ledger.rules import in_words, is_several_a_day, last_date, named_parts
+from memory.ledger.rules import in_words, is_several_a_day, last_date, named_parts, with_minute
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
 from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work
@@ -131,7 +131,8 @@ def _remarks(
     note: Note, now_ms: int, zone: str, when: Callable[..., str], coming_ms: int | None, *, ahead: int, brief: bool
 ) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
-    rule = f", {in_words(note.repeats) if brief else note.repeats + _last_date(note)}" if note.repeats else ""
+    words = in_words(with_minute(note.repeats, series.begins(note))) if brief else note.repeats + _last_date(note)
+    rule = f", {words}" if note.repeats else ""
     if note.about:
         found.append(f"in {note.about}")
     if note.owner not in {"", USER} and not (brief and _tells_its_owner(note)):

@@ -159,6 +159,12 @@ def goes_on_daily(repeats: str) -> bool:
     return comes_daily(repeats) and endless(repeats) == repeats
 
 
+def with_minute(repeats: str, first: str) -> str:
+    """The rule with the minute of its hours, which is that of its first date where none is named."""
+    named = "BYHOUR" in repeats and "BYMINUTE" not in repeats
+    return f"{repeats};BYMINUTE={(first or '00')[-2:]}" if named else repeats
+
+
 def is_rare(repeats: str) -> bool:
     """Whether the dates of a rule are a month or more apart."""
     return not {"FREQ=MONTHLY", "FREQ=YEARLY"}.isdisjoint(parts_of(repeats))

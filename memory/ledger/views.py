@@ -108,10 +108,10 @@ def while_on(note: Note, at_ms: int, now_ms: int) -> int:
 def is_over(note: Note, now_ms: int) -> bool:
     """Whether a note is an event that is over, a limit until a day before, or a series to do that has run out.
 
-    An event that has only just begun is not. Somebody else's promise for an hour is one once that day is over.
+    An event that has only just begun is not. Somebody else's promise for an hour is one some days behind that.
     """
     if note.kind == "promise" and note.due_exact and is_anothers(note):
-        return is_past(note, now_ms - DAY_MS)
+        return is_past(note, now_ms - 3 * DAY_MS)
     if note.repeats and note.kind in TO_DO and has_run_out(note, now_ms):
         return True
     if note.kind in LIMITS and note.due_at_ms is not None:

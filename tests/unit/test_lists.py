@@ -739,17 +739,17 @@ def test_what_began_before_midnight_is_on_today():
     assert listed.text.endswith("Coming up\nToday: Night bus to Rome (yesterday at 23:30)")
 
 
-def test_what_somebody_else_promised_for_an_hour_is_over_the_day_after():
+def test_what_somebody_else_promised_for_an_hour_is_over_some_days_after():
     """The neighbour took the child to school, or not: it is no open matter five days on; a debt stays one."""
     at = {"owner": "Laure", "due_exact": True, "time_zone": "UTC"}
     ledger = ledger_of(
-        ("promise", "Laure takes Inès to school", {"due_at_ms": START_MS - 2 * DAY_MS} | at),
+        ("promise", "Laure takes Inès to school", {"due_at_ms": START_MS - 5 * DAY_MS} | at),
         ("promise", "Laure brings the cake", {"due_at_ms": START_MS - HOUR_MS} | at),
         ("promise", "Maud pays back 90", {"owner": "Maud", "due_at_ms": START_MS - 9 * DAY_MS}),
     )
 
     assert [note.number for note in to_do(ledger, START_MS)] == [3, 2]
-    assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("over", [1])]
+    assert [(name, [note.number for note in notes]) for name, notes in by_heading(ledger, START_MS)] == [("faded", [1])]
 
 
 def test_loops_end_with_what_is_further_ahead():

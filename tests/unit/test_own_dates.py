@@ -445,7 +445,7 @@ def test_last_nights_ring_that_came_this_morning_says_whose_it_is():
     late = apply(ledger, ring, Actor("operator", came_ms, "ring"))
     assert isinstance(late, Applied)
     line = note_line(late.ledger.notes[1], at("2026-11-27T08:00"), LONDON, brief=True)
-    assert line.endswith("reminded yesterday at 21:00)")
+    assert line.endswith("still open from yesterday)")
     assert "reminded" not in note_line(late.ledger.notes[1], at("2026-11-27T14:00"), LONDON, brief=True)
     moved = done(
         ledger, Move(number=1, occurrence="2026-11-26T21:00", to_ms=at("2026-11-27T07:00")), "2026-11-26T08:00"

@@ -8,13 +8,15 @@ from datetime import date, timedelta
 from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.times import LocalTime, read_time
 from memory.ledger import lines, own_dates, series
-from memory.ledger.rules import LOCAL, is_several_a_day, read_local
+from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
 from memory.ledger.spans import date_of, first_and_last
 from memory.ledger.types import Move, Note
 
 
 def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     """Move one date of a series, or leave out one or several. Raises `Refused`."""
+    if wish.skip and is_several_a_day(note.repeats) and len(wish.date.strip()) == DAY_CHARS:
+        wish = replace(wish, date=",".join(_to_come(desk, note, wish.date.strip())))
     if wish.skip and "," in wish.date:
         return "\n".join(_left_out(desk, note, replace(wish, date=each.strip())) for each in wish.date.split(","))
     occurrence = _known_date(desk, note, wish.date.strip(), wish.at.strip())
@@ -36,6 +38,14 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     named = occurrence if is_several_a_day(note.repeats) else wish.date
     word = f"Only the {what} {named} is moved to {there}, the series goes on"
     return desk.done_and_read(word, moved) + desk.unsure
+
+
+def _to_come(desk: Desk, note: Note, day: str) -> list[str]:
+    """The dates of a series on a day that are not over; the day itself for none."""
+    now = series.local_of(desk.ask.now_ms, note.time_zone)
+    gone = {each.original_local for each in note.occurrences if each.state != "moved"}
+    there = series.dates_on(note, day) if date_of(note, day, desk.zone) else []
+    return [each for each in there if each > now and each not in gone] or [day]
 
 
 def _left_out(desk: Desk, note: Note, wish: Wish) -> str:
