@@ -22,14 +22,13 @@ from bot.dates import (
 )
 from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under_way
 from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_text, rings_text
-from bot.told_days import tells_day, tells_days, tells_hour
+from bot.told_days import acts_unnamed, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_in, title_of
 from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind, sleeps
 from memory.ledger.spans import last_day, last_of, over_at
-from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, Note
 from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_question, is_work, story_of, waits_for_word
-from memory.search.terms import little_words
 from memory.text import shorten
 from memory.zones import whole_month
 
@@ -43,7 +42,6 @@ _OWN_BRACKETS = re.compile(r" \(([^()]*)\)$")
 YEARLY = "FREQ=YEARLY"
 Heading = Literal["", "story", "tasks", "rang"]
 """What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
-_OWN = frozenset({ASSISTANT, EVERYONE, USER})
 
 
 def note_line(
@@ -174,8 +172,7 @@ def _remarks(
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
         told.add(last)
     if rings_at_ms is not None and not rung:
-        is_alone = not comes and len(ring_times(note)) == 1
-        leads = is_alone and told != above and local(rings_at_ms, zone).date() in above
+        leads = not comes and told != above and local(rings_at_ms, zone).date() in above and len(ring_times(note)) == 1
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
@@ -219,6 +216,8 @@ def _owner(note: Note) -> str:
     """That the assistant has to act, or everybody, where that is not plain."""
     if is_at_rest(note) or is_work(note) or note.kind == "event":
         return ""
+    if note.kind == "question" and acts_unnamed(note):
+        return replies.say("lines.waits_for", name=note.owner)
     if note.owner == ASSISTANT:
         return replies.say("lines.assistant") if note.kind in TO_DO and not note.rings else ""
     return replies.say("lines.everyone") if note.owner == EVERYONE and note.kind in TO_DO else ""
@@ -226,9 +225,8 @@ def _owner(note: Note) -> str:
 
 def with_owner(note: Note, text: str) -> str:
     """The words of a note behind who else has to act, or is limited, where they don't say it: `Sandrine: The 120 €`."""
-    is_nobodys = is_at_rest(note) or is_work(note) or note.kind == "event" or note.owner in {"", *_OWN}
-    words = [word for word in note.owner.casefold().split() if word not in little_words()] or [note.owner.casefold()]
-    is_told = is_nobodys or all(word.removesuffix("s") in text.casefold() for word in words)  # the Folans in “Folan”
+    is_nobodys = is_at_rest(note) or is_work(note) or note.kind in {"event", "question"}
+    is_told = is_nobodys or not acts_unnamed(note)
     names = f"{note.owner[:1].upper()}{note.owner[1:]}"
     return text if is_told else replies.say("for_whom", names=names, title=text)
 
@@ -254,11 +252,13 @@ def _limit(note: Note, due_ms: int, now_ms: int) -> str:
     last_ms, zone, language = last_day(note) or due_ms, note.time_zone, replies.spoken()
     if tells_days(note.text, last_ms, last_ms, now_ms, zone):
         return ""
-    if note.due_exact and note.lasts_ms:
+    exact = note.due_exact and note.ends_at_ms is None
+    if exact and note.lasts_ms and due_ms > now_ms:
         return when_text(due_ms, now_ms, zone, language, until_ms=over_at(note, due_ms))
+    last_ms = over_at(note, due_ms) or last_ms
     if last_ms > due_ms and days_from(due_ms, now_ms, zone) > 0:
         return days_text(due_ms, last_ms, now_ms, zone, language)
-    return for_text(last_ms, now_ms, zone, language, exact=note.due_exact, key="until")
+    return for_text(last_ms, now_ms, zone, language, exact=exact, key="until")
 
 
 def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:

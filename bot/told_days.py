@@ -1,4 +1,4 @@
-"""Days and hours that a text names itself, in any of the seven languages, so that no line says them twice. Pure."""
+"""Days, hours and people that a text names itself, so that no line says them twice, in seven languages. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Final
 from bot.dates import day_text, days_from, each_named, frequency, local, month_text, say, weekday_name, when_text
 from bot.sentences import LANGUAGES
 from memory.ledger.rules import WEEK, named_parts
+from memory.ledger.types import ASSISTANT, EVERYONE, USER, Note
+from memory.search.terms import little_words
 from memory.zones import whole_month
 
 _DAYS_OF_A_WEEK: Final = 7
@@ -138,3 +140,10 @@ def month_names(month: date) -> str:
 def _month_name(month: date, code: str) -> str:
     """The name of a month without its preposition: `January`."""
     return month_text(month, month, code).split()[-1]
+
+
+def acts_unnamed(note: Note) -> bool:
+    """Whether somebody else has to act, or is limited, whom the text doesn't name."""
+    words = [word for word in note.owner.casefold().split() if word not in little_words()] or [note.owner.casefold()]
+    is_named = all(word.removesuffix("s") in note.text.casefold() for word in words)  # the Folans in “Folan”
+    return note.owner not in {"", ASSISTANT, EVERYONE, USER} and not is_named

@@ -118,8 +118,7 @@ class Since:
     """Lines of the block that hold no longer."""
 
 
-NO_BLOCK: Final = Block()
-NOTHING_SINCE: Final = Since()
+NO_BLOCK, NOTHING_SINCE = Block(), Since()
 
 
 def take(
@@ -242,14 +241,15 @@ def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, int, bool, bool, floa
 def _is_now(note: Note, now_ms: int) -> bool:
     """Whether it rang and waits for a word, or is due by tomorrow; of a series that does not go on daily, too."""
     at_ms = None if goes_on_daily(note.repeats) else moment_of(at_next_date(note, now_ms))
-    return waits_for_word(note) or (at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS)
+    is_on = note.kind == "event" and at_ms is not None and at_ms <= now_ms and not is_over(note, now_ms)
+    return waits_for_word(note) or is_on or (at_ms is not None and -DAY_MS <= at_ms - now_ms <= BY_TOMORROW_MS)
 
 
 def _is_pressing(note: Note, now_ms: int) -> bool:
     """Whether it waits for a word, was due this week, or is to be within two weeks; of a series, within days."""
     at_ms, ahead_ms = moment_of(note), NEXT_MS if comes_often(note.repeats) else PLANNED_MS
     is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= ahead_ms and not goes_on_daily(note.repeats)
-    return is_near or waits_for_word(note)
+    return is_near or _is_now(note, now_ms)
 
 
 def since(

@@ -1062,7 +1062,7 @@ def test_rings_of_two_days_stand_in_their_order(language):
     [
         ("Trip", {"due_at_ms": "23T00:00"}, "22T20:00", "on Thu 23 Nov, ⏰ the day before at 20:00"),
         ("Trip on 23 Nov", {"due_at_ms": "23T00:00"}, "22T20:00 23T06:00", "⏰ the day before at 20:00 and on the day"),
-        ("Trip", {"due_at_ms": "23T00:00"}, "20T20:00 22T20:00", "20 Nov at 20:00 and the day before at 20:00"),
+        ("Trip", {"due_at_ms": "23T00:00"}, "20T20:00 22T20:00", "20 Nov at 20:00 and on Wed 22 Nov at 20:00"),
         ("Trip", {"due_at_ms": "23T00:00", "ends_at_ms": "25T00:00"}, "22T20:00 23T06:00", "on Thu 23 Nov at 06:00"),
         ("Trip", {"due_at_ms": "23T00:00"}, "24T06:00", "on Thu 23 Nov, ⏰ Fri 24 Nov at 06:00"),
     ],

@@ -1822,6 +1822,28 @@ async def test_one_date_of_a_day_without_an_hour_may_have_one():
     assert "13:00" in await box.search()
 
 
+async def test_a_delivery_on_another_weekday_rings_before_it_as_ever():
+    """From Mondays to Tuesdays its ring alone went: “every Tuesday at 07:30, for Mon 7 Dec at 08:00”."""
+    box = make_box()
+    monday = {"at": "2026-11-30T07:30", "due": "2026-11-30T08:00", "repeats": "FREQ=WEEKLY;BYDAY=MO"}
+    await box.remind(text="Flour", kind="event", **monday)
+    await box.remind(text="Yeast", kind="event", **monday)
+
+    said = await box.change(numbers=[1], repeats="FREQ=WEEKLY;BYDAY=TU")
+    both = await box.change(numbers=[2], due="2026-12-01T09:00", repeats="FREQ=WEEKLY;BYDAY=TU")
+    assert "Flour (every Tuesday at 08:00, ⏰ 07:30)" in said
+    assert "Tue 1 Dec at 09:00, ⏰ 08:30)" in both
+
+
+async def test_a_day_left_out_of_several_doses_is_left_out_whole():
+    """Of nine, twelve and three the first alone was left out; hours behind a day are of that day."""
+    box = make_box()
+    await box.remind(text="Water", at="2026-11-27T09:00, 12:00, 15:00", repeats="FREQ=DAILY")
+
+    said = await box.remind(numbers=[1], date="2026-11-28", skip=True)
+    assert said.count("Left out on") == 3
+
+
 async def test_other_words_with_the_rhythm_of_a_series_are_a_series():
     """A second pill on the same Sundays was set once, and nothing said so."""
     box = make_box()

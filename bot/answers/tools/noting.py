@@ -13,7 +13,7 @@ from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from memory.ledger import series
 from memory.ledger.lines import reworded
-from memory.ledger.own_dates import has_own_dates
+from memory.ledger.own_dates import ahead_ms, has_own_dates
 from memory.ledger.rules import DAY_CHARS
 from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
@@ -66,12 +66,20 @@ async def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
     """Change one note, or one date of a series; its line tells its ring now, a sentence that it rings no more."""
     if "date" in given:
         return _date_changed(desk, note, given)
-    if note.rings and "repeats" in given and set(given) <= {"repeats", "text"} and given["repeats"].lower() not in NONE:
-        return await remind(desk, Wish(numbers=[note.number], repeats=given["repeats"], text=given.get("text", "")))
+    if note.rings and given.get("repeats", "none").lower() not in NONE and set(given) <= {"repeats", "text", "due"}:
+        text, due, at = given.get("text", ""), given.get("due", ""), _as_long_before(desk, note, given)
+        return await remind(desk, Wish(numbers=[note.number], repeats=given["repeats"], text=text, due=due, at=at))
     said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
     now = desk.notes.find(note.number)
     silent = f". {NO_RING}" if note.rings and now is not None and not now.rings else ""
     return f"{said}{silent}{desk.reads(now) if {'text', 'due', 'repeats'} & set(given) else ''}"
+
+
+def _as_long_before(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
+    """When a series rings first that gets another due time with its rhythm: as long before it; "" where that stays."""
+    due = desk.due(_of_its_day(note, given.get("due", "").strip()), note.time_zone)
+    ahead = ahead_ms(note) if due.get("due_exact") and note.due_exact else 0
+    return series.local_of(due["due_at_ms"] - ahead, note.time_zone) if ahead else ""
 
 
 def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:

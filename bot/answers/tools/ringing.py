@@ -185,7 +185,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
         wish, word = _of_each(desk, note, wish), "Set before each of its dates"
     wish = _until_its_end(note, _by_its_ring(desk, note, wish))
     ring = await ring_time(desk, wish, note)
-    rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
+    rings = ring.fields(desk.zone) | _own_date(note, wish, ring) | desk.due(wish.due, desk.zone)
     if has_own_words:
         own = desk.reads(desk.notes.ledger.by_id(_id_of(desk, wish)))
         return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}{own}"
@@ -193,6 +193,13 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
     fields |= {"kind": kind_of(wish.kind)} if wish.kind.strip() else {}
     return desk.done_and_read(word, Change(number=note.number, fields=_by_clock(desk, fields)), ring.remark)
+
+
+def _own_date(note: Note, wish: Wish, ring: RingTime) -> dict[str, Any]:
+    """The due time of a series that gets other days alone: as long behind its ring as before."""
+    if not (ring.rule and note.rings and own_dates.has_own_dates(note)) or wish.at.strip() or wish.due.strip():
+        return {}
+    return {"due_at_ms": own_dates.own_ms(note, series.at_ms_of(ring.local, note.time_zone))}
 
 
 def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -251,7 +258,9 @@ def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:
     """The first of several hours, and the rule with all of them. Raises `Refused`."""
     if "," not in at:
         return at, rule
-    times = sorted((desk.time(each.strip(), day=desk.today, past=True) for each in at.split(",")), key=LocalTime.local)
+    first, *also = (each.strip() for each in at.split(","))
+    begins = desk.time(first, day=desk.today, past=True)
+    times = sorted([begins, *(desk.time(each, day=begins.day, past=True) for each in also)], key=LocalTime.local)
     hours = [each.hour for each in times]
     if "BYHOUR" in rule or "" in hours or len({(each.day, each.hour[3:]) for each in times}) > 1:
         raise Refused(
