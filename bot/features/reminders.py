@@ -19,7 +19,17 @@ from bot.intake.updates import Envelope
 from bot.lines import name_of, note_line, say_in
 from bot.offline.times import SaidTime, moment_in
 from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone, group_of
-from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told, told_off, told_unchanged
+from bot.reminders.ringing import (
+    cancelling,
+    is_seen_alone,
+    list_row,
+    occurrence_of,
+    operation_for,
+    told,
+    told_off,
+    told_seen,
+    told_unchanged,
+)
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import listed_last
 from bot.turns.services import Services
@@ -309,6 +319,8 @@ class Reminders:
         now_ms = services.clock.now_ms()
         zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         occurrence = occurrence_of(tap.payload["date"])
+        if is_seen_alone(note, occurrence, choice, now_ms):
+            return await say_unchanged(services, tap, told_seen(note, now_ms, zone), self._view if listed else None)
         operation = operation_for(note, occurrence, choice, now_ms)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         outcome = apply(ledger, operation, Actor("person", now_ms, envelope.button_id))

@@ -138,6 +138,12 @@ def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> O
     return Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
 
 
+def is_seen_alone(note: Note, occurrence: str, choice: Choice, now_ms: int) -> bool:
+    """Whether [Done] is about the ring alone: on its eve a birthday that comes each year is not over."""
+    due_ms = _date_ms(note, occurrence) if note.repeats and has_own_dates(note) else None
+    return choice == "done" and note.kind == "event" and due_ms is not None and due_ms > now_ms
+
+
 def cancelling(note: Note) -> Operation:
     """The operation by which a note rings no more: a mere reminder is dropped, another note stays without its ring."""
     due_at_ms = at_next_date(note).due_at_ms
@@ -183,6 +189,11 @@ def told_off(after: Note, now_ms: int, zone: str) -> str:
     """The sentence on a note that rings no more, with the days of a series that stays."""
     title = note_line(after, now_ms, zone, brief=True) if after.is_open and after.repeats else name_of(after)
     return say_in(after.conversation_id, "reminder_off", title=title)
+
+
+def told_seen(note: Note, now_ms: int, zone: str) -> str:
+    """The answer to [Done] on the eve of a date that comes all the same."""
+    return replies.say("reminder_seen", title=note_line(note, now_ms, zone))
 
 
 def told_unchanged(note: Note, occurrence: str) -> str:

@@ -11,7 +11,7 @@ from bot.features.lists import page
 from bot.features.loops import coming_line, coming_up, loop_list
 from bot.lines import note_line
 from bot.reminders.messages import due_of, messages_for
-from bot.reminders.ringing import list_row
+from bot.reminders.ringing import is_seen_alone, list_row
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import apply
 from memory.ledger.lines import in_brief, model_line
@@ -621,3 +621,17 @@ def test_of_several_missed_dates_the_message_is_about_the_last():
     [(message, _)] = messages_for([due_of(ledger.notes[1], now_ms)], now_ms)
 
     assert "Swimming (yesterday 17:00\u201318:00)" in message.text
+
+
+def test_done_on_the_eve_leaves_a_birthday_where_it_is():
+    """[Done] under “Noé's birthday (tomorrow)” took it off the lists, until the next year."""
+    fields = {"rings_from": "2026-12-01T18:00", "repeats": "FREQ=YEARLY", "time_zone": LONDON}
+    fields |= {"due_at_ms": at("2026-12-02T00:00")}
+    ledger = done(Ledger("c"), Add(kind="event", text="Birthday", note_id="n_1", fields=fields), "2026-11-27T08:00")
+    note = ledger.notes[1]
+
+    assert is_seen_alone(note, "2026-12-01T18:00", "done", at("2026-12-01T18:05"))
+    assert not is_seen_alone(note, "2026-12-01T18:00", "done", at("2026-12-02T18:05"))
+    assert not is_seen_alone(
+        note.model_copy(update={"kind": "task"}), "2026-12-01T18:00", "done", at("2026-12-01T19:00")
+    )
