@@ -147,8 +147,6 @@ class Reminders:
             "reminder_open": self._open,
         }
 
-    # --- commands ---------------------------------------------------------------------------------------------------
-
     async def remind(self, envelope: Envelope) -> None:
         """Set a reminder and say when it comes; ask back when the time or the matter is missing."""
         services, said = self._services, envelope.arguments
