@@ -1844,6 +1844,13 @@ async def test_a_day_left_out_of_several_doses_is_left_out_whole():
     assert said.count("Left out on") == 3
 
 
+async def test_the_31st_of_each_month_says_which_it_passes_over():
+    """Set in January it rang next on the 31st of March, and nobody had said so."""
+    said = await make_box().remind(text="Pay", at="2026-12-31T09:00", repeats="FREQ=MONTHLY;BYMONTHDAY=31")
+
+    assert "Shorter months are passed over: BYMONTHDAY=-1 is the last day." in said
+
+
 async def test_other_words_with_the_rhythm_of_a_series_are_a_series():
     """A second pill on the same Sundays was set once, and nothing said so."""
     box = make_box()

@@ -275,5 +275,6 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     said = f" Its time is told beside “{rhythm}”: change the text to what it is about." if rhythm else ""
     said += f" “{day}” stands on their lists on every day: change the text to what it is about." if day else ""
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
+    said += " Shorter months are passed over: BYMONTHDAY=-1 is the last day." * ("BYMONTHDAY=31" in rule)
     clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
     return f"{hour}{clock}{said}{desk.unsure}"
