@@ -138,7 +138,7 @@ def _moved_parts(
         every = replies.say("lines.from", every=every.removesuffix(ends).strip(), day=day).strip()
         every = every if in_text else f"{every} {ends}".rstrip()
     rhythm = ", ".join(filter(None, [every, beside]))
-    is_same_week = is_told and not (day or (exact and is_same) or _by_weeks(at_ms, usual_ms, zone))
+    is_same_week = is_told and not (day or is_same or _by_weeks(at_ms, usual_ms, zone))
     return then(replies.say("lines.this_time", when=when) if when and is_same_week and rhythm else when, rhythm)
 
 
@@ -195,18 +195,15 @@ def under_way(note: Note, now_ms: int, zone: str) -> str:
 
 
 def _this_time(at_ms: int, usual_ms: int, zone: str, *, exact: bool) -> str:
-    """What is new about a date that was moved, for a line under its day: `at 10:00`, without an hour `on Saturday`.
+    """What is new about a date that was moved, for a line under its day: `at 10:00`, `instead of Sat 5 Dec`.
 
-    One moved by weeks says from which day: `at 10:00 instead of Sat 5 Dec`.
+    One with an hour says from which day where it was moved by weeks alone.
     """
     language = replies.spoken()
-    if _by_weeks(at_ms, usual_ms, zone):
-        when = hour_text(at_ms, zone, language) if exact else ""
-        return replies.say("lines.instead_of", when=when, day=day_text(usual_ms, at_ms, zone, language)).strip()
-    if exact:
-        return hour_text(at_ms, zone, language)
-    names = say(language, "dates.on_weekday").split(", ")
-    return names[local(at_ms, zone).weekday()] if days_from(at_ms, usual_ms, zone) != 0 else ""
+    hour = hour_text(at_ms, zone, language) if exact else ""
+    if days_from(at_ms, usual_ms, zone) == 0 or (exact and not _by_weeks(at_ms, usual_ms, zone)):
+        return hour
+    return replies.say("lines.instead_of", when=hour, day=day_text(usual_ms, at_ms, zone, language)).strip()
 
 
 def _last_days(note: Note, at_ms: int, now_ms: int, zone: str) -> str | None:

@@ -204,13 +204,13 @@ def is_fresh(note: Note, occurrence: Occurrence, now_ms: int, zone: str) -> bool
 
 
 def _with_next_exceptions(note: Note, now_ms: int) -> Note:
-    """The note with its exceptions until its next date, and as many behind that as make two; no tick beside them."""
+    """The note with its exceptions until its next date, and two behind that; no tick beside them."""
     exceptions, next_ms = series.exceptions(note, now_ms), note.rings_at_ms or note.due_at_ms or now_ms
     if not exceptions:
         return note
     if are_a_run(note, [at_ms for at_ms, each in exceptions if each.state == "left_out"]):
         return note
     soon = sum(at_ms <= next_ms for at_ms, _ in exceptions)
-    later = [occurrence for _, occurrence in exceptions[max(soon, MOST_AT_A_GLANCE) :]]
+    later = [occurrence for _, occurrence in exceptions[soon + MOST_AT_A_GLANCE :]]
     kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
     return note.model_copy(update={"occurrences": tuple(kept)})

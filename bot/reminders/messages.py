@@ -134,12 +134,13 @@ def _at_its_date(due: Due, now_ms: int) -> Note:
 
 
 def _for_day(note: Note, at_ms: int, now_ms: int) -> str:
-    """The day to come of a note without an hour: an event's `tomorrow`, `for tomorrow` of something to do."""
+    """The day to come of a note without an hour: an event's `tomorrow`, `by tomorrow` of something to do."""
     zone, language, last_ms = note.time_zone, replies.spoken(), last_day(note)
     if last_ms is not None:
         return days_text(at_ms, last_ms, now_ms, zone, language)
-    when = for_text if note.kind in TO_DO else when_text
-    return when(at_ms, now_ms, zone, language, exact=False)
+    if note.kind in TO_DO:
+        return for_text(at_ms, now_ms, zone, language, exact=False, key="by")
+    return when_text(at_ms, now_ms, zone, language, exact=False)
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:

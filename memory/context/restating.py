@@ -169,8 +169,9 @@ class Matter:
         own = set() if known.names else new & shared
         if own and (not self._has_nouns or 2 * len(own) >= len(names)):
             return min(own)
-        if not names and not gone.numbers:
-            return _most(shared, gone)
+        if not names and not gone.numbers:  # what a note that stays tells, too, gives nothing away
+            is_new = any(known.forms.isdisjoint(gone.words[word]) for word in shared)
+            return _most(shared, gone) if is_new else ""
         marks = len(new) + len((gone.numbers.keys() & said.numbers.keys()) - known.numbers)
         is_told = _marked(gone, said, names, shared, marks) or _told_at_once(gone, said, names, shared)
         return min(names & shared or shared, default="") if is_told else ""

@@ -653,7 +653,7 @@ def test_a_date_that_was_moved_says_its_hour_under_its_day():
     date = Occurrence(original_local="2023-11-17T00:00", moved_to_ms=midnight_ms, state="moved")
     market = {"due_at_ms": midnight_ms, "repeats": "FREQ=WEEKLY;BYDAY=FR", "occurrences": (date,), "time_zone": "UTC"}
     fair = a_note("Market", kind="event", **market | {"due_at_ms": series.at_ms_of("2023-11-10T00:00", "UTC")})
-    assert line(fair, under_ms=midnight_ms) == "Market (on Saturday this time, then every Friday)"
+    assert line(fair, under_ms=midnight_ms) == "Market (instead of Fri 17 Nov, then every Friday)"
     assert line(fair) == "Market (this Saturday, then every Friday)"
 
 

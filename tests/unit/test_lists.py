@@ -1166,7 +1166,7 @@ def test_what_was_missed_is_as_late_as_its_last_date_that_was_not_left_out(moved
 @pytest.mark.parametrize(
     ("kind", "days", "lasts_days", "told"),
     [
-        ("task", 1, 0, " (for tomorrow)"),
+        ("task", 1, 0, " (by tomorrow)"),
         ("event", 1, 0, " (tomorrow)"),
         ("event", 2, 2, " (Thu 16 Nov – Sat 18 Nov)"),
         ("task", 0, 0, ""),
