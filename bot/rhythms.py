@@ -91,7 +91,9 @@ def next_parts(
     beside = exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)
     if when and is_on and last_day(note) is None and not is_told and every:
         return [", ".join(filter(None, [when, every, beside]))]
-    if when and not is_told and days_from(at_ms, now_ms, zone) <= 1:
+    rings_ms = note.rings_at_ms
+    is_under_ring = rings_ms is not None and rings_ms < at_ms and local(rings_ms, zone).date() in told
+    if when and not is_told and (is_under_ring or days_from(at_ms, now_ms, zone) <= 1):
         return then(when, ", ".join(filter(None, [every, beside])))
     if every and when:
         every = replies.say("lines.next_here" if is_told else "lines.next", every=every, when=when)

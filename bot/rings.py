@@ -15,6 +15,7 @@ from bot.dates import (
     hour_text,
     listed,
     local,
+    names_days,
     when_text,
 )
 from bot.other_dates import are_a_run
@@ -125,7 +126,8 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
         is_told = local(at_ms, zone).date() in told
         return _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
-        if local(at_ms, zone).date() in told and days_from(note.due_at_ms, now_ms, zone) <= 1:
+        is_near = days_from(note.due_at_ms, now_ms, zone) <= 1
+        if local(at_ms, zone).date() in told and (is_near or not names_days(note.repeats)):  # that day is told, too
             return _clock(note, at_ms, zone)
         if days_from(at_ms, now_ms, zone) == 0:
             return when_text(at_ms, now_ms, zone, replies.spoken())

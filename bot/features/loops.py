@@ -21,6 +21,7 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
+from memory.ledger.rules import endless
 from memory.ledger.spans import is_one_matter, last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story, waits_for_word
@@ -130,9 +131,10 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences}
     is_moved = note.due_at_ms is not None and note.due_at_ms in moved
-    if is_moved or rings_for_next(note):
+    is_other = bool(series.exceptions(note, now_ms))
+    if is_moved or rings_for_next(note) or (is_other and endless(note.repeats) != note.repeats):
         note = _this_date(note)
-    elif series.exceptions(note, now_ms):
+    elif is_other:
         kept = (each for each in note.occurrences if each.state not in series.EXCEPTIONS)
         note = note.model_copy(update={"occurrences": tuple(kept)})
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0

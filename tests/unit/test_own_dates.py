@@ -635,3 +635,15 @@ def test_done_on_the_eve_leaves_a_birthday_where_it_is():
     assert not is_seen_alone(
         note.model_copy(update={"kind": "task"}), "2026-12-01T18:00", "done", at("2026-12-01T19:00")
     )
+
+
+def test_under_the_day_of_its_ring_a_series_of_two_weeks_is_told_by_its_date():
+    """“Bins (every two weeks, next on Tue 1 Dec, ⏰ the day before at 19:00)” under Monday was read three times."""
+    fields = {"rings_from": "2026-11-30T19:00", "repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "time_zone": LONDON}
+    fields |= {"due_at_ms": at("2026-12-01T00:00")}
+    ledger = done(Ledger("c"), Add(kind="task", text="Bins", note_id="n_1", fields=fields), "2026-11-27T08:00")
+    note, now_ms = ledger.notes[1], at("2026-11-27T08:00")
+
+    assert note_line(note, now_ms, LONDON, under_ms=note.rings_at_ms) == (
+        "Bins (on Tue 1 Dec, then every other Tuesday, ⏰ 19:00)"
+    )
