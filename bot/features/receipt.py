@@ -68,11 +68,10 @@ def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
 def compaction_text(compaction: Compaction, snapshot: Row, now_ms: int) -> str:
     """Return the line about the last compaction, beside the receipt of an answer; figures are the receipt's alone."""
     since = compaction.created_at_ms > snapshot["compiled_at_ms"]
-    span = {"first": compaction.from_seq, "last": compaction.through_seq}
     how = replies.say(f"compaction_methods.{compaction.method}")
     if since:
-        return replies.say("compacted_since", how=how, **span)
-    text = replies.say("compacted", how=how, ago=replies.ago(now_ms - compaction.created_at_ms), **span)
+        return replies.say("compacted_since", how=how)
+    text = replies.say("compacted", how=how, ago=replies.ago(now_ms - compaction.created_at_ms))
     is_told = compaction.method != "truncation" and _is_empty(snapshot, "summary")
     return f"{text} {replies.say('compacted_told')}" if is_told else text
 

@@ -102,7 +102,7 @@ class CarriedMatters:
     async def _carried(self, owner: BootstrapOwner, ask: Ask) -> str:
         """The title of a session of which the message speaks, else of the one before; else the best open matter.
 
-        "" where nothing is known to go on.
+        The last where no session has a title; "" where nothing is known to go on.
         """
         memory = self._services.memory
         lines = await session_lines(memory.db, ask.ledger)
@@ -111,7 +111,8 @@ class CarriedMatters:
         keys, said = (item.session_id or "" for item in ask.packet.retrieved), word_keys(ask.text)
         meant = (titles[key] for key in keys if key in titles and speaks_of(word_keys(titles[key]), said))
         before = (titles[row.session_id] for row in rows if row.session_id in titles)
-        if title := next(chain(meant, before), ""):
+        title = next(chain(meant, before), "")
+        if title or any(line.title for line in lines.values()):
             return title
         shown = await memory.bootstrap.preview(owner, asked_for=True)
         notes = (ask.ledger.find(arc.number) for arc in shown.arcs if not arc.generalized)
