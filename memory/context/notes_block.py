@@ -26,7 +26,7 @@ from memory.ledger.events import (
 )
 from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line, named
 from memory.ledger.own_dates import at_next_date
-from memory.ledger.rules import comes_often, goes_on_daily
+from memory.ledger.rules import goes_on_daily, goes_on_often
 from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
 from memory.ledger.views import (
     DAY_MS,
@@ -246,8 +246,8 @@ def _is_now(note: Note, now_ms: int) -> bool:
 
 
 def _is_pressing(note: Note, now_ms: int) -> bool:
-    """Whether it waits for a word, was due this week, or is to be within two weeks; of a series, within days."""
-    at_ms, ahead_ms = moment_of(note), NEXT_MS if comes_often(note.repeats) else PLANNED_MS
+    """Whether it waits for a word, was due this week, or is to be within two weeks; of an endless series, in days."""
+    at_ms, ahead_ms = moment_of(note), NEXT_MS if goes_on_often(note.repeats) else PLANNED_MS
     is_near = at_ms is not None and -STALE_MS <= at_ms - now_ms <= ahead_ms and not goes_on_daily(note.repeats)
     return is_near or _is_now(note, now_ms)
 

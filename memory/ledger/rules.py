@@ -146,6 +146,11 @@ def comes_often(repeats: str) -> bool:
     return bool(repeats) and not {"FREQ=YEARLY", "FREQ=MONTHLY"}.intersection(parts_of(repeats))
 
 
+def goes_on_often(repeats: str) -> bool:
+    """Whether a rule comes every few days without an end: the stall of two Saturdays is no lesson of each week."""
+    return comes_often(repeats) and endless(repeats) == repeats
+
+
 def comes_daily(repeats: str) -> bool:
     """Whether a rule comes on most days: a pill, a call on working days."""
     parts = named_parts(repeats)

@@ -1851,6 +1851,15 @@ async def test_the_31st_of_each_month_says_which_it_passes_over():
     assert "Shorter months are passed over: BYMONTHDAY=-1 is the last day." in said
 
 
+async def test_what_rings_daily_until_it_is_done_can_be_called_done_for_good():
+    """“Pester me each morning until I've rung them”: “done” left it ringing, and dropped it was when it was done."""
+    box = make_box()
+    await box.remind(text="Ring the clinic", at="2026-11-25T09:00", repeats="FREQ=DAILY")
+
+    assert "with date all the whole series" in await box.end(numbers=[1], how="done")
+    assert "Ended: #1 task: Ring the clinic (done" in await box.end(numbers=[1], how="done", date="all")
+
+
 async def test_other_words_with_the_rhythm_of_a_series_are_a_series():
     """A second pill on the same Sundays was set once, and nothing said so."""
     box = make_box()

@@ -7,13 +7,18 @@ from typing import Any, Final, Literal
 from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.one_date import one_date
 from memory.ledger import series
+from memory.ledger.rules import goes_on_daily, is_several_a_day
 from memory.ledger.spans import date_of, ended_date, is_one_matter
 from memory.ledger.types import End, Note, Reopen
 
 HOWS: Final = ("done", "dropped", "reopen")
 AHEAD_SHARE: Final = 3
 """A date is ahead when it is to come in more than a third of the time since the one before rang."""
-AHEAD: Final = "With date that one is done; dropped ends the whole series, with dates it leaves those out."
+ALL: Final = "all"
+NAGS: Final = f"Was it to ring only until that was done? Then call again with date {ALL}."
+AHEAD: Final = (
+    f"With date that one is done, with date {ALL} the whole series; dropped ends it, with dates it leaves those out."
+)
 
 
 async def end(desk: Desk, numbers: Any, how: str, date: str = "") -> str:
@@ -37,11 +42,11 @@ def _reopened(desk: Desk, note: Note, day: str) -> str:
 
 
 def _ended(desk: Desk, note: Note, how: Literal["done", "dropped"], day: str) -> str:
-    """End one note; of a series one date where it is done, or where one is named."""
+    """End one note; of a series one date where it is done, or where one is named, else all of it."""
     turn_ids = (desk.ask.turn_id,)
-    if how == "dropped" and day and note.repeats:
+    if how == "dropped" and day not in {"", ALL} and note.repeats:
         return one_date(desk, note, Wish(date=day, skip=True))
-    if how == "dropped" or not note.repeats or (is_one_matter(note) and not day):
+    if how == "dropped" or not note.repeats or day == ALL or (is_one_matter(note) and not day):
         return desk.done("Ended", End(number=note.number, how=how, turn_ids=turn_ids))
     date = date_of(note, day, desk.zone) if day else series.date_to_end(note, desk.ask.now_ms)
     if date is None:
@@ -52,8 +57,14 @@ def _ended(desk: Desk, note: Note, how: Literal["done", "dropped"], day: str) ->
     if early := _too_early(desk, note, date, is_named=bool(day)):
         return early
     said = desk.done(f"The date {date} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
-    left = desk.notes.find(note.number)
-    return said if left is not None and left.is_open else f"{said}. That was its last date"
+    return said + _behind(desk.notes.find(note.number))
+
+
+def _behind(left: Note | None) -> str:
+    """What a model is told behind a date that is done: that it was the last, or how all of it ends."""
+    if left is None or not left.is_open:
+        return ". That was its last date"
+    return f". {NAGS}" if goes_on_daily(left.repeats) and not is_several_a_day(left.repeats) else ""
 
 
 def _too_early(desk: Desk, note: Note, local: str, *, is_named: bool) -> str:
