@@ -9,7 +9,7 @@ from typing import Final
 from bot import replies
 from bot.dates import clock_text, day_text, days_from, days_text, hour_text, local, soon_text
 from memory.ledger import series
-from memory.ledger.rules import is_several_a_day, read_local
+from memory.ledger.rules import DAY_CHARS, is_several_a_day, read_local
 from memory.ledger.types import Note, Occurrence
 from memory.zones import later
 
@@ -67,10 +67,18 @@ def _other_dose(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:
 
 def _not_on(note: Note, left_out: Sequence[int], now_ms: int, zone: str) -> list[str]:
     """The days on which a series does not come: `not this Friday or on Tue 8 Dec`, one of a run of days."""
-    language, exact = replies.spoken(), "BYHOUR" in note.repeats
+    language, exact, days = replies.spoken(), is_several_a_day(note.repeats), dict[str, list[int]]()
     if are_a_run(note, left_out):
         return [replies.say("lines.not_on", day=days_text(left_out[0], left_out[-1], now_ms, zone, language))]
-    *first, last = [soon_text(at_ms, now_ms, zone, language, exact=exact) for at_ms in left_out] or [""]
+    for at_ms in left_out:
+        days.setdefault(series.local_of(at_ms, note.time_zone)[:DAY_CHARS], []).append(at_ms)
+    said = list[str]()
+    for day, times in days.items():
+        is_whole = not exact or len(times) >= len(series.dates_on(note, day))
+        said += [
+            soon_text(at_ms, now_ms, zone, language, exact=not is_whole) for at_ms in times[: 1 if is_whole else None]
+        ]
+    *first, last = said or [""]
     both = replies.say("lines.not_both", days=", ".join(first), day=last) if first else last
     return [replies.say("lines.not_on", day=both)] if left_out else []
 

@@ -66,8 +66,10 @@ def next_parts(
     hour = hour_text(at_ms, zone, language, until_ms) if has_hour else ""
     is_on = under_way(note, now_ms, zone) if at_ms == note.due_at_ms else ""
     when = _date_text(note, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact)
-    if not rule:
-        return [when]
+    if not rule:  # its last regular date, and those that were moved behind it
+        moved_alone = tuple(each for each in note.occurrences if each.state == "moved")
+        others = note.model_copy(update={"occurrences": moved_alone})
+        return [", ".join(filter(None, [when, exceptions(others, now_ms, zone, at_ms + 1, ahead)]))]
     rule = with_minute(rule, series.begins(note))  # one that sleeps comes at another
     rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)

@@ -156,13 +156,22 @@ def rang_text(
     own_ms = series.at_ms_of(rang.original_local, note.time_zone) if rang.due_at_ms is None else rang.due_at_ms
     is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
     if note.repeats and is_late and days_from(own_ms, at_ms, zone) < 0:
-        return replies.say("lines.open_from", when=when_text(own_ms, now_ms, zone, language, exact=is_several))
+        return replies.say("lines.open_from", when=_day_at(own_ms, now_ms, zone, exact=is_several))
     is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several
     if is_usual or tells_hour(note.text, at_ms, zone):
         when = when_text(at_ms, now_ms, zone, language, exact=False)
     else:
         when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
     return when if under_heading else replies.say("lines.rang", when=when)
+
+
+def _day_at(at_ms: int, now_ms: int, zone: str, *, exact: bool) -> str:
+    """A day without its preposition, with the hour where it is to be told: `yesterday at 20:00`, `Tue 15 Dec`."""
+    language = replies.spoken()
+    if abs(days_from(at_ms, now_ms, zone)) <= 1:
+        return when_text(at_ms, now_ms, zone, language, exact=exact)
+    day = day_text(at_ms, now_ms, zone, language)
+    return f"{day} {hour_text(at_ms, zone, language)}" if exact else day
 
 
 def put_off_ring(at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:

@@ -21,7 +21,7 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
-from memory.ledger.rules import endless
+from memory.ledger.rules import LOCAL, endless, read_local
 from memory.ledger.spans import is_one_matter, last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story, waits_for_word
@@ -111,16 +111,33 @@ def _soonest(note: Note, now_ms: int) -> tuple[bool, int]:
 
 
 def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
-    """A series at its next date, and at those behind it that were moved and are near: no rhythm tells them."""
+    """A series at its next date, and at those behind it that were moved and are near: no rhythm tells them.
+
+    Of one with an end, of which a date comes otherwise, at each that is near.
+    """
     next_ms, rings_ms = note.due_at_ms or 0, note.rings_at_ms
     ahead_ms = 0 if rings_ms is None or rings_for_next(note) else next_ms - rings_ms
     found = [note]
     for ring_ms, date in series.exceptions(note, now_ms):
         due_ms = ring_ms + ahead_ms if date.due_at_ms is None else date.due_at_ms
         if date.state == "moved" and next_ms < due_ms < now_ms + within_ms:
-            rings = {"rings_at_ms": None if rings_ms is None else ring_ms}
-            found.append(_this_date(note.model_copy(update={"due_at_ms": due_ms, **rings})))
+            found.append(_at_date(note, due_ms, ring_ms))
+    rule, next_at_ms = series.rule_by_first(note), next_ms - ahead_ms
+    if rule is None or endless(note.repeats) == note.repeats or not series.exceptions(note, now_ms):
+        return found
+    gone = {each.original_local for each in note.occurrences}
+    for at in rule.xafter(read_local(series.local_of(next_at_ms, note.time_zone))):
+        at_ms = series.at_ms_of(local_at := f"{at:{LOCAL}}", note.time_zone)
+        if at_ms + ahead_ms >= now_ms + within_ms:
+            break
+        found += [] if local_at in gone else [_at_date(note, at_ms + ahead_ms, at_ms)]
     return found
+
+
+def _at_date(note: Note, due_ms: int, ring_ms: int) -> Note:
+    """One date of a series, alone."""
+    rings = {"rings_at_ms": None if note.rings_at_ms is None else ring_ms}
+    return _this_date(note.model_copy(update={"due_at_ms": due_ms, **rings}))
 
 
 def coming_line(note: Note, now_ms: int, zone: str) -> str:

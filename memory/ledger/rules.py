@@ -228,8 +228,8 @@ def _rhythm(parts: dict[str, str]) -> str:
     names, days, day = parts.keys() - {"FREQ", "INTERVAL"}, parts.get("BYDAY", ""), parts.get("BYMONTHDAY", "")
     if unit == "week" and names == {"BYDAY"} and set(days.split(",")) <= set(WEEK):
         often = f"{often} on {_days(days)}" if every != "1" else _days(days)
-    elif unit == "month" and names == {"BYMONTHDAY"} and day.isdecimal():
-        often += f" on day {day}"
+    elif unit == "month" and names == {"BYMONTHDAY"} and (day.isdecimal() or day == "-1"):
+        often += " on the last day" if day == "-1" else f" on day {day}"
     elif names and not (unit == "year" and _is_one_day(names, parts.get("BYMONTH", ""), day)):
         return ""
     return f"every {often}"

@@ -902,6 +902,30 @@ def test_a_name_that_is_the_stem_of_a_little_word_finds_nothing_by_its_day():
     assert [note.text for note in looked_up(list(ledger), "Bruna", START_MS, "UTC")] == ["Bring the stall"]
 
 
+def test_each_date_of_a_short_series_with_one_moved_is_coming_up():
+    """Three nights, of which the second was moved to Sunday: Friday's stood nowhere."""
+    first_ms = START_MS + DAY_MS
+    nights = {"repeats": "FREQ=DAILY;UNTIL=20231117", "due_exact": True, "time_zone": "UTC", "due_at_ms": first_ms}
+    moved = Occurrence(original_local="2023-11-16T22:13", moved_to_ms=START_MS + 5 * DAY_MS, state="moved")
+    ledger = ledger_of(("event", "Night", nights | {"occurrences": (moved,)}))
+
+    lines = loop_list(ledger, START_MS, "UTC").text.splitlines()[3:]
+    assert [line.partition(":")[0] for line in lines] == ["Tomorrow", "Fri 17 Nov", "Sun 19 Nov"]
+
+
+def test_a_day_without_any_dose_is_told_once_and_what_is_open_from_a_day_by_it():
+    """“not tomorrow at 08:30 or tomorrow at 18:30”; “still open from on Tue 15 Dec”."""
+    out = [Occurrence(original_local=f"2023-11-15T{hour}:30", state="left_out") for hour in ("08", "18")]
+    doses = {"rings_from": "2023-11-15T08:30", "repeats": "FREQ=DAILY;BYHOUR=8,18", "time_zone": "UTC"}
+    late = Occurrence(original_local="2023-11-10T07:00", moved_to_ms=START_MS - 1, state="rang")
+    bins = {"rings_from": "2023-11-10T07:00", "repeats": "FREQ=WEEKLY;BYDAY=FR", "time_zone": "UTC"}
+    ledger = ledger_of(task("Pill", occurrences=tuple(out), **doses), task("Bins", occurrences=(late,), **bins))
+
+    assert "not tomorrow" in note_line(ledger.notes[1], START_MS, "UTC")
+    assert "at 08:30 or" not in note_line(ledger.notes[1], START_MS, "UTC")
+    assert note_line(ledger.notes[2], START_MS, "UTC").endswith("still open from Fri 10 Nov)")
+
+
 MARCH_MS = 1_709_251_200_000
 """1 March 2024, 00:00 UTC."""
 AHEAD = ("Fri 17 Nov", "Sat 18 Nov", "Sun 19 Nov", "Mon 20 Nov", "Tue 21 Nov", "Wed 22 Nov")

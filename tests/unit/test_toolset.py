@@ -1829,9 +1829,10 @@ async def test_a_delivery_on_another_weekday_rings_before_it_as_ever():
     await box.remind(text="Flour", kind="event", **monday)
     await box.remind(text="Yeast", kind="event", **monday)
 
+    await box.change(numbers=[1], due="2026-11-30T08:00/09:00")
     said = await box.change(numbers=[1], repeats="FREQ=WEEKLY;BYDAY=TU")
     both = await box.change(numbers=[2], due="2026-12-01T09:00", repeats="FREQ=WEEKLY;BYDAY=TU")
-    assert "Flour (every Tuesday at 08:00, ⏰ 07:30)" in said
+    assert "Flour (every Tuesday 08:00\u201309:00, ⏰ 07:30)" in said
     assert "Tue 1 Dec at 09:00, ⏰ 08:30)" in both
 
 

@@ -199,7 +199,8 @@ def _own_date(note: Note, wish: Wish, ring: RingTime) -> dict[str, Any]:
     """The due time of a series that gets other days alone: as long behind its ring as before."""
     if not (ring.rule and note.rings and own_dates.has_own_dates(note)) or wish.at.strip() or wish.due.strip():
         return {}
-    return {"due_at_ms": own_dates.own_ms(note, series.at_ms_of(ring.local, note.time_zone))}
+    due_ms = own_dates.own_ms(note, series.at_ms_of(ring.local, note.time_zone))
+    return {"due_at_ms": due_ms, "due_exact": note.due_exact, "lasts_ms": note.lasts_ms}
 
 
 def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
