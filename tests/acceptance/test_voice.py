@@ -167,7 +167,7 @@ async def test_doubt_and_silence_are_said(api, model, sounds, bot_here, segments
 async def test_a_server_in_trouble_leaves_the_message_to_be_tried_again(api, model, sounds, bot_here, faults, why):  # noqa: PLR0917 - a table
     """One sentence that says what is wrong; the others go on; [Try again] listens again and answers once."""
     sounds.faults = list(faults)
-    await bot_here(**hears(sounds, CONTINUITY_MODEL_TIMEOUT_S="0.2" if why == "slow" else "60"))
+    await bot_here(**hears(sounds, CONTINUITY_MODEL_TIMEOUT_S="1" if why == "slow" else "60"))
     await says(api, "hello there", 1)
     assert bot_texts(api) == [replies.say(f"not_heard.{why}")]
     assert (await reply(api, "and I?", PERSON + 1, PERSON + 1)).text == "You said: and I?"
