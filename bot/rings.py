@@ -112,11 +112,10 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
         is_behind_day = before_ms is not None and abs(days_from(before_ms, now_ms, zone)) <= 1  # “tomorrow” has one
         if key and not (key == "lines.on_the_day" and (note.ends_at_ms is not None or is_behind_day)):
             return replies.say(key, hour=hour)
-    language, exact = replies.spoken(), not tells_hour(note.text, at_ms, zone)
-    if abs(days_from(at_ms, now_ms, zone)) <= 1 or is_work(note) or before_ms is not None:
-        return when_text(at_ms, now_ms, zone, language, exact=exact)
-    day = day_text(at_ms, now_ms, zone, language)  # no preposition
-    return f"{day} {hour}" if exact else day
+    exact = not tells_hour(note.text, at_ms, zone)
+    if is_work(note) or before_ms is not None:
+        return when_text(at_ms, now_ms, zone, replies.spoken(), exact=exact)
+    return _day_at(at_ms, now_ms, zone, exact=exact)
 
 
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:

@@ -21,7 +21,7 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, endless, read_local
+from memory.ledger.rules import LOCAL, has_end, read_local
 from memory.ledger.spans import is_one_matter, last_day
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story, waits_for_word
@@ -117,13 +117,13 @@ def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
     """
     next_ms, rings_ms = note.due_at_ms or 0, note.rings_at_ms
     ahead_ms = 0 if rings_ms is None or rings_for_next(note) else next_ms - rings_ms
-    found = [note]
-    for ring_ms, date in series.exceptions(note, now_ms):
+    found, others = [note], series.exceptions(note, now_ms)
+    for ring_ms, date in others:
         due_ms = ring_ms + ahead_ms if date.due_at_ms is None else date.due_at_ms
         if date.state == "moved" and next_ms < due_ms < now_ms + within_ms:
             found.append(_at_date(note, due_ms, ring_ms))
     rule, next_at_ms = series.rule_by_first(note), next_ms - ahead_ms
-    if rule is None or endless(note.repeats) == note.repeats or not series.exceptions(note, now_ms):
+    if rule is None or not (others and has_end(note.repeats)):
         return found
     gone = {each.original_local for each in note.occurrences}
     for at in rule.xafter(read_local(series.local_of(next_at_ms, note.time_zone))):
@@ -149,7 +149,7 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences}
     is_moved = note.due_at_ms is not None and note.due_at_ms in moved
     is_other = bool(series.exceptions(note, now_ms))
-    if is_moved or rings_for_next(note) or (is_other and endless(note.repeats) != note.repeats):
+    if is_moved or rings_for_next(note) or (is_other and has_end(note.repeats)):
         note = _this_date(note)
     elif is_other:
         kept = (each for each in note.occurrences if each.state not in series.EXCEPTIONS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from bot import replies
@@ -13,7 +13,7 @@ from bot.lines import bare, with_remarks
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.context.earlier import beginning, tells_something
-from memory.keeper.session_lines import main_matter, session_lines
+from memory.keeper.session_lines import SessionLine, main_matter, session_lines
 from memory.ledger.types import Ledger
 from memory.ledger.views import forgotten_turns
 from memory.ports import Statement
@@ -75,11 +75,9 @@ class Sessions:
 
     async def choices(self, envelope: Envelope) -> tuple[tuple[Button, ...], ...]:
         """Return a button for each of the latest sessions that can be taken up, by topic and age."""
-        rows, current_id = await self._rows(envelope)
+        rows, current_id, titled = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
-        ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
-        read = {key for key, line in (await session_lines(self._services.db, ledger)).items() if line.title}
-        rows = [row for row in rows if not read or row.session_id in read or row.turn_count > FEW_TURNS]
+        rows = [row for row in rows if not titled or row.session_id in titled or row.turn_count > FEW_TURNS]
         return tuple(
             (
                 Button(
@@ -93,13 +91,13 @@ class Sessions:
 
     async def nothing_to_offer(self, envelope: Envelope, over: str = "") -> None:
         """Say why there is nothing to take up again, behind the sentence on a session that is `over`."""
-        rows, _ = await self._rows(envelope)
+        rows, *_ = await self._rows(envelope)
         why = replies.say("continue_only") if rows else replies.say("no_sessions")
         await self._services.committer.done([envelope], [OutgoingMessage("\n\n".join(filter(None, [over, why])))])
 
     async def overview(self, envelope: Envelope) -> None:
         """List the sessions of this conversation."""
-        rows, current_id = await self._rows(envelope)
+        rows, current_id, _ = await self._rows(envelope)
         now_ms, zone = await self._clock(envelope)
         lines = [f"• {session_label(row, now_ms, zone, current_id)}" for row in rows]
         text = (
@@ -117,7 +115,7 @@ class Sessions:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("session_gone"))], tap.use, *effects)
             return
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        row = (await self._named([row], ledger))[0]
+        row = (await self._named([row], ledger, await session_lines(services.db, ledger)))[0]
         last = await services.memory.store.last_turns(session_id, 1)
         now_ms, zone = await self._clock(envelope)
         name, when = shorten(_name(row, now_ms, zone), NAME_CHARS), _ago(row, now_ms, zone)
@@ -138,19 +136,24 @@ class Sessions:
             await self._services.people.clock(envelope.conversation_id, envelope.user_id)
         ).name
 
-    async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
+    async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None, Collection[str]]:
+        """Return the latest sessions by their names, the current one's id, and the ids of those a keeper named."""
         store = self._services.memory.store
         rows = await store.talks(envelope.conversation_id, limit=SESSIONS_SHOWN)
         current_id = await store.current_session_id(envelope.conversation_id)
         ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
-        return await self._named(rows, ledger), current_id
+        lines = await session_lines(self._services.db, ledger)
+        titled = {key for key, line in lines.items() if line.title}
+        return await self._named(rows, ledger, lines), current_id, titled
 
-    async def _named(self, rows: Sequence[SessionRow], ledger: Ledger) -> list[SessionRow]:
+    async def _named(
+        self, rows: Sequence[SessionRow], ledger: Ledger, lines: Mapping[str, SessionLine]
+    ) -> list[SessionRow]:
         """Sessions as the keeper called them, else by a matter that fits a button or how they began; "" for neither.
 
         What lasts is no subject: a long fact about the person stood on a button.
         """
-        lines, silent = await session_lines(self._services.db, ledger), forgotten_turns(ledger)
+        silent = forgotten_turns(ledger)
         matters = [note for note in ledger if not note.lasts and len(note.text) <= BUTTON_CHARS]
         named: list[SessionRow] = []
         for row in rows:

@@ -127,13 +127,14 @@ def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     has_day = by.hand == "model" and (rings or new.kind == "event")
     day = new.fields.get("due_at_ms") if has_day else None
     owner = str(new.fields.get("owner") or "")
-    near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings and not is_over(n, by.at_ms))
+    near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
     near = (n for n in near if not (owner and n.owner) or folded(owner) == folded(n.owner))
     rule = str(new.fields.get("repeats") or "")
     near = (n for n in near if not on_other_weekdays(n.repeats, rule))
     if by.hand == "person" and rings:  # who says another time means another reminder
         near = (n for n in near if n.rings_from == new.fields["rings_from"])
-    return next((n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain), None)
+    same = (n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain)
+    return next((n for n in same if not is_over(n, by.at_ms)), None)
 
 
 def _of_subject(ledger: Ledger, new: Note) -> Note | None:

@@ -71,7 +71,7 @@ def last_date(repeats: str, first: str) -> datetime | None:
     >>> last_date("FREQ=WEEKLY;COUNT=6", "2026-12-03T16:30")
     datetime.datetime(2027, 1, 7, 16, 30)
     """
-    if not any(map(is_end, parts_of(repeats))):
+    if not has_end(repeats):
         return None
     dates = list(islice(rule_of(repeats, first), MOST_STEPS))
     return dates[-1] if len(dates) < MOST_STEPS else None
@@ -86,6 +86,11 @@ def ending_by_day(repeats: str, first: str) -> str:
     last = last_date(repeats, first)
     kept = [part for part in parts_of(repeats) if not is_end(part)]
     return repeats if last is None else ";".join([*kept, f"UNTIL={last:%Y%m%d}"])
+
+
+def has_end(repeats: str) -> bool:
+    """Whether a rule names its last day, or the number of its dates."""
+    return any(map(is_end, parts_of(repeats)))
 
 
 def endless(repeats: str) -> str:
@@ -148,7 +153,7 @@ def comes_often(repeats: str) -> bool:
 
 def goes_on_often(repeats: str) -> bool:
     """Whether a rule comes every few days without an end: the stall of two Saturdays is no lesson of each week."""
-    return comes_often(repeats) and endless(repeats) == repeats
+    return comes_often(repeats) and not has_end(repeats)
 
 
 def comes_daily(repeats: str) -> bool:
@@ -161,7 +166,7 @@ def comes_daily(repeats: str) -> bool:
 
 def goes_on_daily(repeats: str) -> bool:
     """Whether a rule comes on most days and has no end: a pill for good, not one of ten days."""
-    return comes_daily(repeats) and endless(repeats) == repeats
+    return comes_daily(repeats) and not has_end(repeats)
 
 
 def with_minute(repeats: str, first: str) -> str:

@@ -16,8 +16,8 @@ from memory.ledger.apply import folded
 from memory.ledger.lines import reworded
 from memory.ledger.rules import (
     ending_by_day,
-    endless,
     first_from,
+    has_end,
     is_end,
     is_same_rhythm,
     on_other_weekdays,
@@ -91,7 +91,7 @@ def _until_its_end(note: Note, wish: Wish) -> Wish:
     """The wish with the end that a series has, where it gives another rhythm or hour and no end."""
     rule, old = read_rule(wish.repeats), ending_by_day(note.repeats, note.rings_from) if note.rings else ""
     last = next((part for part in old.split(";") if is_end(part)), "")
-    if not (rule and last) or endless(rule) != rule:
+    if not (rule and last) or has_end(rule):
         return wish
     return replace(wish, repeats=f"{rule};{last}")
 
