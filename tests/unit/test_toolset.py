@@ -1887,3 +1887,37 @@ async def test_a_first_ring_that_the_rule_does_not_have_says_when_it_rings():
     assert "no date of that rule" not in await box.remind(
         text="Bins", at="2026-11-30T18:00", repeats="FREQ=WEEKLY;BYDAY=MO"
     )
+
+
+@pytest.mark.parametrize(
+    ("due", "reads"),
+    [
+        ("2026-12-06", "Ana (due Sun 2026-12-06; rings Sat 2026-12-05 18:00, FREQ=YEARLY)"),
+        ("2026-11-24", "Ana (due Tue 2026-11-24; rings Tue 2027-11-23 18:00, FREQ=YEARLY; rang Mon 2026-11-23 18:00)"),
+    ],
+)
+async def test_a_birthday_that_was_put_right_rings_the_day_before_as_ever(due: str, reads: str):
+    """Its ring stayed where it was, two days before; one that is today stood as the next for ever."""
+    box = make_box()
+    await box.remind(text="Ana", kind="event", due="2026-12-05", at="2026-12-04T18:00", repeats="FREQ=YEARLY")
+
+    assert reads in await box.change([1], due=due)
+
+
+@pytest.mark.parametrize(("due", "next_due"), [("2026-11-24", "Tue 2026-11-24"), ("2026-11-10", "Wed 2027-11-10")])
+async def test_a_birthday_whose_eve_is_over_comes_again(due: str, next_due: str):
+    """Said on the day itself, or after it, it was due on that day for ever."""
+    eve = f"{due[:-2]}{int(due[-2:]) - 1:02}T18:00"
+    said = await make_box().remind(text="Ana", kind="event", due=due, at=eve, repeats="FREQ=YEARLY")
+
+    assert f"(due {next_due}; rings Tue 2027-11-{eve[8:10]} 18:00" in said
+
+
+async def test_the_lesson_at_another_hour_rings_as_long_before_it():
+    box = make_box()
+    hour = "2026-11-26T19:00/21:00"
+    await box.remind(text="Choir", kind="event", due=hour, at="2026-11-26T18:00", repeats="FREQ=WEEKLY;BYDAY=TH")
+
+    said = await box.change([1], due="T20:00/22:00")
+    assert "Choir (every Thursday 20:00\u201322:00, ⏰ 19:00)" in said
+    assert "to move one: its date, and due" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Final
 
 from bot.answers.tools.desk import Desk, Refused, Wish, kind_of
@@ -13,8 +14,8 @@ from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from memory.ledger import series
 from memory.ledger.lines import reworded
-from memory.ledger.own_dates import ahead_ms, has_own_dates
-from memory.ledger.rules import DAY_CHARS
+from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates
+from memory.ledger.rules import DAY_CHARS, LOCAL, read_local, rule_moved
 from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 
@@ -22,6 +23,7 @@ UNTIL_TOLD: Final = "told"
 """In place of a time: a series rests until the person says that it goes on."""
 NO_RHYTHM: Final = frozenset({"fact", "preference", "constraint"})
 NO_RING: Final = "It does not ring."
+ALL_MOVE: Final = " All its dates moved, with their rings; to move one: its date, and due."
 
 
 async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> str:
@@ -66,13 +68,35 @@ async def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
     """Change one note, or one date of a series; its line tells its ring now, a sentence that it rings no more."""
     if "date" in given:
         return _date_changed(desk, note, given)
+    given, moves = _with_its_ring(desk, note, given)
     if note.rings and given.get("repeats", "none").lower() not in NONE and set(given) <= {"repeats", "text", "due"}:
         text, due, at = given.get("text", ""), given.get("due", ""), _as_long_before(desk, note, given)
-        return await remind(desk, Wish(numbers=[note.number], repeats=given["repeats"], text=text, due=due, at=at))
+        wish = Wish(numbers=[note.number], repeats=given["repeats"], text=text, due=due, at=moves or at)
+        return await remind(desk, wish) + (ALL_MOVE if moves else "")
     said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
     now = desk.notes.find(note.number)
     silent = f". {NO_RING}" if note.rings and now is not None and not now.rings else ""
     return f"{said}{silent}{desk.reads(now) if {'text', 'due', 'repeats'} & set(given) else ''}"
+
+
+def _with_its_ring(desk: Desk, note: Note, given: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
+    """The same with the rhythm that a series has on another day, and its ring for that; "" where no day moves.
+
+    A new due alone moves all of it: each date keeps its ring, as long before it. A first ring that is over changes
+    nothing of that: its date is told, and the next one rings.
+    """
+    if not (has_own_dates(note) and "due" in given and set(given) <= {"due", "text"}):
+        return given, ""
+    then = at_next_date(note, desk.ask.now_ms)
+    text = _of_its_day(then, given["due"].strip())
+    due, zone = desk.due(text, note.time_zone), note.time_zone
+    if due["due_at_ms"] in {None, then.due_at_ms} or (due["due_exact"] and not note.due_exact):
+        return given, ""
+    new, old = (read_local(series.local_of(at_ms, zone)) for at_ms in (due["due_at_ms"], then.due_at_ms or 0))
+    first = read_local(note.rings_from)
+    ring = first + (new - old if due["due_exact"] else timedelta((new.date() - old.date()).days))
+    rule = rule_moved(note.repeats, note.rings_from, (ring.date() - first.date()).days)
+    return ({**given, "due": text, "repeats": rule}, f"{ring:{LOCAL}}") if rule else (given, "")
 
 
 def _as_long_before(desk: Desk, note: Note, given: Mapping[str, str]) -> str:

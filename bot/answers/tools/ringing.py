@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
@@ -15,16 +15,18 @@ from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.lines import reworded
 from memory.ledger.rules import (
+    LOCAL,
     ending_by_day,
     first_from,
     has_end,
     is_end,
     is_same_rhythm,
     on_other_weekdays,
+    read_local,
     rule_moved,
 )
 from memory.ledger.spans import first_and_last
-from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note
+from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note, Occurrence
 
 YEARLY = "FREQ=YEARLY"
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
@@ -43,11 +45,29 @@ class RingTime:
     """Sentences about it for the person."""
     also: tuple[str, ...] = ()
     """Later times of one that has no rule."""
+    over: str = ""
+    """The date of the rule from which it was to begin, where that is over."""
 
-    def fields(self, zone: str) -> dict[str, Any]:
-        """The fields of the note."""
-        once = {"rings_from": self.local, "repeats": self.rule}
-        return once if self.rule else series.ringing_at([self.local, *self.also], zone)
+    def fields(self, zone: str, due: dict[str, Any], now_ms: int) -> dict[str, Any]:
+        """The fields of the note, with its own date. One whose ring alone is over is still to come.
+
+        Without that date today's birthday would stay the next for ever.
+        """
+        if not self.rule:
+            return series.ringing_at([self.local, *self.also], zone) | due
+        rings = {"rings_from": self.local, "repeats": self.rule, **due}
+        if not self.over or due.get("due_at_ms") is None:
+            return rings
+        own = read_local(series.local_of(due["due_at_ms"], zone))
+        first, second = read_local(self.over), read_local(self.local)
+        if own >= second:  # one matter, and its rings until then
+            return rings
+        ends = own + (timedelta(milliseconds=due["lasts_ms"]) if due["due_exact"] else timedelta(days=1))
+        if series.at_ms_of(f"{ends:{LOCAL}}", zone) > now_ms:
+            rang = Occurrence(original_local=self.over, state="rang")
+            return rings | {"rings_from": self.over, "occurrences": (rang,)}
+        following = own + timedelta((second.date() - first.date()).days)
+        return rings | {"due_at_ms": series.at_ms_of(f"{following:{LOCAL}}", zone)}
 
 
 async def remind(desk: Desk, wish: Wish) -> str:
@@ -110,7 +130,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         again = ANOTHER_SERIES if known.repeats or wish.repeats else ANOTHER_TIME
         return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
     ring = await ring_time(desk, wish)
-    rings = ring.fields(desk.zone) | desk.due(wish.due, desk.zone)
+    rings = ring.fields(desk.zone, desk.due(wish.due, desk.zone), desk.ask.now_ms)
     if known is not None:
         return desk.done_and_read("Set", Change(number=known.number, fields=_by_clock(desk, rings)), ring.remark)
     return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
@@ -185,7 +205,8 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
         wish, word = _of_each(desk, note, wish), "Set before each of its dates"
     wish = _until_its_end(note, _by_its_ring(desk, note, wish))
     ring = await ring_time(desk, wish, note)
-    rings = ring.fields(desk.zone) | _own_date(note, wish, ring) | desk.due(wish.due, desk.zone)
+    own_date = _own_date(note, wish, ring) or desk.due(wish.due, desk.zone)
+    rings = ring.fields(desk.zone, own_date, desk.ask.now_ms)
     if has_own_words:
         own = desk.reads(desk.notes.ledger.by_id(_id_of(desk, wish)))
         return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}{own}"
@@ -250,9 +271,11 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
         raise Refused(f"Not set: {exc}. {HOW}") from None
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
-    is_other = series.at_ms_of(wanted, desk.zone) > desk.ask.now_ms and found[:10] != wanted[:10]
+    is_over = series.at_ms_of(wanted, desk.zone) <= desk.ask.now_ms
+    is_other, is_date = not is_over and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
     remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
-    return RingTime(found, rule, remark + _remark(desk, wish.text, rule, has_hour=has_hour))
+    over = wanted if is_over and is_date else ""
+    return RingTime(found, rule, remark + _remark(desk, wish.text, rule, has_hour=has_hour), over=over)
 
 
 def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:
