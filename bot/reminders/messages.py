@@ -16,7 +16,7 @@ from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Ring
-from memory.ledger.views import is_over
+from memory.ledger.views import is_over, is_past
 
 LATE_MS: Final = 5 * 60_000
 """A reminder this much behind its time says so."""
@@ -113,17 +113,34 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
     if at_ms is None or at_ms - _rang_ms(due, now_ms) < TOLD_APART_MS:
         return []
     if not note.due_exact:
-        is_told = days_from(at_ms, now_ms, zone) < 1 or tells_day(note.text, at_ms, now_ms, zone)
-        return [] if is_told else [_for_day(note, at_ms, now_ms)]
+        return _day_of(note, at_ms, _rang_ms(due, now_ms), now_ms)
     half_ms = HALF_DAY_MS if local(at_ms, zone).hour > NOON else 0
     tells = any(tells_hour(note.text, each, zone) for each in (at_ms, at_ms - half_ms))
-    if tells and (days_from(at_ms, now_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone)):
+    is_here = days_from(at_ms, _rang_ms(due, now_ms), zone) == 0 and days_from(at_ms, now_ms, zone) == 0
+    if tells and (is_here or tells_day(note.text, at_ms, now_ms, zone)):
         return []
     until_ms = over_at(note, at_ms)
-    if note.kind in TO_DO and until_ms is None and not tells:
+    if note.kind in TO_DO and until_ms is None and not tells and not is_past(note, now_ms):
         return [by_text(at_ms, now_ms, zone, language, hour_alone=days_from(at_ms, now_ms, zone) == 0)]
     when = when_text(at_ms, now_ms, zone, language, exact=not tells, until_ms=None if tells else until_ms)
-    return [replies.say("lines.was", when=when) if is_over(note, now_ms) else when]
+    return [_as_over(note, when, now_ms)]
+
+
+def _as_over(note: Note, when: str, now_ms: int) -> str:
+    """The time of a thing, in the past where that is over: a reminder that comes late."""
+    if note.kind in TO_DO:
+        return replies.say("lines.late", when=when) if is_past(note, now_ms) else when
+    return replies.say("lines.was", when=when) if is_over(note, now_ms) else when
+
+
+def _day_of(note: Note, at_ms: int, rang_ms: int, now_ms: int) -> list[str]:
+    """The day of a thing without an hour, but where that is the day on which it was to ring and rings."""
+    days, zone = days_from(at_ms, now_ms, note.time_zone), note.time_zone
+    if tells_day(note.text, at_ms, now_ms, zone) or (days <= 0 and days_from(at_ms, rang_ms, zone) == 0):
+        return []
+    if days >= 0 or last_day(note) is not None:
+        return [_for_day(note, at_ms, now_ms)]
+    return [_as_over(note, when_text(at_ms, now_ms, zone, replies.spoken(), exact=False), now_ms)]
 
 
 def _at_its_date(due: Due, now_ms: int) -> Note:

@@ -65,7 +65,7 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
 
 
 def _fits(note: Note, inputs: BootstrapInputs) -> bool:
-    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over or work not.
+    """Whether a note can be taken up: an event just over can ("how did it go?"), one long over, a limit or work not.
 
     Nor can what comes by itself again and again: a shift, the lesson of each Tuesday, a pill.
     """
@@ -73,7 +73,7 @@ def _fits(note: Note, inputs: BootstrapInputs) -> bool:
     if is_snoozed(note, inputs.now_ms) or is_work(note) or comes_by_itself:
         return False
     if note.kind != "event" or note.due_at_ms is None:
-        return True
+        return not is_over(note, inputs.now_ms)
     if is_over(note, inputs.now_ms) and is_routine(note):
         return False
     last_ms = ends_at(note) or 0

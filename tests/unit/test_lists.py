@@ -1112,6 +1112,25 @@ def test_a_date_of_a_series_is_put_off_alone_and_none_to_where_it_comes_anyhow(r
     assert series.has_date(ledger.notes[2], "2023-11-21T20:00")
 
 
+@pytest.mark.parametrize(
+    ("kind", "due", "told"),
+    [
+        ("event", "2023-11-14T00:00", "today"),
+        ("event", "2023-11-13T00:00", "was yesterday"),
+        ("task", "2023-11-13T00:00", "was due yesterday"),
+        ("task", "2023-11-13T18:00", "was due yesterday at 18:00"),
+    ],
+)
+def test_a_ring_that_comes_days_late_says_when_the_thing_is_or_was(kind, due, told):
+    """A birthday of today was told without its day, and what was over “by Mon 13 Nov”."""
+    exact = not due.endswith("T00:00")
+    day = {"due_at_ms": series.at_ms_of(due, "UTC"), "due_exact": exact, "rings_from": "2023-11-12T18:00"}
+    note = series_note(kind=kind, repeats="", **day)
+
+    ((message, _),) = messages_for([due_now(note, START_MS)], START_MS)
+    assert message.text.splitlines()[0] == f"⏰ Call mum ({told})"
+
+
 def test_what_was_missed_for_days_is_as_late_as_its_last_date():
     """After nine days without the bot a nudge of every evening comes once, and not as one of nine days ago."""
     note = series_note(rings_from="2023-11-06T20:30", repeats="FREQ=DAILY")

@@ -1921,3 +1921,11 @@ async def test_the_lesson_at_another_hour_rings_as_long_before_it():
     said = await box.change([1], due="T20:00/22:00")
     assert "Choir (every Thursday 20:00\u201322:00, ⏰ 19:00)" in said
     assert "to move one: its date, and due" in said
+
+
+async def test_a_limit_of_each_night_stands_in_its_text():
+    """“No calls from 22 to 6” held for one night."""
+    box = make_box()
+
+    assert "would hold once" in await box.note("No calls", "constraint", due="T22:00/06:00")
+    assert "Noted: #1 constraint" in await box.note("No calls", "constraint", due="2026-11-24T22:00/06:00")

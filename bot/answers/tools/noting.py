@@ -22,6 +22,7 @@ from memory.ledger.views import is_work
 UNTIL_TOLD: Final = "told"
 """In place of a time: a series rests until the person says that it goes on."""
 NO_RHYTHM: Final = frozenset({"fact", "preference", "constraint"})
+IN_WORDS: Final = "Say it in its text (“on weekdays, after ten”), without due."
 NO_RING: Final = "It does not ring."
 ALL_MOVE: Final = " All its dates moved, with their rings; to move one: its date, and due."
 
@@ -33,7 +34,9 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
     if known == "promise" and not owner.strip():
         raise Refused("Not done: say whose promise it is: owner user, assistant, or a name.")
     if known in NO_RHYTHM and repeats.strip() and "YEARLY" not in repeats.upper():
-        raise Refused(f"Not done: a {known} has no rhythm. Say it in its text (“on weekdays, after ten”), without due.")
+        raise Refused(f"Not done: a {known} has no rhythm. {IN_WORDS}")
+    if known == "constraint" and _is_each_night(due):
+        raise Refused(f"Not done: those hours would hold once. {IN_WORDS} For one night give its day, too.")
     about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
     fields = desk.origin(about) | {"owner": owner.strip() or _owner(desk, known)}
     fields |= desk.due(due, desk.zone) | desk.rhythm(repeats, due)
@@ -44,6 +47,11 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
     said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
     new = desk.notes.ledger.by_id(note_id) if due else None
     return f"{said}. {NO_RING}{desk.reads(new)}{desk.unsure}" if new is not None else said
+
+
+def _is_each_night(due: str) -> bool:
+    """Whether a limit is given from hour to hour without a day, `T22:00/06:00`."""
+    return due.strip().startswith("T") and "/" in due
 
 
 def _owner(desk: Desk, kind: Kind) -> str:
