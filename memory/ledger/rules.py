@@ -29,6 +29,7 @@ COMPARED: Final = 60
 """So many dates of two rules are compared: of one that comes yearly a person's life."""
 MOST_DATES: Final = 1_000
 """So many dates of a rule are looked through for its last."""
+NUMBERED: Final = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"}
 RUN: Final = 3
 """So many days in a row are said as `Mon to Fri`."""
 LAST_YEARS: Final = (9994, 9593, -1)
@@ -55,6 +56,11 @@ def what_is_wrong(repeats: str, rings_from: str) -> str:
     """Why a rule is none, or has no date; "" for one that has."""
     found = _found(repeats, rings_from)
     return found if isinstance(found, str) else ""
+
+
+def ring_along(ring: datetime, old: datetime, new: datetime) -> datetime:
+    """A ring that moves with its date: on that day it keeps its distance, of an earlier day its hour."""
+    return ring + (new - old if ring.date() == old.date() else timedelta((new.date() - old.date()).days))
 
 
 def first_from(repeats: str, local: str) -> str | None:
@@ -235,6 +241,8 @@ def _rhythm(parts: dict[str, str]) -> str:
         often = f"{often} on {_days(days)}" if every != "1" else _days(days)
     elif unit == "month" and names == {"BYMONTHDAY"} and (day.isdecimal() or day == "-1"):
         often += " on the last day" if day == "-1" else f" on day {day}"
+    elif unit == "month" and names == {"BYDAY"} and days[-2:] in WEEK and days[:-2] in NUMBERED:
+        often += f" on the {NUMBERED[days[:-2]]} {_days(days[-2:])}"
     elif names and not (unit == "year" and _is_one_day(names, parts.get("BYMONTH", ""), day)):
         return ""
     return f"every {often}"

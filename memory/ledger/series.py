@@ -15,8 +15,10 @@ from memory.ledger.rules import (
     WAITS_DAYS,
     ending_by_day,
     is_rare,
+    is_several_a_day,
     last_date,
     read_local,
+    ring_along,
     rule_of,
 )
 from memory.ledger.types import TO_DO, Note, Occurrence, OccurrenceState
@@ -131,7 +133,7 @@ def rings_moved_along(note: Note, moved: Note) -> list[str]:
     moved_away = {each.original_local for each in note.occurrences if each.state in TO_COME}
     rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
     rings = map(read_local, sorted({*rang, *singles(note)}))
-    return [f"{ring + (new - old if is_exact and ring.date() == old.date() else days):{LOCAL}}" for ring in rings]
+    return [f"{ring_along(ring, old, new) if is_exact else ring + days:{LOCAL}}" for ring in rings]
 
 
 def local_due(note: Note) -> datetime:
@@ -143,7 +145,7 @@ def at_its_date(note: Note, now_ms: int) -> Note:
     """The note with the next date of a series that doesn't ring, its last once it is over: hurling on Tuesdays.
 
     A date with an hour is its next until it has been going on for a while; one without, and of something to do, until
-    the day is over; once a month, for a week behind it.
+    the day is over; once a month, for a week behind it. One that is put off comes then.
     """
     found, _ = _its_date(note, now_ms)
     if found is None:
@@ -156,7 +158,8 @@ def _its_date(note: Note, now_ms: int) -> tuple[Date | None, bool]:
     """The next date of a series that doesn't ring and True, else its last and False."""
     if not note.repeats or note.rings_from or note.due_at_ms is None:
         return None, False
-    now = read_local(local_of(now_ms, note.time_zone))
+    until_ms = 0 if note.is_paused else note.snoozed_until_ms or 0
+    now = read_local(local_of(max(now_ms, until_ms), note.time_zone))
     lasts = timedelta(milliseconds=note.lasts_ms) or GOES_ON
     is_by_hour = note.due_exact and note.kind not in TO_DO
     edge = now - lasts if is_by_hour else datetime.combine(now - timedelta(milliseconds=note.lasts_ms), time(0))
@@ -295,18 +298,16 @@ def moment_of(note: Note, date: Occurrence) -> int:
 def exceptions(note: Note, now_ms: int) -> list[tuple[int, Occurrence]]:
     """The dates to come that the rule has otherwise, with when they ring or would have rung, the next first.
 
-    One that is left out stays one until its day is over: "is there rehearsal tonight?"
+    One that is left out stays one until its day is over: "is there rehearsal tonight?" None before the end of a pause.
     """
     if not note.repeats:
         return []
-    today = local_of(now_ms, note.time_zone)[:10]
+    from_ms = max(now_ms, note.snoozed_until_ms or 0)
+    today = local_of(from_ms, note.time_zone)[: None if is_several_a_day(note.repeats) else 10]
     dates = [(moment_of(note, each), each) for each in note.occurrences if each.state in EXCEPTIONS]
-    ahead = (
-        (at_ms, each)
-        for at_ms, each in dates
-        if at_ms > now_ms or (each.state == "left_out" and local_of(at_ms, note.time_zone).startswith(today))
-    )
-    return sorted(ahead, key=lambda date: date[0])
+    out = {at_ms for at_ms, each in dates if each.state == "left_out"}
+    on = {at_ms for at_ms in out if local_of(at_ms, note.time_zone).startswith(today)}
+    return sorted((date for date in dates if date[0] > from_ms or date[0] in on), key=lambda date: date[0])
 
 
 def last(note: Note, state: OccurrenceState) -> Occurrence | None:

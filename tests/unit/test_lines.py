@@ -528,11 +528,11 @@ def test_the_model_reads_the_rule_of_a_series_that_does_not_ring():
         ("FREQ=YEARLY;BYMONTHDAY=9", "FREQ=YEARLY;BYMONTHDAY=9"),
         ("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=9,10", "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=9,10"),
         ("FREQ=WEEKLY;BYDAY=MO;BYMONTH=6", "FREQ=WEEKLY;BYDAY=MO;BYMONTH=6"),
-        ("FREQ=MONTHLY;BYDAY=-1FR;UNTIL=20261209", "FREQ=MONTHLY;BYDAY=-1FR until 9 Dec 2026"),
+        ("FREQ=MONTHLY;BYDAY=-1FR;UNTIL=20261209", "every month on the last Fri until 9 Dec 2026"),
         ("FREQ=DAILY;BYHOUR=8,20", "every day at 08:00, 20:00"),
         ("FREQ=DAILY;BYHOUR=8,20;UNTIL=20261207T080000", "every day at 08:00, 20:00 until 7 Dec 2026 08:00"),
         ("FREQ=DAILY;UNTIL=soon", "FREQ=DAILY;UNTIL=soon"),
-        ("FREQ=MONTHLY;BYDAY=1MO;COUNT=3", "FREQ=MONTHLY;BYDAY=1MO, 3 times in all"),
+        ("FREQ=MONTHLY;BYDAY=1MO;COUNT=3", "every month on the first Mon, 3 times in all"),
     ],
 )
 def test_a_prompt_says_a_rule_in_words(rule, words):

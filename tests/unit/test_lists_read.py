@@ -365,17 +365,17 @@ Here's what I remember:
 Going on and coming up
 7. Owen looks at the oven (today at 14:30, ⏰ 13:45)
 8. Early shift at the café, be there at 6:45 (tomorrow at 07:30, ⏰ 06:00)
-9. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
-10. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
-11. New oven for the shop (Tue 8 Dec)
-12. Parents' evening on 8 December (at 18:00)
+9. Mum's eye operation in Annecy (on Thu 3 Dec at 14:00, ⏰ the day before at 18:00 and on the day at 13:00)
+10. New oven for the shop (Tue 8 Dec)
+11. Parents' evening on 8 December (at 18:00)
+12. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
 
 … and 4 more.
 ---
 Here's what I remember:
 
 Going on and coming up
-13. Mrs Keller's wedding cake, 3 tiers, lemon (on Mon 14 Dec)
+13. Rugby in the park (every Tuesday at 19:00, paused until Mon 14 Dec)
 14. Weekend in Lisbon with Ana (Fri 12 Feb – Mon 15 Feb 2027)
 
 Story: The captain
@@ -496,17 +496,17 @@ Das habe ich mir gemerkt:
 Was läuft und was kommt
 7. Owen schaut sich den Ofen an (heute um 14:30, ⏰ 13:45)
 8. Frühschicht im Café, um 6:45 da sein (morgen um 07:30, ⏰ 06:00)
-9. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
-10. Augenoperation deiner Mutter (am Do, 3. Dez., um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
-11. Neuer Ofen für den Laden (Di, 8. Dez.)
-12. Elternabend am 8. Dezember (um 18:00)
+9. Augenoperation deiner Mutter (am Do, 3. Dez., um 14:00, ⏰ am Tag davor um 18:00 und am Tag selbst um 13:00)
+10. Neuer Ofen für den Laden (Di, 8. Dez.)
+11. Elternabend am 8. Dezember (um 18:00)
+12. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
 
 … und noch 4.
 ---
 Das habe ich mir gemerkt:
 
 Was läuft und was kommt
-13. Hochzeitstorte für Frau Keller, 3 Etagen, Zitrone (am Mo, 14. Dez.)
+13. Rugby im Park (jeden Dienstag um 19:00, Pause bis Mo, 14. Dez.)
 14. Wochenende in Lissabon mit Ana (Fr, 12. Feb. – Mo, 15. Feb. 2027)
 
 Geschichte: The captain
@@ -627,17 +627,17 @@ Esto es lo que recuerdo:
 En marcha y por venir
 7. Owen mira el horno (hoy a las 14:30, ⏰ 13:45)
 8. Turno de mañana en el café, llegar a las 6:45 (mañana a las 07:30, ⏰ 06:00)
-9. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
-10. Operación de ojo de tu madre (el jue 3 de dic a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
-11. Horno nuevo para la tienda (mar 8 de dic)
-12. Reunión de padres el 8 de diciembre (a las 18:00)
+9. Operación de ojo de tu madre (el jue 3 de dic a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
+10. Horno nuevo para la tienda (mar 8 de dic)
+11. Reunión de padres el 8 de diciembre (a las 18:00)
+12. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
 
 … y 4 más.
 ---
 Esto es lo que recuerdo:
 
 En marcha y por venir
-13. Tarta de boda de la señora Keller, 3 pisos, limón (el lun 14 de dic)
+13. Rugby en el parque (cada martes a las 19:00, en pausa hasta el lun 14 de dic)
 14. Fin de semana en Lisboa con Ana (vie 12 de feb – lun 15 de feb de 2027)
 
 Historia: The captain
@@ -758,17 +758,17 @@ Voici ce que je retiens :
 En cours et à venir
 7. Owen regarde le four (aujourd'hui à 14h30, ⏰ 13h45)
 8. Service du matin au café, y être à 6h45 (demain à 7h30, ⏰ 6h)
-9. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
-10. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
-11. Nouveau four pour la boutique (mar. 8 déc.)
-12. Réunion de parents le 8 décembre (à 18h)
+9. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
+10. Nouveau four pour la boutique (mar. 8 déc.)
+11. Réunion de parents le 8 décembre (à 18h)
+12. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
 
 … et 4 de plus.
 ---
 Voici ce que je retiens :
 
 En cours et à venir
-13. Gâteau de mariage de Mme Keller, 3 étages, citron (le lun. 14 déc.)
+13. Rugby au parc (chaque mardi à 19h, en pause jusqu'au lun. 14 déc.)
 14. Week-end à Lisbonne avec Ana (ven. 12 févr. – lun. 15 févr. 2027)
 
 Histoire : The captain

@@ -14,8 +14,8 @@ from bot.people.choices import plain_name
 from bot.tasks.task import goes_on
 from memory.ledger import series
 from memory.ledger.lines import reworded
-from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates
-from memory.ledger.rules import DAY_CHARS, LOCAL, read_local, rule_moved
+from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates, own_date
+from memory.ledger.rules import DAY_CHARS, LOCAL, read_local, ring_along, rule_moved
 from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
 
@@ -102,7 +102,8 @@ def _with_its_ring(desk: Desk, note: Note, given: Mapping[str, str]) -> tuple[Ma
         return given, ""
     new, old = (read_local(series.local_of(at_ms, zone)) for at_ms in (due["due_at_ms"], then.due_at_ms or 0))
     first = read_local(note.rings_from)
-    ring = first + (new - old if due["due_exact"] else timedelta((new.date() - old.date()).days))
+    own, days = own_date(note, first), timedelta((new.date() - old.date()).days)
+    ring = ring_along(first, own, own + (new - old)) if due["due_exact"] else first + days
     rule = rule_moved(note.repeats, note.rings_from, (ring.date() - first.date()).days)
     return ({**given, "due": text, "repeats": rule}, f"{ring:{LOCAL}}") if rule else (given, "")
 

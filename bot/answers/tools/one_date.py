@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.times import LocalTime, read_time
 from memory.ledger import lines, own_dates, series
-from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
+from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local, ring_along
 from memory.ledger.spans import date_of, first_and_last
 from memory.ledger.types import Move, Note
 
@@ -101,7 +101,7 @@ def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
     ring = read_local(occurrence)
     own, (at, lasts_ms) = own_dates.own_date(note, ring), _span(desk, due, date[:10])
     new = at.local(f"{own:%H:%M}") if note.due_exact else f"{at.day}T00:00"
-    rings = ring + (read_local(new) - own)
+    rings = ring_along(ring, own, read_local(new))
     if at.hour and not note.due_exact and ring.date() == own.date():
         rings = read_local(at.local())
     to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{rings:{LOCAL}}", new))
