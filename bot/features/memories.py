@@ -21,7 +21,8 @@ from memory.keeper.wording import UNSPACED
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import agenda, best_first, standing
-from memory.search.same_words import asked_words, held
+from memory.search.same_words import JOINED_CHARS, Forms, asked_words, held
+from memory.search.terms import split_words
 from memory.text import folded, shorten
 from memory.zones import whole_month
 
@@ -96,8 +97,8 @@ def forget_button(number: int, note: Note) -> Button:
     return Button(replies.say("forget_number", number=number), "forget_ask", {"note_ids": [note.note_id]})
 
 
-def told(note: Note, now_ms: int, zone: str) -> str:
-    """A note's words with the names of its days: by `training on Saturday` it is found, too, that is due on one.
+def days_of(note: Note, now_ms: int, zone: str) -> str:
+    """The names of a note's days: by `training on Saturday` it is found, too, that is due on one.
 
     What is for a whole month is found by its name, and by no day.
     """
@@ -107,29 +108,53 @@ def told(note: Note, now_ms: int, zone: str) -> str:
     month = whole_month(days[0], days[-1], clock) if days else None
     moments = {*([] if month else days), *([] if note.rings_at_ms is None else [note.rings_at_ms])}
     names = [month_names(month)] if month else []
-    return "\n".join([note.text, *names, *(day_names(at_ms, now_ms, clock) for at_ms in sorted(moments))])
+    return "\n".join([*names, *(day_names(at_ms, now_ms, clock) for at_ms in sorted(moments))])
 
 
 def holding(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
     """The notes that hold most of these words, in any form and order; none when none holds any."""
     asked = asked_words(words)
-    counts = [len(held(asked, told(note, now_ms, zone))) for note in notes]
+    counts = [len(held_by(note, asked, now_ms, zone)) for note in notes]
     most = max(counts, default=0)
     return [note for note, count in zip(notes, counts, strict=True) if count == most > 0]
 
 
+def held_by(note: Note, asked: Mapping[str, Forms], now_ms: int, zone: str) -> set[str]:
+    """Those of the asked words that a note holds, or that name its days."""
+    return {*held(asked, note.text), *_named(asked, days_of(note, now_ms, zone))}
+
+
+def _named(asked: Mapping[str, Forms], days: str) -> list[str]:
+    """Those of the asked words that name a day, a short name by itself alone: `Mi` is no form of Mia."""
+    names = split_words(days)
+    long = " ".join(name for name in names if len(name) >= JOINED_CHARS)
+    return [*(asked.keys() & {*map(folded, names)}), *held(asked, long)]
+
+
 def looked_up(notes: Sequence[Note], words: str, now_ms: int, zone: str) -> list[Note]:
-    """The notes that hold these words, then those that have each of them inside a longer one: `tee` in `Kräutertee`.
+    """The notes that hold these words, then those that have each of them in a longer one: `tee` in `Kräutertee`.
 
     Work is looked up by its title, as it stands there, and a note by who has to act, too.
     """
     titled = [note.model_copy(update={"text": with_owner(note, name_of(note))}) for note in notes]
     asked = asked_words(words)
     found = [note.note_id for note in holding(titled, words, now_ms, zone)]
-    is_long = bool(asked) and all(len(word) >= INSIDE_LETTERS or UNSPACED.match(word) for word in asked)
-    inside = [note.note_id for note in titled if is_long and all(word in folded(note.text) for word in asked)]
+    inside = [note.note_id for note in titled if asked and all(_is_part(*each, note.text) for each in asked.items())]
     by_id = {note.note_id: note for note in notes}
     return [by_id[each] for each in dict.fromkeys((*found, *inside))]
+
+
+def _is_part(word: str, own: Forms, text: str) -> bool:
+    """Whether a longer word begins or ends with this one, or begins with its stem: `Weihnachten`, `Weihnachtsferien`.
+
+    A script that does not part its words has it anywhere. Neither `ben` is in `Heiligabend`, nor `ring` in `bring`.
+    """
+    if UNSPACED.match(word):
+        return word in folded(text)
+    stems = tuple(stem for _, stem in own if len(stem) >= JOINED_CHARS)
+    longer = [other for other in map(folded, split_words(text)) if len(other) >= len(word) + INSIDE_LETTERS]
+    ends = [other for other in longer if other.startswith(word) or other.endswith(word)]
+    return any(other.startswith(stems) for other in longer) or (len(word) >= INSIDE_LETTERS and bool(ends))
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

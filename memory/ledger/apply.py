@@ -181,8 +181,8 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
 
 
 def _set_again(note: Note, fields: Mapping[str, Any], now_ms: int) -> dict[str, Any]:
-    """The fields with the dates that a new ring leaves; a series rests no more, unless its clock alone is another."""
-    is_new = note.repeats and not fields.keys().isdisjoint(("rings_from", "repeats"))
+    """The fields with the dates that a new ring leaves; a series that rings then rests no more."""
+    is_new = note.repeats and "rings_from" in fields
     fields = {**({"snoozed_until_ms": None} if is_new else {}), **fields}
     return {**set_again(note, note.model_copy(update=fields), now_ms), **fields}
 

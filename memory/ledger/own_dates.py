@@ -11,6 +11,7 @@ from memory.ledger.rules import (
     LOCAL,
     endless,
     first_from,
+    is_several_a_day,
     named_parts,
     read_local,
     rule_moved,
@@ -82,7 +83,8 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
         then = note.model_copy(update={"due_at_ms": due_at(note, date)})
         if sleeps(note) or (now_ms is not None and (note.rings_at_ms is None or not _is_over(then, now_ms))):
             return then
-    return note if note.rings_at_ms is None else _due_then(note, note.rings_at_ms)
+    ring_ms = note.rings_at_ms
+    return note if ring_ms is None else note.model_copy(update={"due_at_ms": due_of(note, ring_ms)})
 
 
 def rung(note: Note) -> Occurrence | None:
@@ -158,11 +160,6 @@ def _is_over(note: Note, now_ms: int) -> bool:
     if note.due_exact:
         return later(due_ms, note.lasts_at(due_ms), note.time_zone) <= now_ms
     return series.local_of(due_ms, note.time_zone)[:10] < series.local_of(now_ms, note.time_zone)[:10]
-
-
-def _due_then(note: Note, rings_at_ms: int) -> Note:
-    """The note with the date of its own for a ring at that moment."""
-    return note.model_copy(update={"due_at_ms": due_of(note, rings_at_ms)})
 
 
 def otherwise(note: Note) -> set[tuple[str, int | None, int | None, int | None]]:
@@ -320,24 +317,32 @@ def _rung_otherwise(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
 
 
 def _by_day(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
-    """The dates of a series at another hour: those over before, later days left out, and those moved, at their time."""
+    """The dates of a series at another hour: those over before, later days left out, and those moved, at their time.
+
+    Of several a day a dose that is no more loses what was said of it.
+    """
     first, bare = series.begins(new), new.model_copy(update={"occurrences": ()})
     kept = [each for each in note.occurrences if each.state in series.OVER and each.original_local < first]
     for date in note.occurrences:
-        day = date.original_local[:10]
-        if date.state == "left_out" and day > first[:10] and (local := _date_at(bare, date.original_local)):
-            kept.append(Occurrence(original_local=local, state="left_out"))
+        day, dates = date.original_local[:10], _dates_at(note, bare, date.original_local)
+        if date.state == "left_out" and day > first[:10]:
+            kept += (Occurrence(original_local=local, state="left_out") for local in dates)
         if date.state == "moved" and series.moment_of(note, date) > now_ms:
             usual = f"{day}{first[10:]}"
-            before = usual if day < first[:10] and first_from(new.repeats, usual) == usual else None
-            if local := before or _date_at(bare, date.original_local):
+            before = day < first[:10] and first_from(new.repeats, usual) == usual
+            if local := usual if before else next(iter(dates), ""):
                 kept.append(date.model_copy(update={"original_local": local}))
     return _one_each(kept)
 
 
-def _date_at(note: Note, local: str) -> str | None:
-    """The date of a series at this minute, else on this day."""
-    return local if series.has_date(note, local) else series.date_on(note, local[:10])
+def _dates_at(note: Note, new: Note, local: str) -> list[str]:
+    """The dates in place of one that a series had at this minute: that, else its day's where the day has no other."""
+    if series.has_date(new, local):
+        return [local]
+    out = {each.original_local for each in note.occurrences if each.state == "left_out"}
+    is_whole = not (is_several_a_day(note.repeats) or is_several_a_day(new.repeats))
+    is_whole = is_whole or out.issuperset(series.dates_on(note, local[:10]))
+    return series.dates_on(new, local[:10]) if is_whole else []
 
 
 def _one_each(dates: Iterable[Occurrence]) -> tuple[Occurrence, ...]:

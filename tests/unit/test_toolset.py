@@ -1929,3 +1929,31 @@ async def test_a_limit_of_each_night_stands_in_its_text():
 
     assert "would hold once" in await box.note("No calls", "constraint", due="T22:00/06:00")
     assert "Noted: #1 constraint" in await box.note("No calls", "constraint", due="2026-11-24T22:00/06:00")
+
+
+async def test_a_dose_that_is_no_more_takes_what_was_said_of_it_along():
+    """Of 8, 13 and 18 the one at 13 was put off to 14 once; with 8 and 18 alone it was 14 “instead of 8”."""
+    box = make_box()
+    await box.remind(text="Cream", at="2026-11-25T08:00, 13:00, 18:00", repeats="FREQ=DAILY")
+    await box.remind(numbers=[1], date="2026-11-25T13:00", at="2026-11-25T14:00")
+    await box.remind(numbers=[1], date="2026-11-27", skip=True)
+
+    said = await box.change([1], repeats="FREQ=DAILY;BYHOUR=8,20")
+    assert "moved" not in said
+    assert "not on Fri 2026-11-27 08:00; not on Fri 2026-11-27 20:00" in said
+
+
+@pytest.mark.parametrize("rings", [True, False])
+async def test_another_rhythm_lets_a_series_rest_on(rings: bool):  # noqa: FBT001 - a case of the table
+    """Paused until the tenth it came tomorrow, and nothing said so; another hour ends the rest."""
+    box = make_box()
+    if rings:
+        await box.remind(text="Visit", at="2026-11-25T07:15", repeats="FREQ=DAILY")
+    else:
+        await box.note("Visit", "task", due="2026-11-25T07:15", repeats="FREQ=DAILY")
+    await box.change([1], not_before="2026-12-10")
+
+    said = await box.change([1], repeats="FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")
+    assert "put off until Thu 2026-12-10" in said
+    assert "rings Thu 2026-12-10 07:15" in said or not rings
+    assert "put off" not in await box.remind(numbers=[1], at="2026-11-26T09:00", repeats="FREQ=DAILY")

@@ -206,12 +206,15 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     wish = _until_its_end(note, _by_its_ring(desk, note, wish))
     ring = await ring_time(desk, wish, note)
     own_date = _own_date(note, wish, ring) or desk.due(wish.due, desk.zone)
+    if ring.rule and not (own_date or note.rings or note.occurrences):
+        ring, own_date = _with_open_date(note, ring, desk.ask.now_ms)
     rings = ring.fields(desk.zone, own_date, desk.ask.now_ms)
     if has_own_words:
         own = desk.reads(desk.notes.ledger.by_id(_id_of(desk, wish)))
         return f"{_add(desk, wish, rings)}, with words of its own; {desk.line(note)} stays.{ring.remark}{own}"
     fields = rings | ({"text": reworded(note, wish.text)} if wish.text.strip() else {})
     fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
+    fields |= {} if wish.at.strip() else {"snoozed_until_ms": note.snoozed_until_ms}  # another rhythm rests on
     fields |= {"kind": kind_of(wish.kind)} if wish.kind.strip() else {}
     return desk.done_and_read(word, Change(number=note.number, fields=_by_clock(desk, fields)), ring.remark)
 
@@ -222,6 +225,23 @@ def _own_date(note: Note, wish: Wish, ring: RingTime) -> dict[str, Any]:
         return {}
     due_ms = own_dates.own_ms(note, series.at_ms_of(ring.local, note.time_zone))
     return {"due_at_ms": due_ms, "due_exact": note.due_exact, "lasts_ms": note.lasts_ms}
+
+
+def _with_open_date(note: Note, ring: RingTime, now_ms: int) -> tuple[RingTime, dict[str, Any]]:
+    """The ring with today's date of a series that gets one for the later ones, and that date: it is still open."""
+    if not note.repeats or note.due_at_ms is None:
+        return ring, {}
+    rings = note.model_copy(update={"rings_from": ring.local, "repeats": ring.rule})
+    open_ms, first_ms = (
+        series.at_its_date(note, now_ms).due_at_ms,
+        own_dates.with_ring(note, rings, now_ms)["due_at_ms"],
+    )
+    now, own, first = (read_local(series.local_of(at_ms, note.time_zone)) for at_ms in (now_ms, open_ms, first_ms))
+    before = f"{read_local(ring.local) - timedelta((first.date() - own.date()).days):{LOCAL}}"
+    is_open = now.date() <= own.date() < first.date() and read_local(before) <= now
+    if not is_open or first_from(ring.rule, before) != before:
+        return ring, {}
+    return replace(ring, over=before), {"due_at_ms": open_ms, "due_exact": note.due_exact, "lasts_ms": note.lasts_ms}
 
 
 def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:

@@ -10,7 +10,7 @@ from bot import replies
 from bot.dates import listed, when_text
 from bot.delivery.markup import unmarked
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.memories import told
+from bot.features.memories import held_by
 from bot.lines import bare, note_line
 from memory.ledger.types import Note
 from memory.ports import Row
@@ -152,7 +152,7 @@ def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str, now_ms: in
     notes that rest on it: what else was noted of it stays.
     """
     asked = asked_words(words)
-    in_notes = [len(held(asked, told(note, now_ms, zone))) for note in notes]
+    in_notes = [len(held_by(note, asked, now_ms, zone)) for note in notes]
     in_turns = [len(held(asked, f"{row['user_text']}\n{row['assistant_text']}")) for row in turns]
     least = max(1, len(asked) - (len(asked) >= MOST_FROM))
     most = max([least, *in_notes, *in_turns])
