@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Final, Literal
 
+from memory.ledger import series
+from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import ANYBODYS, Kind, Note, is_anothers
 from memory.ledger.views import (
     DAY_MS,
@@ -56,7 +58,7 @@ def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[N
     orders: dict[Heading, Callable[[list[Note]], list[Note]]] = {
         "you": _who_first,
         "people": partial(_person_by_person, small=small),
-        "going_on": _by_day,
+        "going_on": partial(_by_day, now_ms=now_ms),
     }
     parts: list[tuple[Heading, list[Note]]] = [
         (name, orders.get(name, by_weight)([note for note in current if _kind_shown(note) in kinds]))
@@ -109,11 +111,11 @@ def _words(note: Note) -> list[str]:
     return [*([note.owner] if is_anothers(note) else []), *(_WORD.findall(note.text) or [note.text])]
 
 
-def _by_day(notes: Sequence[Note]) -> list[Note]:
-    """What goes on without a day, then day by day, then the rest."""
+def _by_day(notes: Sequence[Note], now_ms: int) -> list[Note]:
+    """What goes on without a day, then day by day, a series by its next, then the rest."""
 
     def place(note: Note) -> tuple[bool, bool, int]:
-        is_undated = note.due_at_ms is None
-        return not (is_undated and note.kind == "project"), is_undated, note.due_at_ms or 0
+        at_ms = at_next_date(series.at_its_date(note, now_ms), now_ms).due_at_ms
+        return not (at_ms is None and note.kind == "project"), at_ms is None, at_ms or 0
 
     return sorted(by_weight(notes), key=place)

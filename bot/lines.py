@@ -21,14 +21,27 @@ from bot.dates import (
     when_text,
 )
 from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under_way
-from bot.rings import at_a_glance, due_with_its_ring, is_one, is_rung, put_off_ring, put_off_text, rang_text, rings_text
+from bot.rings import (
+    at_a_glance,
+    due_with_its_ring,
+    is_of_one_date,
+    is_one,
+    is_rung,
+    last_date_text,
+    put_off_ring,
+    put_off_text,
+    rang_text,
+    rings_for_next,
+    rings_text,
+)
 from bot.told_days import acts_unnamed, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_in, title_of
-from memory.ledger.own_dates import ahead_ms, at_next_date, rule_behind, sleeps
+from memory.ledger.own_dates import ahead_ms, at_next_date, due_of, rule_behind, sleeps
+from memory.ledger.rules import is_rare
 from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, Note
-from memory.ledger.views import LIMITS, SOON_MS, is_over, is_past, is_question, is_work, story_of, waits_for_word
+from memory.ledger.views import LIMITS, is_over, is_past, is_question, is_work, story_of, waits_for_word
 from memory.text import shorten
 from memory.zones import whole_month
 
@@ -66,6 +79,10 @@ def note_line(
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
+    if (
+        is_rare(note.repeats) and rings_for_next(note) and local(note.rings_at_ms or 0, zone).date() in told
+    ):  # not for the date that rang
+        note = note.model_copy(update={"due_at_ms": due_of(note, note.rings_at_ms or 0)})
     if heading == "rang":
         times = _rang(note, now_ms, zone, told)
     else:
@@ -181,20 +198,15 @@ def _remarks(
             found[-1] = _for(note, now_ms, zone)
         key = "lines.sends" if is_work(note) and heading != "tasks" else "lines.rings"
         ring = replies.say(key, when=rings).rstrip()
-        found.insert(1 if _is_of_one_date(note, found) else len(found) - leads, ring)
+        found.insert(1 if is_of_one_date(note, found) else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))
     if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
-        found += _last_date(note, now_ms, zone, told)
+        found += last_date_text(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring
     if rests(note, now_ms) and not says_when and note.snoozed_until_ms is not None:
         found.append(put_off_text(note, note.snoozed_until_ms, now_ms, zone, told))
     return found
-
-
-def _is_of_one_date(note: Note, due: Sequence[str]) -> bool:
-    """Whether a ring is at another hour than the others': of the date before the rhythm that is told behind it."""
-    return len(due) > 1 and series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] != note.rings_from[11:]
 
 
 def _comes_again(note: Note, now_ms: int) -> bool:
@@ -237,12 +249,16 @@ def _clock(note: Note, zone: str) -> str:
 
 
 def _when_due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
-    """Its due time, or until when it lasts; under the day of a series' next ring nothing of the date before that."""
+    """Its due time, or until when it lasts; under the day of a series' next ring nothing of the date before that.
+
+    Nor the day from which something is so, once it is.
+    """
     due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
     if note.kind in LIMITS and due_ms is not None and not note.repeats and not is_past(note, now_ms):
         return _limit(note, due_ms, now_ms)
     is_behind = note.repeats and due_ms is not None and rings_ms is not None and due_ms < rings_ms
-    if is_behind and local(rings_ms or 0, zone).date() in told:
+    holds = note.lasts and last_of(note) is None and is_past(note, now_ms)  # it began then
+    if holds or (is_behind and local(rings_ms or 0, zone).date() in told):
         return ""
     return under_way(note, now_ms, _clock(note, zone)) or _due(note, now_ms, zone, told)
 
@@ -258,6 +274,8 @@ def _limit(note: Note, due_ms: int, now_ms: int) -> str:
     last_ms = over_at(note, due_ms) or last_ms
     if last_ms > due_ms and days_from(due_ms, now_ms, zone) > 0:
         return days_text(due_ms, last_ms, now_ms, zone, language)
+    if not exact and days_from(last_ms, now_ms, zone) == 0:
+        return replies.say("lines.until_tonight")
     return for_text(last_ms, now_ms, zone, language, exact=exact, key="until")
 
 
@@ -303,9 +321,9 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
 
 def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> list[str]:
     """The next date and the rhythm of a series, by its due times; a missed date of one that doesn't ring."""
-    if is_missed(note, now_ms):
-        return then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms))
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
+    if is_missed(note, now_ms):
+        return then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms, clock))
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
@@ -328,23 +346,3 @@ def _for(note: Note, now_ms: int, zone: str) -> str:
     if days_from(last_ms, at_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone):
         return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), language))
     return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone))
-
-
-def _last_date(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
-    """The last date of a series: for a week that it came and waits for a word, today that nothing came of it.
-
-    A date that was left out beforehand is told once it would have come, of work alone.
-    """
-    states = {"rang", "done", "passed", "skipped"} if note.repeats else {"passed", "skipped"}
-    states |= {"left_out"} if is_work(note) else set()
-    over = (each for each in reversed(note.occurrences) if each.state in states)
-    date = next((each for each in over if series.moment_of(note, each) <= now_ms or each.state != "left_out"), None)
-    at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
-    if date is None or abs(now_ms - at_ms) >= SOON_MS:
-        return []
-    if date.state == "rang":
-        return [rang_text(note, date, now_ms, zone, told)] if waits_for_word(note) else []
-    if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
-        return []
-    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
-    return [replies.say("lines.passed" if date.state == "passed" else "lines.skipped", when=when)]

@@ -82,7 +82,7 @@ def next_parts(
         bool(is_on)
         or is_long
         or _is_by_its_ring(note, at_ms, now_ms, zone, told)
-        or not _is_expected(note, rule, at_ms, now_ms)
+        or not (_is_another_dose(note, rule, at_ms, ahead) or _is_expected(note, rule, at_ms, now_ms))
     )
     is_expected = rests(note, now_ms) or not is_other
     every = "" if in_text else every_text(rule, language, now_ms, hour if is_expected else "")
@@ -119,7 +119,7 @@ def _moved_parts(
     if moved is None or _is_regular(note, moved, at_ms - (ahead or 0)):
         return []
     usual_ms = series.at_ms_of(moved.original_local, note.time_zone) + (ahead or 0)
-    if usual_ms == at_ms and moved.lasts_ms is None:
+    if (usual_ms == at_ms or is_several_a_day(rule)) and moved.lasts_ms is None:
         return []
     in_text = rhythm_in(note.text, rule)
     is_same = local(usual_ms, zone).time() == local(at_ms, zone).time() and moved.lasts_ms is None
@@ -263,6 +263,11 @@ def _by_weeks(at_ms: int, usual_ms: int, zone: str) -> bool:
     return days != 0 and days % len(WEEK) == 0
 
 
+def _is_another_dose(note: Note, rule: str, at_ms: int, ahead: int | None) -> bool:
+    """Whether one of several dates of a day comes at another hour, which is told as an exception."""
+    return is_several_a_day(rule) and any(moved_ms(each, ahead) == at_ms for each in note.occurrences)
+
+
 def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
     """Whether the next date is the one that follows from the rhythm as it is said, and from its next exception."""
     is_monthly = named_parts(rule).get("FREQ") == "MONTHLY"
@@ -296,7 +301,9 @@ def is_missed(note: Note, now_ms: int) -> bool:
     return bool(note.repeats) and not note.rings and note.kind in TO_DO and is_past(note, now_ms)
 
 
-def goes_on_every(note: Note, now_ms: int) -> str:
-    """The rhythm that goes on behind a missed date; "" where the text tells it, or nothing comes."""
-    is_told = rhythm_in(note.text, note.repeats) or not series.goes_on(note, now_ms)
-    return "" if is_told else every_text(note.repeats, replies.spoken(), now_ms)
+def goes_on_every(note: Note, now_ms: int, zone: str) -> str:
+    """The rhythm that goes on behind a missed date, with its exceptions; "" where nothing comes."""
+    if not series.goes_on(note, now_ms):
+        return ""
+    every = "" if rhythm_in(note.text, note.repeats) else every_text(note.repeats, replies.spoken(), now_ms)
+    return ", ".join(filter(None, [every, exceptions(note, now_ms, zone, now_ms, None)]))

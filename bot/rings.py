@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date, time
 from typing import Final
 
@@ -27,7 +27,7 @@ from memory.ledger.own_dates import has_own_dates, sleeps
 from memory.ledger.rules import WAITS_DAYS, is_rare, is_several_a_day
 from memory.ledger.spans import last_of
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import is_work
+from memory.ledger.views import SOON_MS, is_work, waits_for_word
 
 WHOLE_DAY: Final = frozenset({time(0), time(MORNING_HOUR)})
 """Hours until which something is put off when a day was meant."""
@@ -63,6 +63,11 @@ def due_with_its_ring(note: Note, behind: str) -> bool:
     if sleeps(note):
         return bool(behind) and days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) >= 0
     return note.due_exact if days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) == 0 else bool(behind)
+
+
+def is_of_one_date(note: Note, due: Sequence[str]) -> bool:
+    """Whether a ring is at another hour than the others': of the date before the rhythm that is told behind it."""
+    return len(due) > 1 and series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] != note.rings_from[11:]
 
 
 def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
@@ -162,6 +167,26 @@ def rang_text(
     else:
         when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
     return when if under_heading else replies.say("lines.rang", when=when)
+
+
+def last_date_text(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
+    """The last date of a series: for a week that it came and waits for a word, today that nothing came of it.
+
+    A date that was left out beforehand is told once it would have come, of work alone.
+    """
+    states = {"rang", "done", "passed", "skipped"} if note.repeats else {"passed", "skipped"}
+    states |= {"left_out"} if is_work(note) else set()
+    over = (each for each in reversed(note.occurrences) if each.state in states)
+    date = next((each for each in over if series.moment_of(note, each) <= now_ms or each.state != "left_out"), None)
+    at_ms = series.moment_of(note, date) if date else now_ms - SOON_MS
+    if date is None or abs(now_ms - at_ms) >= SOON_MS:
+        return []
+    if date.state == "rang":
+        return [rang_text(note, date, now_ms, zone, told)] if waits_for_word(note) else []
+    if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
+        return []
+    when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)
+    return [replies.say("lines.passed" if date.state == "passed" else "lines.skipped", when=when)]
 
 
 def _day_at(at_ms: int, now_ms: int, zone: str, *, exact: bool) -> str:

@@ -23,7 +23,7 @@ from memory.zones import later
 DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000
 """A ring so long before what rang when it was due is no reminder of it: its day is another one."""
-_WEEK_DAYS: Final = 7
+_MOST_DAYS: Final = {"YEARLY": 31, "MONTHLY": 7}
 RUNG: Final = frozenset({"rang", "snoozed"})
 """States of a date that rang and waits for a word."""
 KEPT: Final = frozenset({"done", "skipped"})
@@ -42,7 +42,7 @@ def has_own_dates(note: Note) -> bool:
 def rule_behind(note: Note) -> str:
     """The rule of a series' own dates where it rings on days before each: the 1st for the last of a month.
 
-    Of a month or a year up to a week before; of a week the day before.
+    Of a year up to a month before, of a month a week; of a week the day before.
     """
     freq = named_parts(note.repeats).get("FREQ")
     if not has_own_dates(note) or freq == "DAILY":
@@ -53,8 +53,8 @@ def rule_behind(note: Note) -> str:
 
 
 def _most_ahead(note: Note) -> int:
-    """The days by which a series may ring before its dates: a week of those of a month or a year, else one."""
-    return _WEEK_DAYS if named_parts(note.repeats).get("FREQ") in {"MONTHLY", "YEARLY"} else 1
+    """The days by which a series may ring before its dates: a month of a year's, a week of a month's, else one."""
+    return _MOST_DAYS.get(named_parts(note.repeats).get("FREQ", ""), 1)
 
 
 def own_date(note: Note, ring: datetime) -> datetime:

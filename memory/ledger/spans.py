@@ -35,11 +35,13 @@ def first_and_last(text: str) -> tuple[str, str]:
     """Both ends of a span, what the last leaves out taken from the first; "" for no last.
 
     An hour before the first one is of the next day: `2026-11-27T21:00/07:00`. A month, `2026-12`, and a week,
-    `2026-W49`, go from their first day to their last.
+    `2026-W49`, go from their first day to their last, also where they are one end: `2027-06/2027-08`.
     """
-    if whole := _month_or_week(text.strip().upper()):
-        return whole
     first, _, last = (part.strip() for part in text.partition("/"))
+    from_, until = _month_or_week(first.upper()), _month_or_week(last.upper())
+    if from_ and not last:
+        return from_
+    first, last = from_[0] if from_ else first, until[1] if until else last
     day = first[:DAY_CHARS]
     if ":" not in last or len(last) > _HOUR_CHARS:
         return first, day[: max(0, DAY_CHARS - len(last))] + last if last else ""

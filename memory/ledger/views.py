@@ -106,7 +106,7 @@ def while_on(note: Note, at_ms: int, now_ms: int) -> int:
 
 
 def is_over(note: Note, now_ms: int) -> bool:
-    """Whether a note is an event that is over, a limit until a day before, or a series to do that has run out.
+    """Whether a note is an event that is over, a limit or fact until a day before, or a series to do that has run out.
 
     An event that has only just begun is not. Somebody else's promise for an hour is one some days behind that.
     """
@@ -114,7 +114,7 @@ def is_over(note: Note, now_ms: int) -> bool:
         return is_past(note, now_ms - 3 * DAY_MS)
     if note.repeats and note.kind in TO_DO and has_run_out(note, now_ms):
         return True
-    if note.kind in LIMITS and note.due_at_ms is not None:
+    if note.due_at_ms is not None and (note.kind in LIMITS or (note.lasts and ends_at(note) != note.due_at_ms)):
         return is_past(note, now_ms)
     return note.kind == "event" and is_past(note, now_ms - (BEGUN_MS if note.due_exact and not note.lasts_ms else 0))
 
@@ -285,7 +285,7 @@ def hour_of(note: Note) -> int | None:
 
 
 def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, bool, int, float, int]:
-    at_ms = hour_of(note)
+    at_ms = note.ends_at_ms if note.ends_at_ms and (note.due_at_ms or 0) <= now_ms else hour_of(note)
     return (is_story(note), is_snoozed(note, now_ms), at_ms is None, at_ms or 0, -note.weight, note.number)
 
 

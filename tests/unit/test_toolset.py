@@ -1957,3 +1957,25 @@ async def test_another_rhythm_lets_a_series_rest_on(rings: bool):  # noqa: FBT00
     assert "put off until Thu 2026-12-10" in said
     assert "rings Thu 2026-12-10 07:15" in said or not rings
     assert "put off" not in await box.remind(numbers=[1], at="2026-11-26T09:00", repeats="FREQ=DAILY")
+
+
+async def test_a_ring_for_which_there_is_no_rule_is_not_set_behind_its_date():
+    """The evening before each last Friday of a month: it rang on that Friday, after the audit."""
+    last_friday = {"due": "2026-12-25T15:00", "repeats": "FREQ=MONTHLY;BYDAY=-1FR"}
+
+    assert "no rule rings 1 days before" in await make_box().remind(text="Audit", at="2026-12-24T18:00", **last_friday)
+    assert "Set: #1" in await make_box().remind(text="Audit", at="2026-12-25T09:00", **last_friday)
+
+
+async def test_what_waters_today_is_still_open_when_it_gets_a_ring():
+    """The plants of today were gone with the ring of the evening before each Tuesday."""
+    box = make_box()
+    await box.note("Water the plants", "task", due="2026-11-24", repeats="FREQ=WEEKLY;BYDAY=TU")
+
+    said = await box.remind(numbers=[1], at="2026-11-30T19:00", repeats="FREQ=WEEKLY;BYDAY=MO")
+    assert "(due Tue 2026-11-24; rings Mon 2026-11-30 19:00" in said
+
+
+@pytest.mark.parametrize(("due", "days"), [("2027-06/2027-08", "Tue 2027-06-01 to Tue 2027-08-31")])
+async def test_months_are_spans_too(due: str, days: str):
+    assert f"(due {days})" in await make_box().note("Legoland", "task", due=due)

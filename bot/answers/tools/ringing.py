@@ -96,7 +96,12 @@ def _by_the_ring(desk: Desk, wish: Wish) -> Wish:
     is_of_rings = own == rule and (first_from(rule, at.local(MORNING)) or at.day)[:10] == at.day
     if not days or is_of_rings or (first_from(own, f"{day}T00:00") or "")[:10] != day:
         return wish
-    return replace(wish, repeats=rule_moved(own, f"{day}T00:00", days) or wish.repeats)
+    if (moved := rule_moved(own, f"{day}T00:00", days)) is None:
+        raise Refused(
+            f"Not set: no rule rings {-days} days before each date of {rule}. note it with due and repeats, then "
+            "remind for its next date alone (text and at), or ring on its day."
+        )
+    return replace(wish, repeats=moved)
 
 
 def _by_its_ring(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -232,10 +237,8 @@ def _with_open_date(note: Note, ring: RingTime, now_ms: int) -> tuple[RingTime, 
     if not note.repeats or note.due_at_ms is None:
         return ring, {}
     rings = note.model_copy(update={"rings_from": ring.local, "repeats": ring.rule})
-    open_ms, first_ms = (
-        series.at_its_date(note, now_ms).due_at_ms,
-        own_dates.with_ring(note, rings, now_ms)["due_at_ms"],
-    )
+    open_ms = series.at_its_date(note, now_ms).due_at_ms or 0
+    first_ms = int(own_dates.with_ring(note, rings, now_ms)["due_at_ms"] or 0)
     now, own, first = (read_local(series.local_of(at_ms, note.time_zone)) for at_ms in (now_ms, open_ms, first_ms))
     before = f"{read_local(ring.local) - timedelta((first.date() - own.date()).days):{LOCAL}}"
     is_open = now.date() <= own.date() < first.date() and read_local(before) <= now

@@ -46,6 +46,8 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
 
 def _by_time(note: Note | None, now_ms: int) -> tuple[int, bool, float]:
     at_ms = None if note is None else day_it_is_for(series.at_its_date(note, now_ms))
+    if note is not None and note.ends_at_ms is not None and at_ms is not None and at_ms <= now_ms:
+        at_ms = note.ends_at_ms
     is_behind = note is not None and is_over(note, now_ms)
     return _under(note, now_ms), is_behind, inf if at_ms is None else at_ms
 
