@@ -85,12 +85,13 @@ def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool =
     return _say_when(f"dates.{key}_on", at_ms, now_ms, zone, language, exact=exact)
 
 
-def by_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False) -> str:
-    """The hour until which something is to be done: `by 12:00` alone, `by 12:00 today`, `by tomorrow at 12:00`."""
-    if hour_alone or days_from(at_ms, now_ms, zone) == 0:
-        key = "dates.by_hour" if hour_alone else "dates.by_today"
-        return say(language, key, hour=clock_text(local(at_ms, zone), language))
-    return for_text(at_ms, now_ms, zone, language, key="by")
+def to_do_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False) -> str:
+    """The hour of something to do, which is one to begin at or to be done by: `12:00` alone, `tomorrow, 12:00`."""
+    clock = clock_text(local(at_ms, zone), language)
+    if hour_alone:
+        return clock
+    far = "" if abs(days_from(at_ms, now_ms, zone)) <= 1 else day_text(at_ms, now_ms, zone, language)
+    return f"{far or when_text(at_ms, now_ms, zone, language, exact=False)}, {clock}"
 
 
 def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from bot import replies
 from bot.dates import (
-    by_text,
     clock_text,
     day_text,
     days_from,
@@ -18,6 +17,7 @@ from bot.dates import (
     hour_text,
     local,
     names_days,
+    to_do_text,
     when_text,
 )
 from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under_way
@@ -123,13 +123,11 @@ def say_in(conversation_id: str, key: str, **values: object) -> str:
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with remarks in brackets; what it has in brackets of its own at its end stands behind a comma then."""
+    """The text with remarks in brackets, behind those that it has at its end: `Dénia (if free; Fri 16 Jul)`."""
     said = ", ".join(remarks)
-    return f"{_OWN_BRACKETS.sub(_behind_comma, text)} ({said})" if said else text
-
-
-def _behind_comma(own: re.Match[str]) -> str:
-    return f", {own[1]}"
+    if said and (own := _OWN_BRACKETS.search(text)):
+        return f"{text[: own.start()]} ({own[1]}; {said})"
+    return f"{text} ({said})" if said else text
 
 
 def bare(text: str) -> str:
@@ -301,7 +299,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         is_month = whole_month(note.due_at_ms, last_ms, clock) is not None
         return replies.say("lines.late_in" if ends and is_month else "lines.late" if ends else "lines.was", when=when)
     if ends and until_ms is None and _has_hour(note, clock):
-        return by_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)
+        return to_do_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     is_day = not note.due_exact and note.ends_at_ms is None and ends

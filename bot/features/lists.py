@@ -109,8 +109,12 @@ def undated(note: Note) -> Note:
 
 
 def _hour(note: Note, now_ms: int) -> int | None:
-    """The moment by which a note stands inside its day: the end of a delay, its hour, or that of its ring."""
-    return day_of(note, now_ms) if is_snoozed(note, now_ms) else hour_of(note)
+    """The moment by which a note stands inside its day: the end of a delay, its hour, or that of its ring.
+
+    Of a series that rang and waits for a word that for which it did, not its next.
+    """
+    has_rung = note.repeats and waits_for_word(note)
+    return day_of(note, now_ms) if is_snoozed(note, now_ms) or has_rung else hour_of(note)
 
 
 def _day_over(note: Note, at_ms: int, now_ms: int, zone: str) -> date:

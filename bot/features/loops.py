@@ -15,7 +15,7 @@ from bot.features.shown import View, change_listed, find_note, open_line, show, 
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
 from bot.reminders.ringing import a_day_later, date_at_hand, operation_for
-from bot.rhythms import is_missed, under_way
+from bot.rhythms import under_way
 from bot.rings import rings_for_next
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
@@ -23,7 +23,7 @@ from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.rules import LOCAL, has_end, read_local
 from memory.ledger.spans import is_one_matter, last_day
-from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
+from memory.ledger.types import TO_DO, Actor, Applied, Change, End, Ending, Ledger, Note, Operation
 from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story, waits_for_word
 from memory.opening import ConversationMemory
 from memory.ports import Statement
@@ -183,7 +183,7 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     """[Done] [Tomorrow] [Drop] of one line; of a series this date or all.
 
     A note of a later day cannot be put off until tomorrow, nor a series that comes by then, nor an event be done before
-    it was; a series whose last date is done waits for the next, and of one that doesn't ring nobody counts the dates.
+    it was; a series whose last date is done waits for the next, as one that doesn't ring until its day.
     """
     payload, at_ms = {"note_id": note.note_id}, day_of(series.at_its_date(note, now_ms), now_ms)
     done = Button(
@@ -193,9 +193,9 @@ def loop_row(note: Note, now_ms: int, zone: str) -> Row:
     drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
     is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
     is_over = series.last(note, "done") and not series.date_to_end(note, now_ms)
-    if is_missed(series.at_its_date(note, now_ms), now_ms):
-        return (done, drop)
-    if is_over or is_at_rest(note) or (note.repeats and not note.rings):
+    if note.repeats and not note.rings and not is_at_rest(note):
+        return (done, drop) if is_now and note.kind in TO_DO else (drop,)
+    if is_over or is_at_rest(note):
         return (drop,)
     if note.kind == "event":
         return (done, drop) if is_now else (drop,)

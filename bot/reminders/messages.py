@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.dates import by_text, days_from, days_text, for_text, local, when_text
+from bot.dates import days_from, days_text, for_text, local, to_do_text, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, with_remarks
 from bot.reminders.ringing import MINUTE_MS, moment_text, rang_row
@@ -16,7 +16,7 @@ from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Ring
-from memory.ledger.views import is_over, is_past
+from memory.ledger.views import is_past
 
 LATE_MS: Final = 5 * 60_000
 """A reminder this much behind its time says so."""
@@ -121,16 +121,16 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
         return []
     until_ms = over_at(note, at_ms)
     if note.kind in TO_DO and until_ms is None and not tells and not is_past(note, now_ms):
-        return [by_text(at_ms, now_ms, zone, language, hour_alone=days_from(at_ms, now_ms, zone) == 0)]
+        return [to_do_text(at_ms, now_ms, zone, language, hour_alone=days_from(at_ms, now_ms, zone) == 0)]
     when = when_text(at_ms, now_ms, zone, language, exact=not tells, until_ms=None if tells else until_ms)
     return [_as_over(note, when, now_ms)]
 
 
 def _as_over(note: Note, when: str, now_ms: int) -> str:
     """The time of a thing, in the past where that is over: a reminder that comes late."""
-    if note.kind in TO_DO:
-        return replies.say("lines.late", when=when) if is_past(note, now_ms) else when
-    return replies.say("lines.was", when=when) if is_over(note, now_ms) else when
+    if not is_past(note, now_ms):
+        return when
+    return replies.say("lines.late" if note.kind in TO_DO else "lines.was", when=when)
 
 
 def _day_of(note: Note, at_ms: int, rang_ms: int, now_ms: int) -> list[str]:

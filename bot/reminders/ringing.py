@@ -13,7 +13,7 @@ from memory.ledger import series
 from memory.ledger.own_dates import at_next_date, due_at, has_own_dates
 from memory.ledger.rules import DAY_CHARS, LOCAL, read_local
 from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation
-from memory.ledger.views import DAY_MS, is_past
+from memory.ledger.views import DAY_MS, ends_at, is_past
 
 MINUTE_MS: Final = 60_000
 
@@ -37,8 +37,15 @@ def rang_row(note: Note, occurrence: str, now_ms: int) -> tuple[Button, ...]:
 
 
 def _delay(note: Note, occurrence: str, now_ms: int) -> tuple[Choice, ...]:
-    """The longest delay, at most an hour, that ends before the thing itself; that is nothing once it has begun."""
+    """The longest delay, at most an hour, that ends before the thing itself; none behind an event of another day."""
     begins_ms, from_ms = _begins_ms(note, occurrence), _sleeps_from(note, occurrence, now_ms)
+    own_ms = _date_ms(note, occurrence)
+    if (
+        note.kind == "event"
+        and own_ms is not None
+        and days_from(max(own_ms, ends_at(note) or 0), now_ms, note.time_zone) < 0
+    ):
+        return ()
     if begins_ms is None or begins_ms <= from_ms:
         return ("hour",)
     return next(((each,) for each, minutes in MINUTES.items() if from_ms + minutes * MINUTE_MS < begins_ms), ())

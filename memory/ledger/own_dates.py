@@ -23,6 +23,7 @@ from memory.zones import later
 DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000
 """A ring so long before what rang when it was due is no reminder of it: its day is another one."""
+_WAITS_MS: Final = 43_200_000
 _MOST_DAYS: Final = {"YEARLY": 31, "MONTHLY": 7}
 RUNG: Final = frozenset({"rang", "snoozed"})
 """States of a date that rang and waits for a word."""
@@ -48,11 +49,11 @@ def rule_behind(note: Note) -> str:
     if not has_own_dates(note) or freq == "DAILY":
         return ""
     days = (series.local_due(note).date() - read_local(note.rings_from).date()).days
-    is_ahead = 0 < days <= _most_ahead(note)
+    is_ahead = 0 < days <= most_ahead(note)
     return (rule_moved(note.repeats, note.rings_from, days) or "") if is_ahead else ""
 
 
-def _most_ahead(note: Note) -> int:
+def most_ahead(note: Note) -> int:
     """The days by which a series may ring before its dates: a month of a year's, a week of a month's, else one."""
     return _MOST_DAYS.get(named_parts(note.repeats).get("FREQ", ""), 1)
 
@@ -141,6 +142,8 @@ def sleeps(note: Note) -> bool:
 def has_run_out(note: Note, now_ms: int) -> bool:
     """Whether a series ended so long ago that another date would have come: the last pill of a course is not overdue.
 
+    Of one that came each day half a day behind it: in the morning nobody rings about last evening's.
+
     As before each of its dates, nobody is asked then about the one before.
     """
     rang = series.last(note, "rang")
@@ -151,6 +154,7 @@ def has_run_out(note: Note, now_ms: int) -> bool:
     following = rule_of(endless(note.repeats), series.begins(note)).after(at)
     due_ms, next_ms = (series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in (at, following or at))
     late_ms = series.moment_of(note, rang) - due_ms if rang else 0
+    next_ms = min(next_ms, due_ms + _WAITS_MS) if next_ms - due_ms <= 2 * _WAITS_MS else next_ms
     return following is not None and next_ms + max(0, late_ms) <= now_ms
 
 
@@ -226,36 +230,6 @@ def with_ring(note: Note, new: Note, now_ms: int) -> dict[str, Any]:
     rings = new.model_copy(update={"due_at_ms": due_at_ms, "occurrences": ()})
     dates = (_by_ring(note, rings, each, now_ms) for each in note.occurrences)
     return {"due_at_ms": due_at_ms, "occurrences": _one_each(date for date in dates if date)}
-
-
-def ring_of_each(note: Note, local: str, now_ms: int) -> tuple[str, str] | None:
-    """The first ring and the rule for a ring before each date of a silent series, as `local` is before one of them.
-
-    None for a minute that is before none of its dates: within a day, or on the day of one without an hour.
-    """
-    ring, found = read_local(local), _date_behind(note, read_local(local))
-    if note.rings or found is None:
-        return None
-    usual, own = found
-    ahead = own - ring if note.due_exact else own.date() - ring.date()
-    first = usual - ahead if note.due_exact else datetime.combine(usual.date() - ahead, ring.time())
-    rule = rule_moved(note.repeats, series.begins(note), (first.date() - usual.date()).days)
-    coming = series.first_local(rule, f"{first:{LOCAL}}", now_ms, note.time_zone) if rule else None
-    return (coming, rule) if rule and coming else None
-
-
-def _date_behind(note: Note, ring: datetime) -> tuple[datetime, datetime] | None:
-    """The date that is as close behind a ring as its reminder is, as the rule has it and as it is; None for none."""
-    from_ = ring if note.due_exact else datetime.combine(ring.date(), datetime.min.time())
-    rule, last = rule_of(note.repeats, series.begins(note)), ring + DAY * _most_ahead(note)
-    gone = {each.original_local for each in note.occurrences}
-    moved = (each for each in note.occurrences if each.state == "moved")
-    dates = [
-        (read_local(m.original_local), read_local(series.local_of(series.moment_of(note, m), note.time_zone)))
-        for m in moved
-    ]
-    dates += [(at, at) for at in rule.between(from_, last, inc=True) if f"{at:{LOCAL}}" not in gone]
-    return min((date for date in dates if from_ <= date[1] < last), key=lambda date: date[1], default=None)
 
 
 def _due_at_first(note: Note, new: Note) -> int | None:

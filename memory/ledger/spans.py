@@ -7,8 +7,17 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from memory.ledger.own_dates import due_of, has_own_dates, own_date
-from memory.ledger.rules import DAY_CHARS, LOCAL, first_from, is_several_a_day, last_date, read_local
+from memory.ledger.own_dates import DAY, due_of, has_own_dates, most_ahead, own_date
+from memory.ledger.rules import (
+    DAY_CHARS,
+    LOCAL,
+    first_from,
+    is_several_a_day,
+    last_date,
+    read_local,
+    rule_moved,
+    rule_of,
+)
 from memory.ledger.series import (
     ENDED,
     TO_COME,
@@ -16,6 +25,7 @@ from memory.ledger.series import (
     begins,
     date_on,
     dates_by_rule,
+    first_local,
     has_date,
     local_due,
     local_of,
@@ -228,3 +238,30 @@ def _own_day(note: Note, occurrence: str) -> str:
     """The day of the thing itself at a date of a series that rings before it; "" for another."""
     own = own_date(note, read_local(occurrence)) if has_own_dates(note) else None
     return f"{own:%Y-%m-%d}" if own else ""
+
+
+def ring_of_each(note: Note, local: str, now_ms: int) -> tuple[str, str] | None:
+    """The first ring and the rule for a ring before each date of a silent series, as `local` is before one of them.
+
+    None for a minute that is before none of its dates: within a day, or on the day of one without an hour.
+    """
+    ring, found = read_local(local), _date_behind(note, read_local(local))
+    if note.rings or found is None:
+        return None
+    usual, own = found
+    ahead = own - ring if note.due_exact else own.date() - ring.date()
+    first = usual - ahead if note.due_exact else datetime.combine(usual.date() - ahead, ring.time())
+    rule = rule_moved(note.repeats, begins(note), (first.date() - usual.date()).days)
+    coming = first_local(rule, f"{first:{LOCAL}}", now_ms, note.time_zone) if rule else None
+    return (coming, rule) if rule and coming else None
+
+
+def _date_behind(note: Note, ring: datetime) -> tuple[datetime, datetime] | None:
+    """The date that is as close behind a ring as its reminder is, as the rule has it and as it is; None for none."""
+    from_ = ring if note.due_exact else datetime.combine(ring.date(), datetime.min.time())
+    rule, last = rule_of(note.repeats, begins(note)), ring + DAY * most_ahead(note)
+    gone = {each.original_local for each in note.occurrences}
+    moved = (each for each in note.occurrences if each.state == "moved")
+    dates = [(read_local(m.original_local), read_local(local_of(moment_of(note, m), note.time_zone))) for m in moved]
+    dates += [(at, at) for at in rule.between(from_, last, inc=True) if f"{at:{LOCAL}}" not in gone]
+    return min((date for date in dates if from_ <= date[1] < last), key=lambda date: date[1], default=None)

@@ -74,7 +74,7 @@ def test_loops_stand_under_their_days():
     heads = [line for line in lines if line and not line[0].isdigit()]
     assert heads[:-1] == ["Still open:", "Overdue", "Today", "Fri 17 Nov", "No date"]
     assert [line[:2] for line in lines if line and line[0].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
-    assert "3. Now (by 23:13)" in lines
+    assert "3. Now (23:13)" in lines
 
 
 def test_lines_of_a_day_go_by_their_hours():
@@ -121,29 +121,29 @@ def test_notes_of_two_clocks_stand_each_under_its_own_day():
 
     assert page(loop_list(ledger, now_ms, zones["berlin"])).text.splitlines()[2:-2] == [
         "Today",
-        "1. Milk (by 20:00)",
+        "1. Milk (20:00)",
         "",
         "Tomorrow",
-        "2. Breakfast (by 08:00, Tokyo time)",
+        "2. Breakfast (08:00, Tokyo time)",
         "3. Rent",
         "",
         "Sat 28 Nov",
-        "4. Dentist form (by 10:00)",
+        "4. Dentist form (10:00)",
         "",
         "Sun 29 Nov",
-        "5. Call Kyoto (by 10:00, Tokyo time)",
+        "5. Call Kyoto (10:00, Tokyo time)",
     ]
 
 
 @pytest.mark.parametrize(
     ("reader", "zone", "due", "said"),
     [
-        ("America/Los_Angeles", "UTC", "2026-11-27T14:30", ["Tomorrow", "1. Call (by 14:30, UTC)"]),
+        ("America/Los_Angeles", "UTC", "2026-11-27T14:30", ["Tomorrow", "1. Call (14:30, UTC)"]),
         (
             "Asia/Tokyo",
             "America/Los_Angeles",
             "2026-11-26T20:00",
-            ["Today", "1. Call (by 20:00 today, Los Angeles time)"],
+            ["Today", "1. Call (today, 20:00, Los Angeles time)"],
         ),
         (
             "America/Los_Angeles",
@@ -412,7 +412,20 @@ def test_a_project_is_open_in_the_week_of_its_day():
     assert [note.number for note in to_do(ledger, START_MS)] == [3, 1]
 
 
-def test_of_a_series_that_does_not_ring_nothing_is_ticked():
+def test_todays_date_of_a_series_to_do_is_ticked_without_a_ring():
+    """Reading with Ben each day could only be ended for good."""
+    fields = {"due_at_ms": START_MS, "repeats": "FREQ=DAILY", "time_zone": "UTC", "owner": "user"}
+    ledger = ledger_of(("task", "Read with Ben", fields))
+    once, end = (replies.say(key) for key in ("loop_done_once", "ring_buttons.end"))
+    assert [button.label for button in loop_row(ledger.notes[1], START_MS, "UTC")] == [once, end]
+
+    ledger, _ = apply_all(ledger, [ending(ledger.notes[1], "done", START_MS)], BY)
+    text = page(loop_list(ledger, START_MS, "UTC")).text
+    assert text.splitlines()[2:4] == ["Tomorrow", "1. Read with Ben (every day)"]
+    assert [button.label for button in loop_row(ledger.notes[1], START_MS, "UTC")] == [end]
+
+
+def test_of_a_series_that_nobody_has_to_do_nothing_is_ticked():
     """It can be dropped as a whole; nobody counts its dates, and none of them ends it."""
     club = ledger_of(("event", "Club", {"due_at_ms": START_MS, "due_exact": True, "repeats": "FREQ=DAILY"})).notes[1]
 
@@ -1084,7 +1097,7 @@ def test_a_ring_says_by_when_and_from_when_to_when():
     towels, plumber = (series_note(**noon, **more) for more in ({}, {"kind": "event", "lasts_ms": HOUR_MS}))
     texts = [messages_for([due_now(note, START_MS)], START_MS)[0][0].text for note in (towels, plumber)]
 
-    assert [text.splitlines()[0] for text in texts] == ["⏰ Call mum (by 23:13)", "⏰ Call mum (today 23:13–00:13)"]
+    assert [text.splitlines()[0] for text in texts] == ["⏰ Call mum (23:13)", "⏰ Call mum (today 23:13–00:13)"]
 
 
 def test_both_lists_have_what_rang_under_the_day_for_which_it_did():

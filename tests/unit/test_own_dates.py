@@ -12,11 +12,11 @@ from bot.features.loops import coming_line, coming_up, loop_list
 from bot.lines import note_line
 from bot.reminders.messages import due_of, messages_for
 from bot.reminders.ringing import is_seen_alone, list_row
-from memory.ledger import own_dates, series, views
+from memory.ledger import series, views
 from memory.ledger.apply import apply
 from memory.ledger.lines import in_brief, model_line
 from memory.ledger.rules import read_local, rule_moved
-from memory.ledger.spans import falls_within
+from memory.ledger.spans import falls_within, ring_of_each
 from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Operation, Ring
 
 LONDON = "Europe/London"
@@ -174,7 +174,7 @@ def test_a_series_that_does_not_ring_keeps_what_was_agreed_at_another_hour():
 )
 def test_a_ring_before_one_date_tells_that_before_each(local, expected):
     """An hour before, or the evening before."""
-    assert own_dates.ring_of_each(pilates().notes[1], local, at(FRIDAY)) == expected
+    assert ring_of_each(pilates().notes[1], local, at(FRIDAY)) == expected
 
 
 def after(ledger: Ledger, *ringing: str) -> Ledger:
@@ -549,7 +549,7 @@ def test_a_lesson_that_rang_is_on_until_it_is_over():
     assert coming_line(later, at("2026-12-01T19:31"), LONDON).startswith("Tue 8 Dec: Pilates")
 
 
-def test_the_last_of_a_course_waits_until_another_would_have_come():
+def test_the_last_of_a_course_waits_for_half_a_day():
     """Day after day it led the list as overdue; the pills before it had made room for the next."""
     fields = {"rings_from": "2026-11-27T20:00", "repeats": "FREQ=DAILY;UNTIL=20261128", "time_zone": LONDON}
     ledger = done(Ledger("c"), Add(kind="task", text="Antibiotic", note_id="n_1", fields=fields), FRIDAY)
@@ -557,8 +557,8 @@ def test_the_last_of_a_course_waits_until_another_would_have_come():
         ring = Ring(number=1, occurrence=f"2026-11-{day}T20:00", rings_at_ms=at(f"2026-11-{day}T20:00"))
         ledger = done(ledger, ring, f"2026-11-{day}T20:00")
 
-    assert [note.text for note in views.agenda(ledger, at("2026-11-29T19:59"))] == ["Antibiotic"]
-    assert views.agenda(ledger, at("2026-11-29T20:00")) == []
+    assert [note.text for note in views.agenda(ledger, at("2026-11-29T07:59"))] == ["Antibiotic"]
+    assert views.agenda(ledger, at("2026-11-29T08:00")) == []
 
 
 def test_a_silent_task_of_today_stands_there_after_its_hour():

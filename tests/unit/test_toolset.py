@@ -249,7 +249,7 @@ async def test_of_something_to_do_at_an_hour_the_model_is_told_the_line_that_is_
     box, group = make_box(), make_box(private=False)
 
     said = await box.note("Wrap the present", "task", due="2026-11-27T14:30")
-    assert said.endswith("It does not ring. Their list reads: “Wrap the present (by Fri 27 Nov at 14:30)”.")
+    assert said.endswith("It does not ring. Their list reads: “Wrap the present (Fri 27 Nov, 14:30)”.")
     assert "They read" not in await box.note("The party", "event", due="2026-11-27T14:30")
     assert "They read" not in await group.note("Wrap the present", "task", due="2026-11-27T14:30")
 

@@ -24,7 +24,7 @@ def test_each_line_says_what_became_of_it():
 
     assert undone_text(ledger, changes, TAP, "UTC").split("\n") == [
         "Okay, I've taken that back.",
-        "• As it was: Call Ana (by 23:13 today)",
+        "• As it was: Call Ana (today, 23:13)",
         "• Here again: Send the slides",
         "• Gone: Walk Rex",
     ]
@@ -39,7 +39,7 @@ def test_a_ring_that_is_taken_back_is_named():
 
     assert undone_text(ledger, changes, TAP, "UTC").split("\n") == [
         "Okay, I've taken that back.",
-        "• As it was: VAT (by 23:13 today)",
+        "• As it was: VAT (today, 23:13)",
         "• No reminder now: VAT",
         "• Gone: Call Ana (⏰ tomorrow at 09:00)",
     ]

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read_time
+from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read_time, without_midnight
 from bot.answers.tools.working_copy import WorkingCopy, candidates, near, wanted
 from bot.lines import note_line
 from memory.ledger import lines, series, views
@@ -212,7 +212,7 @@ class Desk:
             return {}
         if text.strip().lower() in NONE:
             return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None, "lasts_ms": 0}
-        first, last = first_and_last(self._with_day(text))
+        first, last = first_and_last(without_midnight(self._with_day(text.strip())))
         end = self.time(last) if last else None
         at = self.time(first, past=True)
         if end is None and at.is_over(self.ask.now_ms - OVERDUE_MS, self.zone):

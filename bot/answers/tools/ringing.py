@@ -25,7 +25,7 @@ from memory.ledger.rules import (
     read_local,
     rule_moved,
 )
-from memory.ledger.spans import first_and_last
+from memory.ledger.spans import first_and_last, ring_of_each
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note, Occurrence
 
 YEARLY = "FREQ=YEARLY"
@@ -255,7 +255,7 @@ def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
             f"for all of them at and repeats too ({note.repeats}, or once)."
         )
     at = desk.time(wish.at) if wish.at.strip() and "," not in wish.at and not wish.repeats.strip() else None
-    found = own_dates.ring_of_each(note, at.local(), desk.ask.now_ms) if at and at.hour else None
+    found = ring_of_each(note, at.local(), desk.ask.now_ms) if at and at.hour else None
     if found is None or note.time_zone != desk.zone:
         raise Refused(
             f"Not set, it is a series: {desk.line(note)}. To ring for each of its dates give at, before its next date, "

@@ -69,6 +69,11 @@ def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:
     return LocalTime(f"{at:%Y-%m-%d}", f"{at:%H:%M}")
 
 
+def without_midnight(text: str) -> str:
+    """A day in place of its last minute: `2026-11-27T23:59` is by that day, not at an hour."""
+    return text[:DAY_CHARS] if text[DAY_CHARS:] in {"T23:59", "T23:59:00", "T23:59:59"} else text
+
+
 def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:
     """Whether a time is more than ten years ahead."""
     last = datetime.fromtimestamp(now_ms / 1000, zone_of(zone)) + timedelta(days=MAX_AHEAD_DAYS)
