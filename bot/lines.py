@@ -76,6 +76,7 @@ def note_line(
     """
     reader, zone, series_of = zone, zone if by_reader else note.time_zone, (rule_behind(note), ahead_ms(note))
     note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
+    whole = note
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
@@ -87,7 +88,8 @@ def note_line(
         times = _rang(note, now_ms, zone, told)
     else:
         times = _remarks(note, now_ms, zone, told, heading=heading, series_of=series_of)
-    remarks = [*filter(None, [_owner(note)]), *times]
+    is_cut = brief and len(series.exceptions(note, now_ms)) < len(series.exceptions(whole, now_ms))
+    remarks = [*filter(None, [_owner(note)]), *times, *([replies.say("lines.more_changes")] if is_cut else [])]
     note = note.model_copy(update={"text": with_owner(note, note.text)})
     has_hour, at_ms = _tells_time(note), note.rings_at_ms or note.due_at_ms or now_ms
     if remarks and has_hour and not shows_same_hour(at_ms, zone, reader):

@@ -247,5 +247,6 @@ def _with_next_exceptions(note: Note, now_ms: int) -> Note:
         return note
     soon = sum(at_ms <= next_ms for at_ms, _ in exceptions)
     later = [occurrence for _, occurrence in exceptions[soon + MOST_AT_A_GLANCE :]]
+    later = later if len(later) > 1 else []  # a line that says “more” is as long
     kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
     return note.model_copy(update={"occurrences": tuple(kept)})

@@ -11,6 +11,7 @@ from bot import replies
 from bot.dates import as_heading, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, told_day, undated
+from bot.features.memories import looked_up
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
@@ -45,7 +46,7 @@ TOLD_OF_GROUPS: Final = "told_of_groups"
 
 
 def loop_list(
-    ledger: Ledger, now_ms: int, zone: str, plays: Collection[str] | None = None
+    ledger: Ledger | Sequence[Note], now_ms: int, zone: str, plays: Collection[str] | None = None
 ) -> Listing | OutgoingMessage:
     """The list by day, or that nothing is open; with what is coming up.
 
@@ -273,9 +274,10 @@ class Loops:
         }
 
     async def overview(self, envelope: Envelope) -> None:
-        """List the open notes; in private say once that those of their groups stand there."""
+        """List the open notes, or those about some words; in private say once that those of groups stand there."""
         also, *told = await self._elsewhere(envelope)
-        await show(self._services, envelope, self._view, also, *told)
+        view = View("loop", partial(self._listing, words=envelope.arguments))
+        await show(self._services, envelope, view, also, *told)
 
     async def _elsewhere(self, envelope: Envelope) -> tuple[str, *tuple[Statement, ...]]:
         """The sentence on what stands in groups, and its mark; "" for who was told, and who has nothing open there."""
@@ -319,5 +321,9 @@ class Loops:
         said = replies.say("loop_put_off", title=name_of(note))
         return await change_listed(services, tap, operation, self._view, said)
 
-    def _listing(self, ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
-        return loop_list(ledger, self._services.clock.now_ms(), zone, self._services.personas.plays)
+    def _listing(self, ledger: Ledger, zone: str, words: str = "") -> Listing | OutgoingMessage:
+        """The list of what holds the words; all of it where nothing open does."""
+        now_ms = self._services.clock.now_ms()
+        listed = [*agenda(ledger, now_ms), *dates_to_come(ledger, now_ms)] if words else []
+        found = looked_up(listed, words, now_ms, zone)
+        return loop_list(found or ledger, now_ms, zone, self._services.personas.plays)

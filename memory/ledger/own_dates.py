@@ -299,7 +299,7 @@ def _by_day(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
     kept = [each for each in note.occurrences if each.state in series.OVER and each.original_local < first]
     for date in note.occurrences:
         day, dates = date.original_local[:10], _dates_at(note, bare, date.original_local)
-        if date.state == "left_out" and day > first[:10]:
+        if date.state == "left_out" and (day > first[:10] or first == series.begins(note)):  # no other was named
             kept += (Occurrence(original_local=local, state="left_out") for local in dates)
         if date.state == "moved" and series.moment_of(note, date) > now_ms:
             usual = f"{day}{first[10:]}"

@@ -241,7 +241,10 @@ EXCEPTIONS = {
 
 @pytest.mark.parametrize("language", EXCEPTIONS)
 def test_of_a_series_the_next_exceptions_alone_are_told(language):
-    """Neither what was left out on days that are over nor, in a list, all of a fortnight's: the two that come next."""
+    """Neither what was left out on days that are over nor, in a list, all of a fortnight's: the two that come next.
+
+    Told without a word of the others, they read as all.
+    """
     dates = [Occurrence(original_local=f"2023-11-{day}T08:00", state="left_out") for day in (13, 17, 18, 20, 21)]
     sunday = Occurrence(original_local="2023-11-19T08:00", moved_to_ms=1_700_388_000_000, state="moved")
     daily = {"rings_from": "2023-11-01T08:00", "rings_at_ms": START_MS + DAY_MS // 2, "repeats": "FREQ=DAILY"}
@@ -255,9 +258,10 @@ def test_of_a_series_the_next_exceptions_alone_are_told(language):
         instead = line(a_note("Feed Biscuit", time_zone="UTC", occurrences=(dates[0], sunday), **daily))
 
     assert one.replace(f", {left_out}", "", 1) == without
-    assert told == two
+    assert told.startswith(two[:-1] + ", ")  # more changes later
     assert told.startswith(one[:-1])
-    assert len(whole) > len(told) + 15  # Monday and Tuesday, too
+    assert "20" in whole  # Monday and Tuesday, too
+    assert "20" not in told
     assert instead.replace(f", {moved}", "", 1) == without
 
 

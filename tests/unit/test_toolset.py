@@ -1979,3 +1979,18 @@ async def test_what_waters_today_is_still_open_when_it_gets_a_ring():
 @pytest.mark.parametrize(("due", "days"), [("2027-06/2027-08", "Tue 2027-06-01 to Tue 2027-08-31")])
 async def test_months_are_spans_too(due: str, days: str):
     assert f"(due {days})" in await make_box().note("Legoland", "task", due=due)
+
+
+@pytest.mark.parametrize("rings", [True, False])
+async def test_another_end_brings_no_date_back_that_was_left_out(rings: bool):  # noqa: FBT001 - a case of the table
+    """“Not on the second” was on again with “until the thirtieth”."""
+    box = make_box()
+    weekly = "FREQ=WEEKLY;BYDAY=WE"
+    if rings:
+        await box.remind(text="Ukulele", at="2026-11-25T19:00", repeats=weekly)
+    else:
+        await box.note("Ukulele", "event", due="2026-11-25T19:00", repeats=weekly)
+    await box.change([1], date="2026-11-25", due="none")
+
+    said = await box.change([1], repeats=f"{weekly};UNTIL=20261230")
+    assert "rings Wed 2026-12-02" in said if rings else "not on Wed 2026-11-25" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import islice
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
@@ -15,6 +16,7 @@ from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.lines import reworded
 from memory.ledger.rules import (
+    DAY_CHARS,
     LOCAL,
     ending_by_day,
     first_from,
@@ -24,6 +26,7 @@ from memory.ledger.rules import (
     on_other_weekdays,
     read_local,
     rule_moved,
+    rule_of,
 )
 from memory.ledger.spans import first_and_last, ring_of_each
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note, Occurrence
@@ -294,11 +297,20 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
         raise Refused(f"Not set: {exc}. {HOW}") from None
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
+    if note is not None and not wish.at.strip():
+        found = _not_left_out(note, rule, found)
     is_over = series.at_ms_of(wanted, desk.zone) <= desk.ask.now_ms
     is_other, is_date = not is_over and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
     remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
     over = wanted if is_over and is_date else ""
     return RingTime(found, rule, remark + _remark(desk, wish.text, rule, has_hour=has_hour), over=over)
+
+
+def _not_left_out(note: Note, rule: str, first: str) -> str:
+    """The first date of another rhythm that is on none of the days that were left out: none of them was named."""
+    out = {each.original_local[:DAY_CHARS] for each in note.occurrences if each.state == "left_out"}
+    dates = (f"{at:{LOCAL}}" for at in islice(rule_of(rule, first), len(out) + 1))
+    return next((each for each in dates if each[:DAY_CHARS] not in out), first)
 
 
 def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:

@@ -7,16 +7,19 @@ from math import inf
 from typing import Any
 
 from bot import replies
+from bot.dates import days_from
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
 from memory.ledger import series
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import comes_by_itself, day_it_is_for, is_over
+from memory.ledger.views import comes_by_itself, dates_to_come, day_it_is_for, is_over
 from memory.text import shorten
 
 LABEL_CHARS = 36
+NEAR_MOST = 3
+"""So many events of today and tomorrow stand there that are nothing to go on with."""
 SESSIONS = 3
 """So many sessions are offered beside what can be carried forward; /sessions shows all."""
 
@@ -31,9 +34,14 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     """Return the notes that would be carried, a line each: as they stand now; vaguer where they are not sure.
 
     By their days, as on other lists, a series by its next: those without one behind them, then events that are over.
-    Behind what somebody goes on with stand events to come, and what lasts, which is kept in mind.
+    Behind what somebody goes on with stand events to come, with those of today and tomorrow that come by themselves,
+    and what lasts, which is kept in mind.
     """
-    found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
+    found: list[tuple[Arc | None, Note | None]] = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
+    carried = {arc.number for arc in shown.arcs}
+    coming = [note for note in dates_to_come(ledger, now_ms) if note.kind == "event" and note.number not in carried]
+    near = [note for note in coming if days_from(note.due_at_ms or 0, now_ms, zone) <= 1] if found else []
+    found += [(None, note) for note in near[:NEAR_MOST]]
     found.sort(key=lambda each: _by_time(each[1], now_ms))
     lines, above = list[str](), MATTER
     for arc, note in found:
@@ -58,10 +66,12 @@ def _under(note: Note | None, now_ms: int) -> int:
     return IN_MIND if note.lasts else COMING
 
 
-def _preview_line(arc: Arc, note: Note | None, now_ms: int, zone: str) -> str:
-    if arc.generalized:
+def _preview_line(arc: Arc | None, note: Note | None, now_ms: int, zone: str) -> str:
+    if arc is not None and arc.generalized:
         return replies.say("offer_unsure", title=arc.title)
-    return arc.summary if note is None else note_line(note, now_ms, zone, brief=True)
+    if note is None:
+        return arc.summary if arc else ""
+    return note_line(note, now_ms, zone, brief=True)
 
 
 def carried_message(name: str, turn_id: str, *, is_first: bool) -> OutgoingMessage:
