@@ -9,7 +9,8 @@ from typing import Final
 from bot import replies
 from bot.dates import clock_text, day_text, days_from, days_text, hour_text, local, soon_text
 from memory.ledger import series
-from memory.ledger.rules import DAY_CHARS, is_several_a_day, read_local
+from memory.ledger.own_dates import rule_behind
+from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
 from memory.ledger.types import Note, Occurrence
 from memory.zones import later
 
@@ -27,12 +28,15 @@ def exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | No
     """
     said, left_out = list[str](), list[int]()
     not_on = partial(_not_on, note, now_ms=now_ms, zone=zone)
+    last = None if rule_behind(note) else series.last_kept(note)  # the rule of its own days is told with its end
+    end = f"{last:{LOCAL}}" if last else "~"
     for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
         own_ms = moved_ms(occurrence, ahead) if occurrence.state == "moved" else None
         at_ms = rings_ms + (ahead or 0) if own_ms is None else own_ms
         usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + (ahead or 0)
         is_same = occurrence.state == "moved" and at_ms == usual_ms and occurrence.lasts_ms is None
-        if at_ms < from_ms or is_same:
+        is_behind = occurrence.state != "moved" and occurrence.original_local > end  # it ends before that
+        if at_ms < from_ms or is_same or is_behind:
             continue
         if occurrence.state != "moved":
             left_out.append(at_ms)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import as_moved, own_ms, set_again
+from memory.ledger.own_dates import as_moved, own_ms, rings_moved_along, set_again
 from memory.ledger.rules import is_by_days, on_other_weekdays, what_is_wrong
 from memory.ledger.spans import fitted, is_one_matter
 from memory.ledger.types import (
@@ -210,7 +210,7 @@ def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]
     moved = note.model_copy(update=dict(fields))
     if (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
         return {}
-    rings = series.rings_moved_along(note, moved)
+    rings = rings_moved_along(note, moved)
     to_come = [each for each in rings if series.at_ms_of(each, moved.time_zone) > by.at_ms]
     if rings[0] == note.rings_from or (not to_come and note.rings_at_ms is not None):
         return {}

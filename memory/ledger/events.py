@@ -16,7 +16,7 @@ KNOWN_CHARS: Final = 60
 """Characters of a note's text in the line of an event, or where a prompt tells it: its number tells the rest."""
 RANG_CHARS: Final = 160
 """The same of what rang: the next message may answer it, and where it rang stands in no message."""
-MOST_EVENTS: Final = 6
+MOST_EVENTS: Final = 8
 """So many of the latest are told after a long silence; how every note stands the block tells."""
 
 

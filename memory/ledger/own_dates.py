@@ -14,6 +14,7 @@ from memory.ledger.rules import (
     is_several_a_day,
     named_parts,
     read_local,
+    ring_along,
     rule_moved,
     rule_of,
 )
@@ -116,6 +117,20 @@ def ahead_ms(note: Note) -> int:
     if not has_own_dates(note):
         return 0
     return (note.due_at_ms or 0) - series.at_ms_of(note.rings_from, note.time_zone)
+
+
+def rings_moved_along(note: Note, moved: Note) -> list[str]:
+    """When a note rings once its day is another one, over or not: all its rings, also those that rang for the old day.
+
+    One of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
+    distance (`an hour before`). Raises ValueError for a time that is none.
+    """
+    old, new = (series.local_due(each) for each in (note, moved))
+    days, is_exact = timedelta(days=(new.date() - old.date()).days), note.due_exact and moved.due_exact
+    moved_away = {each.original_local for each in note.occurrences if each.state in series.TO_COME}
+    rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
+    rings = map(read_local, sorted({*rang, *series.singles(note)}))
+    return [f"{ring_along(ring, old, new) if is_exact else ring + days:{LOCAL}}" for ring in rings]
 
 
 def as_moved(note: Note, move: Move) -> dict[str, Any]:

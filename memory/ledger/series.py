@@ -14,11 +14,11 @@ from memory.ledger.rules import (
     MOST_STEPS,
     WAITS_DAYS,
     ending_by_day,
+    endless,
     is_rare,
     is_several_a_day,
     last_date,
     read_local,
-    ring_along,
     rule_of,
 )
 from memory.ledger.types import TO_DO, Note, Occurrence, OccurrenceState
@@ -122,20 +122,6 @@ def rings_again(note: Note, local: str) -> bool:
     return not note.repeats and dates.get(local) in OVER and any(others)
 
 
-def rings_moved_along(note: Note, moved: Note) -> list[str]:
-    """When a note rings once its day is another one, over or not: all its rings, also those that rang for the old day.
-
-    One of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
-    distance (`an hour before`). Raises ValueError for a time that is none.
-    """
-    old, new = (local_due(each) for each in (note, moved))
-    days, is_exact = timedelta(days=(new.date() - old.date()).days), note.due_exact and moved.due_exact
-    moved_away = {each.original_local for each in note.occurrences if each.state in TO_COME}
-    rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
-    rings = map(read_local, sorted({*rang, *singles(note)}))
-    return [f"{ring_along(ring, old, new) if is_exact else ring + days:{LOCAL}}" for ring in rings]
-
-
 def local_due(note: Note) -> datetime:
     """The minute at which a note is due, by its clock."""
     return read_local(local_of(note.due_at_ms or 0, note.time_zone))
@@ -188,17 +174,32 @@ def goes_on(note: Note, now_ms: int) -> bool:
 
 
 def until_its_last(note: Note) -> str:
-    """The rule of a series with its last day in place of the number of dates; "" when one is left that is kept."""
+    """The rule of a series with its last day in place of the number of dates; "" when one is left that is kept.
+
+    That is the last that was not left out, or one that was moved behind it.
+    """
     rule, following = rule_by_first(note), next_ring(note)
     if rule is None or (note.rings_from and following is None):
         return note.repeats
     coming = following[0] if following else local_of(note.due_at_ms or 0, note.time_zone)
-    gone = {each.original_local for each in note.occurrences if each.state == "left_out"}
-    last = last_date(note.repeats, begins(note))
-    while last is not None and f"{last:{LOCAL}}" in gone:
-        last = rule.before(last)
     rule_now = ending_by_day(note.repeats, note.rings_from) if note.rings_from else note.repeats
-    return "" if last is not None and f"{last:{LOCAL}}" <= coming else rule_now
+    if (last := last_kept(note)) is None:
+        return rule_now
+    moved = [local_of(moment_of(note, each), note.time_zone) for each in note.occurrences if each.state == "moved"]
+    shown = max([f"{last:{LOCAL}}", *moved])
+    is_same = read_local(shown) == last_date(note.repeats, begins(note)) or is_several_a_day(note.repeats)
+    rule_now = rule_now if is_same else f"{endless(rule_now)};UNTIL={shown[:10].replace('-', '')}"
+    return "" if f"{last:{LOCAL}}" <= coming else rule_now
+
+
+def last_kept(note: Note) -> datetime | None:
+    """The last date of a series with an end that was not left out."""
+    rule = rule_by_first(note)
+    last = last_date(note.repeats, begins(note)) if rule else None
+    gone = {each.original_local for each in note.occurrences if each.state == "left_out"}
+    while rule is not None and last is not None and f"{last:{LOCAL}}" in gone:
+        last = rule.before(last)
+    return last
 
 
 def next_ring(note: Note) -> tuple[str, int] | None:

@@ -386,7 +386,7 @@ def test_a_line_in_brief_tells_the_moment_that_matters():
 
     assert "FREQ=DAILY" in model_line(in_brief(daily), START_MS, "UTC")
     assert model_line(in_brief(before), START_MS, "UTC", brief=True).endswith("(due Thu 16 Nov 22:13, rings 19:13)")
-    assert "22:13, rings)" in model_line(in_brief(before, hour=False), START_MS, "UTC", brief=True)
+    assert "22:13, rings then)" in model_line(in_brief(before, hour=False), START_MS, "UTC", brief=True)
     assert "(due Thu 16 Nov 22:13; rings Wed 15 Nov 19:13)" in model_line(in_brief(eve), START_MS, "UTC", brief=True)
     assert "rings Fri 2023-11-17 01:13" in model_line(in_brief(behind), START_MS, "UTC")
 
@@ -1151,3 +1151,20 @@ def test_a_series_with_one_date_left_is_that_date():
 
     assert note_line(choir, START_MS, "UTC") == "Choir (on Tue 28 Nov at 19:00)"
     assert note_line(rung, START_MS, "UTC").startswith("Piano (⏰ on Tue 28 Nov at 19:00")
+
+
+def test_a_series_ends_with_the_last_date_that_is_kept():
+    """“Until 22 Nov, not on 22 Nov”, and “until the 22nd” of what was moved to the 24th."""
+    out = Occurrence(original_local="2023-11-22T08:00", state="left_out")
+    moved_ms = series.at_ms_of("2023-11-24T08:00", "UTC")
+    moved = Occurrence(original_local="2023-11-22T08:00", moved_to_ms=moved_ms, state="moved")
+    walk = {
+        "rings_from": "2023-11-15T08:00",
+        "rings_at_ms": START_MS + DAY_MS // 2,
+        "repeats": "FREQ=DAILY;UNTIL=20231122",
+    }
+
+    assert (
+        line(a_note("Walk", time_zone="UTC", occurrences=(out,), **walk)) == "Walk (⏰ every day at 10:13 until 21 Nov)"
+    )
+    assert "until 24 Nov" in line(a_note("Walk", time_zone="UTC", occurrences=(moved,), **walk))

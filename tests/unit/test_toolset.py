@@ -1994,3 +1994,20 @@ async def test_another_end_brings_no_date_back_that_was_left_out(rings: bool):  
 
     said = await box.change([1], repeats=f"{weekly};UNTIL=20261230")
     assert "rings Wed 2026-12-02" in said if rings else "not on Wed 2026-11-25" in said
+
+
+async def test_an_age_stands_in_no_text_that_comes_each_year():
+    """“Wird 12” stood beside the birthday of the year after, and “79 in 2026” on every list."""
+    box = make_box()
+
+    assert "wrong the next" in await box.note("Mia's birthday (12)", "event", due="2026-12-05", repeats="FREQ=YEARLY")
+    assert "wrong the next" not in await box.note("Ben's birthday", "event", due="2026-12-06", repeats="FREQ=YEARLY")
+
+
+async def test_one_date_has_no_words_of_its_own_and_says_so():
+    """A session moved to six would have rung as “at five”."""
+    box = make_box()
+    await box.remind(text="Physio at five", at="2026-11-26T16:30", repeats="FREQ=WEEKLY")
+
+    moved = {"numbers": [1], "date": "2026-11-26", "at": "2026-11-26T17:30"}
+    assert "Its text stays" in await box.remind(text="Physio at six", **moved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -31,6 +32,11 @@ TOO_LONG: Final = (
 OVERDUE_MS: Final = 60 * 86_400_000
 """A day so long ago is a slip of the model's; one of last week may be overdue."""
 END_CHARS: Final = 40
+EACH_YEAR: Final = (
+    "That text comes each year: leave an age or number of years out, and note since when (it's wrong the next)."
+)
+_COUNTED: Final = re.compile(r"(?<!\d)(\d{1,2}|20\d\d)(?![\d:.])")
+"""An age, or the year in which it is so."""
 KINDS: Final = get_args(Kind)
 
 
@@ -265,6 +271,11 @@ class Desk:
         if is_too_far(at, self.ask.now_ms, self.zone):
             raise Refused(f"Not done: {at.day} is more than ten years away. {self.now}")
         return at
+
+
+def counts_years(text: str, rule: str) -> str:
+    """A sentence on the text of what comes each year and names a number, as an age; "" for another."""
+    return f" {EACH_YEAR}" if "YEARLY" in rule and _COUNTED.search(text) else ""
 
 
 def kind_of(given: str) -> Kind:

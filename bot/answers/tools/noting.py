@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.answers.tools.desk import Desk, Refused, Wish, kind_of
+from bot.answers.tools.desk import Desk, Refused, Wish, counts_years, kind_of
 from bot.answers.tools.one_date import one_date, own_date_moved
 from bot.answers.tools.ringing import remind
 from bot.answers.tools.times import NONE
@@ -46,7 +46,9 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
         return f"Noted: {desk.line(own)}"
     said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields), text=False)
     new = desk.notes.ledger.by_id(note_id) if due else None
-    return f"{said}. {NO_RING}{desk.reads(new)}{desk.unsure}" if new is not None else said
+    if new is None:
+        return said
+    return f"{said}. {NO_RING}{desk.reads(new)}{counts_years(text, new.repeats)}{desk.unsure}"
 
 
 def _is_each_night(due: str) -> bool:

@@ -8,9 +8,12 @@ from datetime import date, timedelta
 from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.times import LocalTime, read_time
 from memory.ledger import lines, own_dates, series
+from memory.ledger.apply import folded
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local, ring_along
 from memory.ledger.spans import date_of, first_and_last
 from memory.ledger.types import Move, Note
+
+SAME_WORDS = " Its text stays: one date has no words of its own. For other words skip that date and remind anew."
 
 
 def one_date(desk: Desk, note: Note, wish: Wish) -> str:
@@ -37,7 +40,8 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
     named = occurrence if is_several_a_day(note.repeats) else wish.date
     word = f"Only the {what} {named} is moved to {there}, the series goes on"
-    return desk.done_and_read(word, moved) + desk.unsure
+    is_reworded = wish.text.strip() and folded(wish.text) != folded(note.text)
+    return desk.done_and_read(word, moved) + (SAME_WORDS if is_reworded else "") + desk.unsure
 
 
 def _to_come(desk: Desk, note: Note, day: str) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Any
 
-from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
+from bot.answers.tools.desk import HOW, Desk, Refused, Wish, counts_years, kind_of
 from bot.answers.tools.one_date import one_date
 from bot.answers.tools.times import MORNING, NONE, LocalTime, read_rule
 from bot.told_days import rhythm_in, tomorrow_in
@@ -335,5 +335,6 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     said += f" “{day}” stands on their lists on every day: change the text to what it is about." if day else ""
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
     said += " Shorter months are passed over: BYMONTHDAY=-1 is the last day." * ("BYMONTHDAY=31" in rule)
+    said += counts_years(text, rule)
     clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
     return f"{hour}{clock}{said}{desk.unsure}"
