@@ -80,9 +80,7 @@ def note_line(
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
-    if (
-        is_rare(note.repeats) and rings_for_next(note) and local(note.rings_at_ms or 0, zone).date() in told
-    ):  # not for the date that rang
+    if is_rare(note.repeats) and rings_for_next(note) and local(note.rings_at_ms or 0, zone).date() in told:
         note = note.model_copy(update={"due_at_ms": due_of(note, note.rings_at_ms or 0)})
     if heading == "rang":
         times = _rang(note, now_ms, zone, told)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,7 +13,7 @@ from bot import replies
 from bot.delivery.outbox import Mention
 from bot.features.exporting import notes_text
 from bot.features.lists import PAGE, opened, page, shown_on
-from bot.features.loops import coming_line, ending, loop_list, loop_row, putting_off
+from bot.features.loops import Loops, coming_line, ending, loop_list, loop_row, putting_off
 from bot.features.memories import found_list, holding, looked_up, memory_list
 from bot.features.overview import ChatStatus, Summed, changed_in, status_text, summary_text, topic_of
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
@@ -26,7 +29,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.lines import model_line
 from memory.ledger.types import UNTIL_TOLD_MS, Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
 from memory.ledger.views import agenda, best_first, breakdown, dates_to_come, ringing, to_do
-from memory.testing import START_MS
+from memory.testing import START_MS, ManualClock
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -278,6 +281,28 @@ def test_memory_without_anything_lasting_says_where_what_is_open_stands(private,
 
     assert salad.text == f"{replies.say(key)}\n\nWhat's still open is in /loops."
     assert nothing.text == replies.say(key)
+
+
+def test_loops_lists_what_is_asked_for():
+    """`/loops Ben` listed all, without a word about it; a word that nothing open holds still does."""
+    ledger = ledger_of(task("Read with Ben"), task("Bins"), ("event", "Ben's play", {"due_at_ms": START_MS + DAY_MS}))
+    services: Any = SimpleNamespace(clock=ManualClock(), personas=SimpleNamespace(plays=None))
+    listed = partial(Loops(services)._listing, ledger, "UTC")
+
+    assert [note.text for note in listed("Ben").notes] == ["Read with Ben"]
+    assert "Ben's play" in page(listed("Ben")).text
+    assert len(listed("xyz").notes) == len(listed().notes) == 2
+
+
+def test_next_years_ring_is_not_told_for_todays_birthday():
+    """“Thu 14 Nov 2024: Joan (today)” on /reminders."""
+    eve, due_ms = "2023-11-13T19:00", series.at_ms_of("2023-11-14T00:00", "UTC")
+    fields = {"due_at_ms": due_ms, "rings_from": eve, "repeats": "FREQ=YEARLY", "time_zone": "UTC"}
+    rang = (Occurrence(original_local=eve, state="rang"),)
+    joan = ledger_of(("event", "Joan's birthday", {**fields, "occurrences": rang}))
+
+    said = page(reminder_list(joan, START_MS, "UTC")).text.splitlines()
+    assert said[2:4] == ["Wed 13 Nov 2024", "1. Joan's birthday (on Thu 14 Nov 2024, ⏰ 19:00)"]
 
 
 def test_a_name_is_no_short_day_and_a_stem_begins_a_longer_word():
