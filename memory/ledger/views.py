@@ -212,8 +212,8 @@ def dates_to_come(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 
 def _holds(note: Note, now_ms: int) -> bool:
-    """Whether something that is true for days, not an event of days, has begun."""
-    return note.lasts and (note.due_at_ms or 0) <= now_ms and ends_at(note) != note.due_at_ms
+    """Whether something that is true from a day on, or for days, has begun: no event."""
+    return note.lasts and (note.due_at_ms or 0) <= now_ms
 
 
 def _at_next_day(note: Note, now_ms: int) -> Note:

@@ -294,6 +294,19 @@ def test_loops_lists_what_is_asked_for():
     assert len(listed("xyz").notes) == len(listed().notes) == 2
 
 
+def test_what_is_so_from_today_on_is_not_coming_up():
+    """A sore throat of today, noted as a fact, stood under Coming up; once it began no day stands beside it."""
+    today, tomorrow = (series.at_ms_of(f"2023-11-{day}T00:00", "UTC") for day in (14, 15))
+    sore, price = (
+        ("fact", "Jules has a sore throat", {"due_at_ms": today}),
+        ("fact", "It costs 3 euro", {"due_at_ms": tomorrow}),
+    )
+    ledger = ledger_of(*((kind, text, {**fields, "time_zone": "UTC"}) for kind, text, fields in (sore, price)))
+
+    assert [note.text for note in dates_to_come(ledger, START_MS)] == ["It costs 3 euro"]
+    assert note_line(ledger.notes[2], START_MS + 2 * DAY_MS, "UTC") == "It costs 3 euro"
+
+
 def test_next_years_ring_is_not_told_for_todays_birthday():
     """“Thu 14 Nov 2024: Joan (today)” on /reminders."""
     eve, due_ms = "2023-11-13T19:00", series.at_ms_of("2023-11-14T00:00", "UTC")
