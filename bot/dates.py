@@ -88,10 +88,9 @@ def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool =
 def to_do_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False) -> str:
     """The hour of something to do, which is one to begin at or to be done by: `12:00` alone, `tomorrow, 12:00`."""
     clock = clock_text(local(at_ms, zone), language)
-    if hour_alone:
-        return clock
     far = "" if abs(days_from(at_ms, now_ms, zone)) <= 1 else day_text(at_ms, now_ms, zone, language)
-    return f"{far or when_text(at_ms, now_ms, zone, language, exact=False)}, {clock}"
+    day = far or when_text(at_ms, now_ms, zone, language, exact=False)
+    return clock if hour_alone else f"{day}, {clock}"
 
 
 def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:
@@ -182,7 +181,8 @@ def hours_text(rrule: str, language: str) -> str:
 
 
 def _is_odd(parts: Mapping[str, str]) -> bool:
-    return not _ODD.isdisjoint(parts) or (not _HOURS.isdisjoint(parts) and not hours_of(parts))
+    is_odd = not _ODD.isdisjoint(parts) or "," in parts.get("BYMONTH", "")
+    return is_odd or (not _HOURS.isdisjoint(parts) and not hours_of(parts))
 
 
 def names_days(rrule: str) -> bool:

@@ -126,7 +126,7 @@ def with_remarks(text: str, remarks: Sequence[str]) -> str:
     """The text with remarks in brackets, behind those that it has at its end: `Dénia (if free; Fri 16 Jul)`."""
     said = ", ".join(remarks)
     if said and (own := _OWN_BRACKETS.search(text)):
-        return f"{text[: own.start()]} ({own[1]}; {said})"
+        said, text = replies.say("lines.own_brackets", own=own[1], said=said), text[: own.start()]
     return f"{text} ({said})" if said else text
 
 

@@ -144,13 +144,15 @@ def _at_date(note: Note, due_ms: int, ring_ms: int) -> Note:
 def coming_line(note: Note, now_ms: int, zone: str) -> str:
     """A date by its day, unless its line tells that: `Thu 3 Dec: Lia's recital (at 18:00)`.
 
-    One that began before midnight and is on stands under today, and says since when.
+    One that began before midnight and is on stands under today, and says since when. A series of which dates of these
+    two weeks come otherwise tells no rhythm there.
     """
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences}
     is_moved = note.due_at_ms is not None and note.due_at_ms in moved
-    is_other = bool(series.exceptions(note, now_ms))
-    if is_moved or rings_for_next(note) or (is_other and has_end(note.repeats)):
+    others = [at_ms for at_ms, _ in series.exceptions(note, now_ms)]
+    is_other, is_near = bool(others), any(at_ms - now_ms < 2 * WEEK_MS for at_ms in others)
+    if is_moved or rings_for_next(note) or (is_other and (is_near or has_end(note.repeats))):
         note = _this_date(note)
     elif is_other:
         kept = (each for each in note.occurrences if each.state not in series.EXCEPTIONS)

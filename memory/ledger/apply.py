@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.own_dates import as_moved, own_ms, rings_moved_along, set_again
-from memory.ledger.rules import is_by_days, on_other_weekdays, what_is_wrong
+from memory.ledger.rules import is_by_days, is_rare, on_other_weekdays, what_is_wrong
 from memory.ledger.spans import fitted, is_one_matter
 from memory.ledger.types import (
     ASSISTANT,
@@ -124,12 +124,11 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
 def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     """The note that says the same in the same world; not one that rings, nor to a model in the talk of another day."""
     plain, about, rings = folded(new.text), new.fields.get("about", ""), bool(new.fields.get("rings_from"))
-    has_day = by.hand == "model" and (rings or new.kind == "event")
+    rule, owner = str(new.fields.get("repeats") or ""), str(new.fields.get("owner") or "")
+    has_day = by.hand == "model" and (rings or new.kind == "event" or is_rare(rule))  # the rent of each quarter
     day = new.fields.get("due_at_ms") if has_day else None
-    owner = str(new.fields.get("owner") or "")
     near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
     near = (n for n in near if not (owner and n.owner) or folded(owner) == folded(n.owner))
-    rule = str(new.fields.get("repeats") or "")
     near = (n for n in near if not on_other_weekdays(n.repeats, rule))
     if by.hand == "person" and rings:  # who says another time means another reminder
         near = (n for n in near if n.rings_from == new.fields["rings_from"])

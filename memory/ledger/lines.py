@@ -183,8 +183,8 @@ def _rings_on_its_day(note: Note, zone: str) -> bool:
 
 
 def _ring_that_day(note: Note, zone: str) -> str:
-    """The ring behind the day: `, rings 18:00`, or `, rings then` at the minute at which it is due."""
-    hour = " then" if note.rings_at_ms == note.due_at_ms else f" {moment(note.rings_at_ms or 0, zone)[-5:]}"
+    """The ring behind the day: `, rings 18:00`, or `, rings` at the minute at which it is due."""
+    hour = "" if note.rings_at_ms == note.due_at_ms else f" {moment(note.rings_at_ms or 0, zone)[-5:]}"
     return f", rings{hour}"
 
 

@@ -703,7 +703,7 @@ Dim. 29 nov.
 
 À venir
 Aujourd'hui : Owen regarde le four (à 14h30, ⏰ 13h45)
-Demain : Service du matin au café (y être à 6h45; à 7h30, ⏰ 6h)
+Demain : Service du matin au café (y être à 6h45 ; à 7h30, ⏰ 6h)
 Jeu. 3 déc. : Opération de l'œil de ta maman à Annecy (à 14h, ⏰ la veille à 18h et le jour même à 13h)
 Mar. 8 déc. : Nouveau four pour la boutique
 Réunion de parents le 8 décembre (à 18h)
@@ -757,7 +757,7 @@ Voici ce que je retiens :
 
 En cours et à venir
 7. Owen regarde le four (aujourd'hui à 14h30, ⏰ 13h45)
-8. Service du matin au café (y être à 6h45; demain à 7h30, ⏰ 6h)
+8. Service du matin au café (y être à 6h45 ; demain à 7h30, ⏰ 6h)
 9. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
 10. Nouveau four pour la boutique (mar. 8 déc.)
 11. Réunion de parents le 8 décembre (à 18h)
@@ -789,7 +789,7 @@ Aujourd'hui
 
 Demain
 3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
-4. Service du matin au café (y être à 6h45; à 7h30, ⏰ 6h)
+4. Service du matin au café (y être à 6h45 ; à 7h30, ⏰ 6h)
 5. Programme du jour (⏰ je l'envoie en semaine à 7h30)
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 

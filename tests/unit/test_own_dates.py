@@ -223,8 +223,8 @@ def test_under_its_day_in_loops_a_date_stands_without_the_others():
     plain = silent.model_copy(update={"occurrences": ()})
 
     assert [coming_line(note, at("2026-11-30T12:00"), LONDON) for note in (silent, ringing, plain)] == [
-        "Tomorrow: Pilates (every Tuesday at 18:30)",
-        "Tomorrow: Pilates (every Tuesday at 18:30, ⏰ 17:30)",
+        "Tomorrow: Pilates (at 18:30)",  # no rhythm that is not so
+        "Tomorrow: Pilates (at 18:30, ⏰ 17:30)",
         "Tomorrow: Pilates (every Tuesday at 18:30)",
     ]
 

@@ -2011,3 +2011,13 @@ async def test_one_date_has_no_words_of_its_own_and_says_so():
 
     moved = {"numbers": [1], "date": "2026-11-26", "at": "2026-11-26T17:30"}
     assert "Its text stays" in await box.remind(text="Physio at six", **moved)
+
+
+async def test_the_rent_of_each_quarter_is_a_note_of_its_own():
+    """The same words with another day of the year were “noted already”, and two rents would have been lost."""
+    box = make_box()
+    await box.note("Pay the field rent", "task", due="2026-12-25", repeats="FREQ=YEARLY")
+
+    assert "Noted: #2" in await box.note("Pay the field rent", "task", due="2027-06-24", repeats="FREQ=YEARLY")
+    both = await box.change([1], repeats="FREQ=YEARLY;BYMONTH=3,12;BYMONTHDAY=25")
+    assert "every year" not in both

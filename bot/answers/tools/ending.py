@@ -64,7 +64,8 @@ def _behind(left: Note | None) -> str:
     """What a model is told behind a date that is done: that it was the last, or how all of it ends."""
     if left is None or not left.is_open:
         return ". That was its last date"
-    return f". {NAGS}" if goes_on_daily(left.repeats) and not is_several_a_day(left.repeats) else ""
+    may_nag = left.rings and goes_on_daily(left.repeats) and not is_several_a_day(left.repeats)
+    return f". {NAGS}" if may_nag else ""
 
 
 def _too_early(desk: Desk, note: Note, local: str, *, is_named: bool) -> str:
