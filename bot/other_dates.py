@@ -26,11 +26,14 @@ def exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | No
     None before `from_ms`; a series told by its own hour rings `ahead` before it, on its exceptions, too. None whose
     ring alone is at another time.
     """
+    others = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
+    if not others:
+        return ""
     said, left_out = list[str](), list[int]()
     not_on = partial(_not_on, note, now_ms=now_ms, zone=zone)
     last = None if rule_behind(note) else series.last_kept(note)  # the rule of its own days is told with its end
     end = f"{last:{LOCAL}}" if last else "~"
-    for rings_ms, occurrence in series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]:
+    for rings_ms, occurrence in others:
         own_ms = moved_ms(occurrence, ahead) if occurrence.state == "moved" else None
         at_ms = rings_ms + (ahead or 0) if own_ms is None else own_ms
         usual_ms = series.at_ms_of(occurrence.original_local, note.time_zone) + (ahead or 0)

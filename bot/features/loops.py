@@ -150,8 +150,8 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
     moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences}
     is_moved = note.due_at_ms is not None and note.due_at_ms in moved
-    others = [at_ms for at_ms, _ in series.exceptions(note, now_ms)]
-    is_other, is_near = bool(others), any(at_ms - now_ms < 2 * WEEK_MS for at_ms in others)
+    others = series.exceptions(note, now_ms)  # the next first
+    is_other, is_near = bool(others), bool(others) and others[0][0] - now_ms < 2 * WEEK_MS
     if is_moved or rings_for_next(note) or (is_other and (is_near or has_end(note.repeats))):
         note = _this_date(note)
     elif is_other:

@@ -31,7 +31,9 @@ WORDS_CHARS = 60
 FORGET_A_ROW = 3
 OVER_MOST = 5
 INSIDE_LETTERS = 3
-"""A word of fewer letters is inside nearly every other; of a script that does not part its words one sign may do."""
+"""A word of fewer letters is inside nearly every other, and a longer one has at least so many more; of a script that
+does not part its words one sign may do.
+"""
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------

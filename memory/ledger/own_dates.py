@@ -25,7 +25,9 @@ DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000
 """A ring so long before what rang when it was due is no reminder of it: its day is another one."""
 _WAITS_MS: Final = 43_200_000
+"""So long the last date of a daily course waits to be called done."""
 _MOST_DAYS: Final = {"YEARLY": 31, "MONTHLY": 7}
+"""The days by which a series of this rhythm may ring before its dates; of another one."""
 RUNG: Final = frozenset({"rang", "snoozed"})
 """States of a date that rang and waits for a word."""
 KEPT: Final = frozenset({"done", "skipped"})
@@ -55,7 +57,7 @@ def rule_behind(note: Note) -> str:
 
 
 def most_ahead(note: Note) -> int:
-    """The days by which a series may ring before its dates: a month of a year's, a week of a month's, else one."""
+    """The days by which a series may ring before its dates."""
     return _MOST_DAYS.get(named_parts(note.repeats).get("FREQ", ""), 1)
 
 
@@ -157,9 +159,8 @@ def sleeps(note: Note) -> bool:
 def has_run_out(note: Note, now_ms: int) -> bool:
     """Whether a series ended so long ago that another date would have come: the last pill of a course is not overdue.
 
-    Of one that came each day half a day behind it: in the morning nobody rings about last evening's.
-
-    As before each of its dates, nobody is asked then about the one before.
+    Of one that came each day half a day behind it: in the morning nobody rings about last evening's. As before each of
+    its dates, nobody is asked then about the one before.
     """
     rang = series.last(note, "rang")
     if (note.rings_from and rang is None) or series.rule_by_first(note) is None or series.goes_on(note, now_ms):
@@ -312,7 +313,7 @@ def _by_day(note: Note, new: Note, now_ms: int) -> tuple[Occurrence, ...]:
     """
     first, bare = series.begins(new), new.model_copy(update={"occurrences": ()})
     kept = [each for each in note.occurrences if each.state in series.OVER and each.original_local < first]
-    for date in note.occurrences:
+    for date in (each for each in note.occurrences if each.state in series.EXCEPTIONS):
         day, dates = date.original_local[:10], _dates_at(note, bare, date.original_local)
         if date.state == "left_out" and (day > first[:10] or first == series.begins(note)):  # no other was named
             kept += (Occurrence(original_local=local, state="left_out") for local in dates)

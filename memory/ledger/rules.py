@@ -71,6 +71,7 @@ def first_from(repeats: str, local: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=512)
 def last_date(repeats: str, first: str) -> datetime | None:
     """The last date of a series; None for one without an end, or with too many dates. Raises ValueError as `rule_of`.
 
@@ -104,6 +105,7 @@ def endless(repeats: str) -> str:
     return ";".join(part for part in parts_of(repeats) if not is_end(part))
 
 
+@lru_cache(maxsize=512)
 def rule_moved(repeats: str, first: str, days: int) -> str | None:
     """The rule whose dates are those of a series from its first on, so many days later, with the last day for an end.
 

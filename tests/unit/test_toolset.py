@@ -2021,3 +2021,13 @@ async def test_the_rent_of_each_quarter_is_a_note_of_its_own():
     assert "Noted: #2" in await box.note("Pay the field rent", "task", due="2027-06-24", repeats="FREQ=YEARLY")
     both = await box.change([1], repeats="FREQ=YEARLY;BYMONTH=3,12;BYMONTHDAY=25")
     assert "every year" not in both
+
+
+async def test_the_last_minute_of_a_day_is_that_day():
+    """“By Friday night” was written as its last minute, and read “Fri 27 Nov, 23:59”; of a series the same."""
+    box = make_box()
+
+    assert "(due Fri 2026-11-27)" in await box.note("Hand it in", "task", due="2026-11-27T23:59")
+    weekly = await box.note("Report", "task", due="2026-11-27T23:59", repeats="FREQ=WEEKLY;BYDAY=FR")
+    assert "(due Fri 2026-11-27, FREQ=WEEKLY;BYDAY=FR)" in weekly
+    assert "rings Fri 2026-11-27 23:59" in await box.remind(text="Toast", at="2026-11-27T23:59")

@@ -218,7 +218,7 @@ class Desk:
             return {}
         if text.strip().lower() in NONE:
             return {"due_at_ms": None, "due_exact": False, "ends_at_ms": None, "lasts_ms": 0}
-        first, last = first_and_last(without_midnight(self._with_day(text.strip())))
+        first, last = first_and_last(self._due_text(text))
         end = self.time(last) if last else None
         at = self.time(first, past=True)
         if end is None and at.is_over(self.ask.now_ms - OVERDUE_MS, self.zone):
@@ -236,7 +236,7 @@ class Desk:
             return {}
         if rule and is_several_a_day(rule):
             raise Refused(f"Not done: several times a day is for what rings: remind, with at and repeats ({rule}).")
-        first_day, _ = first_and_last(self._with_day(due))
+        first_day, _ = first_and_last(self._due_text(due))
         begins = self.time(first_day, past=True) if first_day else LocalTime(self.today)
         first = first_from(rule, begins.local()) if rule else None
         if first is None:
@@ -244,6 +244,10 @@ class Desk:
             raise Refused(f"Not done: {why}. {HOW}")
         day = {"due_at_ms": series.at_ms_of(first, self.zone), "due_exact": bool(begins.hour)}
         return {"repeats": ending_by_day(rule or "", first), **day}
+
+    def _due_text(self, text: str) -> str:
+        """A due as it is read: an hour alone with its day, a day in place of its last minute."""
+        return without_midnight(self._with_day(text.strip()))
 
     def _with_day(self, text: str) -> str:
         """An hour alone, `T14:30`, with its day: today, tomorrow where it is over."""

@@ -80,8 +80,8 @@ async def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
         return _date_changed(desk, note, given)
     given, moves = _with_its_ring(desk, note, given)
     if note.rings and given.get("repeats", "none").lower() not in NONE and set(given) <= {"repeats", "text", "due"}:
-        text, due, at = given.get("text", ""), given.get("due", ""), _as_long_before(desk, note, given)
-        wish = Wish(numbers=[note.number], repeats=given["repeats"], text=text, due=due, at=moves or at)
+        text, due, at = given.get("text", ""), given.get("due", ""), moves or _as_long_before(desk, note, given)
+        wish = Wish(numbers=[note.number], repeats=given["repeats"], text=text, due=due, at=at)
         return await remind(desk, wish) + (ALL_MOVE if moves else "")
     said = desk.done("Now", Change(number=note.number, fields=_fields(desk, note, given)))
     now = desk.notes.find(note.number)
@@ -92,8 +92,7 @@ async def _changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
 def _with_its_ring(desk: Desk, note: Note, given: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     """The same with the rhythm that a series has on another day, and its ring for that; "" where no day moves.
 
-    A new due alone moves all of it: each date keeps its ring, as long before it. A first ring that is over changes
-    nothing of that: its date is told, and the next one rings.
+    A new due alone moves all of it: each date keeps its ring, as long before it.
     """
     if not (has_own_dates(note) and "due" in given and set(given) <= {"due", "text"}):
         return given, ""
