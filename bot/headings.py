@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from memory.ledger import series
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import ANYBODYS, Kind, Note, is_anothers
 from memory.ledger.views import (
@@ -115,7 +114,7 @@ def _by_day(notes: Sequence[Note], now_ms: int) -> list[Note]:
     """What goes on without a day, then day by day, a series by its next, then the rest."""
 
     def place(note: Note) -> tuple[bool, bool, int]:
-        at_ms = at_next_date(series.at_its_date(note, now_ms), now_ms).due_at_ms
+        at_ms = at_next_date(note, now_ms).due_at_ms
         return not (at_ms is None and note.kind == "project"), at_ms is None, at_ms or 0
 
     return sorted(by_weight(notes), key=place)

@@ -111,9 +111,9 @@ def _tells_its_owner(note: Note) -> bool:
 def _coming(note: Note, now_ms: int) -> int | None:
     """The date behind that of a series that doesn't ring: once it has begun, or where it is no date of every two weeks.
 
-    One that is put off comes then. None for another, for its last, and without a day until which it rests.
+    None for another, and for its last.
     """
-    if note.rings or not note.repeats or note.is_paused:
+    if note.rings or not note.repeats:
         return None
     current = series.at_its_date(note, now_ms)
     is_moved = (current.due_at_ms or 0) in {each.moved_to_ms for each in note.occurrences if each.state == "moved"}
@@ -123,8 +123,7 @@ def _coming(note: Note, now_ms: int) -> int | None:
         edge_ms = (ends_at(current) or now_ms) + DAY_MS
     else:
         return None
-    edge_ms += DAY_MS if note.kind in TO_DO else BEGUN_MS + MINUTE_MS
-    date = series.next_date(note, max(edge_ms, note.snoozed_until_ms or 0))
+    date = series.next_date(note, edge_ms + (DAY_MS if note.kind in TO_DO else BEGUN_MS + MINUTE_MS))
     return date[1] if date and date[1] > now_ms else None
 
 

@@ -77,6 +77,15 @@ def test_an_event_that_has_just_been_is_carried_and_one_long_over_is_not():
     assert (just, later, long) == ([1, 2, 3], [2, 3], [3])
 
 
+def test_a_limit_that_is_over_is_not_carried():
+    """“Off sick (was until Wed 9 Dec)” was kept in mind on the tenth."""
+    until = {"kind": "constraint", "due_at_ms": START_MS - 5 * DAY_MS, "time_zone": "UTC"}
+    sick = make_note("Off sick", **until, ends_at_ms=START_MS - DAY_MS)
+    calls = make_note("No calls", number=2, **until, ends_at_ms=START_MS)
+
+    assert [arc.text.split(" (")[0] for arc in found(sick, calls)] == ["No calls"]
+
+
 def test_a_shift_that_is_over_is_not_carried():
     """Nobody is asked how a shift went; what weighs is asked about, whatever its hours."""
     hours = {"kind": "event", "due_at_ms": START_MS, "due_exact": True, "lasts_ms": 3_600_000}

@@ -126,6 +126,23 @@ def test_a_line_of_the_preview_is_the_note_as_it_stands_now():
     ]
 
 
+def test_beside_what_is_carried_stand_the_events_of_today_and_tomorrow():
+    """A birthday of today was missing, since nobody goes on with what comes by itself; without a matter none stands."""
+    day = 86_400_000
+    notes = (
+        make_note("Sell the boat", number=1),
+        make_note("Mia's birthday", number=2, kind="event", due_at_ms=START_MS - START_MS % day),
+        make_note("Choir", number=3, kind="event", due_at_ms=START_MS + day, due_exact=True, repeats="FREQ=WEEKLY"),
+        make_note("The fair", number=4, kind="event", due_at_ms=START_MS + 5 * day),
+    )
+    ledger = Ledger("c", notes={note.number: note for note in notes})
+    shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, arcs=(make_arc("Sell the boat"),))
+
+    said = [line.removeprefix("• ").split(" (")[0] for line in preview_lines(shown, ledger, START_MS, "UTC")]
+    assert said == ["Sell the boat", "\nOn the calendar:", "Mia's birthday", "Choir"]
+    assert preview_lines(shown.model_copy(update={"arcs": ()}), ledger, START_MS, "UTC") == []
+
+
 def test_what_is_carried_stands_in_the_order_of_its_days():
     """A series by its next date, a matter by its own day and not its ring; what is over, and what lasts, at the end."""
     day = 86_400_000

@@ -1168,3 +1168,23 @@ def test_a_series_ends_with_the_last_date_that_is_kept():
         line(a_note("Walk", time_zone="UTC", occurrences=(out,), **walk)) == "Walk (⏰ every day at 10:13 until 21 Nov)"
     )
     assert "until 24 Nov" in line(a_note("Walk", time_zone="UTC", occurrences=(moved,), **walk))
+
+
+def test_of_several_doses_one_at_another_hour_leaves_the_others_told():
+    """“Tomorrow at 14:00, then every day at 08:00 and 18:00”: the dose of tomorrow evening was not in it."""
+    day_ms = series.at_ms_of("2023-11-15T00:00", "UTC")
+    moved = Occurrence(original_local="2023-11-15T08:00", moved_to_ms=day_ms + 14 * HOUR_MS, state="moved")
+    rule = {"repeats": "FREQ=DAILY;BYHOUR=8,18", "rings_from": "2023-11-14T08:00", "time_zone": "UTC"}
+    cream = a_note("Cream", rings_at_ms=day_ms + 14 * HOUR_MS, occurrences=(moved,), **rule)
+
+    assert line(cream) == "Cream (⏰ every day at 08:00 and 18:00, tomorrow at 14:00 instead of 08:00)"
+
+
+def test_a_model_is_told_the_date_behind_a_rest():
+    """“Was Monday, next Thursday …; put off until Friday”."""
+    day_ms, wakes_ms = (series.at_ms_of(f"2023-11-{day}T00:00", "UTC") for day in (13, 17))
+    fields = {"due_at_ms": day_ms, "repeats": "FREQ=WEEKLY;BYDAY=MO,TH", "time_zone": "UTC"}
+    rests = a_note("Blood pressure", kind="task", snoozed_until_ms=wakes_ms, **fields)
+
+    said = model_line(rests, START_MS, "UTC", brief=True)
+    assert said.endswith("(due Mon 20 Nov, every Mon, Thu; put off until Fri 17 Nov 00:00)")

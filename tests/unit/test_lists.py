@@ -294,6 +294,53 @@ def test_loops_lists_what_is_asked_for():
     assert len(listed("xyz").notes) == len(listed().notes) == 2
 
 
+def test_what_is_for_a_month_comes_behind_what_is_overdue():
+    """“Defrost the freezer (in November)” led /status and /continue, before a turkey that was overdue."""
+    first, last = (series.at_ms_of(f"2023-11-{day}T00:00", "UTC") for day in ("01", "30"))
+    freezer = task("Defrost the freezer", due_at_ms=first, ends_at_ms=last, time_zone="UTC")
+    turkey = task("Order the turkey", due_at_ms=series.at_ms_of("2023-11-10T00:00", "UTC"), time_zone="UTC")
+
+    assert [note.text for note in agenda(ledger_of(freezer, turkey), START_MS)] == [
+        "Order the turkey",
+        "Defrost the freezer",
+    ]
+
+
+def test_a_series_stands_by_its_next_date_on_memory():
+    """A clinic of every Tuesday that rings stood by its first, weeks ago, before all that was to come."""
+    first, fair = (series.at_ms_of(f"2023-11-{day}T00:00", "UTC") for day in ("07", "17"))
+    rang = (Occurrence(original_local="2023-11-13T18:00", state="rang"),)
+    rings = {"rings_from": "2023-11-06T18:00", "repeats": "FREQ=WEEKLY;BYDAY=MO", "occurrences": rang}
+    clinic = ("event", "Clinic", {"due_at_ms": first, "time_zone": "UTC", **rings})
+    ledger = ledger_of(clinic, ("event", "Fair", {"due_at_ms": fair, "time_zone": "UTC"}))
+
+    ((_, found),) = by_heading(ledger, START_MS + DAY_MS)
+    assert [note.text for note in found] == ["Fair", "Clinic"]
+
+
+def test_a_missed_series_tells_its_next_exceptions():
+    """“Was due at 07:15, then every day”, and the day after was to be at another hour."""
+    moved = Occurrence(
+        original_local="2023-11-15T07:15", moved_to_ms=series.at_ms_of("2023-11-15T06:45", "UTC"), state="moved"
+    )
+    fields = {"due_at_ms": series.at_ms_of("2023-11-14T07:15", "UTC"), "due_exact": True, "repeats": "FREQ=DAILY"}
+    visit = task("Visit", **fields, occurrences=(moved,), time_zone="UTC")
+
+    said = note_line(ledger_of(visit).notes[1], START_MS, "UTC")
+    assert said == "Visit (was due today at 07:15, then every day, tomorrow at 06:45 instead)"
+
+
+def test_what_was_so_until_a_day_is_over_and_a_limit_of_today_until_tonight():
+    """“Ben is off sick (was until yesterday)” stood under Good to know; “until today” is no end."""
+    first, last, today = (series.at_ms_of(f"2023-11-{day}T00:00", "UTC") for day in (10, 13, 14))
+    sick = ("fact", "Ben is off sick", {"due_at_ms": first, "ends_at_ms": last, "time_zone": "UTC"})
+    limit = ("constraint", "No shopping", {"due_at_ms": first, "ends_at_ms": today, "time_zone": "UTC"})
+    ledger = ledger_of(sick, limit)
+
+    assert [name for name, _ in by_heading(ledger, START_MS)] == ["preferences", "over"]
+    assert note_line(ledger.notes[2], START_MS, "UTC") == "No shopping (until tonight)"
+
+
 def test_what_is_so_from_today_on_is_not_coming_up():
     """A sore throat of today, noted as a fact, stood under Coming up; once it began no day stands beside it."""
     today, tomorrow = (series.at_ms_of(f"2023-11-{day}T00:00", "UTC") for day in (14, 15))
@@ -1376,6 +1423,27 @@ def test_no_event_is_put_off_until_the_day_after_it(kind, due, offered, repeats)
 
     for row in (*message.buttons, *listed):
         assert ("Tomorrow" in [each.label for each in row]) is offered
+
+
+@pytest.mark.parametrize(("kind", "offered"), [("event", False), ("task", True)])
+def test_no_event_of_another_day_is_put_off_for_an_hour(kind, offered):
+    """“Kinderarzt (was yesterday at 08:20)” had [In an hour]; what is to do may still be done then."""
+    at = {"due_at_ms": series.at_ms_of("2023-11-13T08:20", "UTC"), "due_exact": True, "rings_from": "2023-11-13T07:30"}
+    note = series_note(kind=kind, repeats="", time_zone="UTC", **at)
+    ((message, _),) = messages_for([due_now(note, START_MS)], START_MS)
+
+    assert ("hour" in [each.payload["choice"] for row in message.buttons for each in row]) is offered
+
+
+def test_what_rang_this_morning_stands_before_tonights():
+    """On /loops tonight's tablet stood before this morning's, which was still to tick."""
+    morning = task("Morning tablet", rings_from="2023-11-14T09:00", repeats="FREQ=DAILY", time_zone="UTC")
+    tonight = task("Night tablet", rings_from="2023-11-14T23:30", repeats="FREQ=DAILY", time_zone="UTC")
+    ledger = ledger_of(tonight, morning)
+    ledger, _ = apply_all(ledger, [due_now(ledger.notes[2], START_MS).ring], BY)
+
+    lines = page(loop_list(ledger, START_MS, "UTC")).text.splitlines()
+    assert [line.split(" (")[0] for line in lines[2:5]] == ["Today", "1. Morning tablet", "2. Night tablet"]
 
 
 def test_a_date_that_was_moved_is_put_off_until_before_what_it_reminds_of_then():

@@ -2031,3 +2031,14 @@ async def test_the_last_minute_of_a_day_is_that_day():
     weekly = await box.note("Report", "task", due="2026-11-27T23:59", repeats="FREQ=WEEKLY;BYDAY=FR")
     assert "(due Fri 2026-11-27, FREQ=WEEKLY;BYDAY=FR)" in weekly
     assert "rings Fri 2026-11-27 23:59" in await box.remind(text="Toast", at="2026-11-27T23:59")
+
+
+async def test_what_does_not_ring_is_not_asked_whether_it_was_to():
+    """“Was it to ring only until that was done?” of a silent daily task: a model could have ended it."""
+    box = make_box()
+    await box.note("Water the plants", "task", due="2026-11-24", repeats="FREQ=DAILY")
+    await box.remind(text="Pester me", at="2026-11-24T09:00", repeats="FREQ=DAILY")
+
+    silent, ringing = [await box.end([number], "done", date="2026-11-24") for number in (1, 2)]
+    assert "Was it to ring" not in silent
+    assert "Was it to ring" in ringing
