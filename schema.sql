@@ -423,6 +423,7 @@ CREATE TABLE notes (
     version BIGINT NOT NULL,                  -- the ledger's version of its last change
     ends_at_ms BIGINT,                        -- the beginning of its last day where it lasts several, NULL = one day
     lasts_ms BIGINT NOT NULL DEFAULT 0,       -- from its hour until it is over, 0 = no end was said
+    rings_again_json TEXT NOT NULL DEFAULT '[]',  -- JSON array: minutes behind each ring of a series when it rings again
     UNIQUE (conversation_id, number)
 );
 CREATE INDEX notes_by_ring ON notes (rings_at_ms);

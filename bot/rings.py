@@ -93,10 +93,11 @@ def rings_text(
     An hour alone is one of the day told just before it: `last`, the heading's where the rings lead, that of the ring
     before. Nothing that the text tells; the hour alone, too, where the series is told as it `comes`.
     """
+    said, before_ms, times = list[str](), None, ring_times(note)
     if note.repeats:
-        return _ring_of_series(note, now_ms, zone, told, comes=comes)
-    said, before_ms = list[str](), None
-    for at_ms in ring_times(note):
+        said, before_ms = [_ring_of_series(note, now_ms, zone, told, comes=comes)], times.pop(0)
+        last = local(before_ms, zone).date()
+    for at_ms in times:
         at, is_first = local(at_ms, zone), not said
         if at.date() == last or (is_first and leads and at.date() in told):
             said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))

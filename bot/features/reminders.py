@@ -109,7 +109,7 @@ def in_time(moment: SaidTime, now_ms: int, zone: str) -> SaidTime:
 def moved_by(note: Note, moment: SaidTime) -> Operation:
     """The operation that gives a reminder another time: of a series the next date alone, unless a new rule was said."""
     if moment.repeats or not note.repeats:
-        fields = {"rings_from": moment.minute(), "repeats": moment.repeats}
+        fields = {"rings_from": moment.minute(), "repeats": moment.repeats, "rings_again_min": ()}
         return Change(number=note.number, fields=fields)
     coming = series.next_ring(note)
     at_ms = series.at_ms_of(moment.minute(), note.time_zone)

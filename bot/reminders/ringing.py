@@ -10,7 +10,7 @@ from bot.dates import day_text, days_from, hour_text, tomorrow_ms, when_text
 from bot.delivery.outbox import Button
 from bot.lines import name_of, note_line, say_in
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date, due_at, has_own_dates
+from memory.ledger.own_dates import at_next_date, due_at, has_own_dates, rings_again
 from memory.ledger.rules import DAY_CHARS, LOCAL, read_local
 from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation
 from memory.ledger.views import DAY_MS, ends_at, is_past
@@ -81,7 +81,8 @@ def _date_ms(note: Note, occurrence: str) -> int | None:
 
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
     """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next."""
-    rang, occurrence = series.last(note, "rang"), date_at_hand(note)
+    occurrence = date_at_hand(note)
+    rang = series.last(note, "rang") or rings_again(note, occurrence)
     first: Choice = "skip" if note.repeats and not rang else "done"
     later = (*_delay(note, occurrence, now_ms), *a_day_later(note, now_ms))
     choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, *later, "cancel")
@@ -169,6 +170,8 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 
 def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:
+    if rings_again(note, occurrence):
+        return now_ms
     return max(now_ms, series.moment_of(note, series.in_state(note, occurrence, "rang")))
 
 

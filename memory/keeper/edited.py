@@ -17,7 +17,7 @@ from memory.text import asks_at_the_end
 
 TIMES: Final = frozenset({
     "due_at_ms", "due_exact", "ends_at_ms", "lasts_ms", "rings_from", "repeats", "rings_at_ms", "time_zone",
-    "occurrences",
+    "occurrences", "rings_again_min",
 })  # fmt: skip
 """The fields that say when."""
 

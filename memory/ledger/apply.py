@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import as_moved, own_ms, rings_moved_along, set_again
+from memory.ledger.own_dates import own_ms, set_again
 from memory.ledger.rules import is_by_days, is_rare, on_other_weekdays, what_is_wrong
-from memory.ledger.spans import fitted, is_one_matter
+from memory.ledger.spans import as_moved, fitted, is_one_matter, rings_moved_along, sleeping, with_further_rings
 from memory.ledger.types import (
     ASSISTANT,
     LASTING,
@@ -38,11 +38,11 @@ from memory.text import on_one_line
 
 CHANGEABLE: Final = frozenset({
     "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "ends_at_ms", "lasts_ms", "time_zone", "rings_from",
-    "repeats", "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids",
-    "doubtful",
+    "repeats", "rings_again_min", "occurrences", "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms",
+    "offered", "turn_ids", "doubtful",
 })  # fmt: skip
 """Fields that `Change` may give; the rest follows from the operation."""
-_RING: Final = ("rings_from", "repeats", "time_zone", "occurrences")
+_RING: Final = ("rings_from", "repeats", "rings_again_min", "time_zone", "occurrences")
 """Fields that say when a note rings."""
 _DAY: Final = ("due_at_ms", "due_exact", "ends_at_ms", "lasts_ms")
 _RINGS: Final = frozenset({"rings_from", "repeats", "time_zone"})
@@ -112,6 +112,7 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     if old is not None and not new.rings and (ring := _ring_to_take(old)):
         day = {"due_at_ms": new.due_at_ms, "due_exact": new.due_exact} if new.due_at_ms is not None else {}
         new = new.model_copy(update=ring | _ring_of(old, day, by))
+    new = new.model_copy(update={"occurrences": sleeping(new, by.at_ms)})
     ledger = replace(ledger, next_number=max(ledger.next_number, number + 1))
     changes: tuple[NoteChange, ...] = ()
     if old is not None:
@@ -156,7 +157,7 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
 
 def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] | Refusal:
     """The fields that these make other ones, with those that follow from them; or why they cannot be given."""
-    fields = fitted({**_end_of(note, given), **given}, note)
+    fields = with_further_rings(note, fitted({**_end_of(note, given), **given}, note))
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "turn_ids" in fields:
@@ -175,6 +176,8 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
         fields = _set_again(note, fields, by.at_ms)
     if "snoozed_until_ms" in fields and "occurrences" not in fields:
         fields["occurrences"] = dates_after(note, note.model_copy(update=fields), by.at_ms)
+    if "rings_again_min" in fields:
+        fields["occurrences"] = sleeping(note.model_copy(update=fields), by.at_ms)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     return (_faulty(note.model_copy(update=new)) if new else None) or new
 
@@ -305,11 +308,10 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
 def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
     if series.next_ring(note) != (operation.occurrence, operation.rings_at_ms):
         return Refusal("changed", note.number)
-    dates = (operation.occurrence, series.skip_missed(note, operation.occurrence, by.at_ms))
-    occurrences = note.occurrences
+    dates, rung = (operation.occurrence, series.skip_missed(note, operation.occurrence, by.at_ms)), note
     for local in dates:
-        occurrences = series.put(occurrences, series.rang(note, local, by.at_ms))
-    return written(ledger, note, {"occurrences": occurrences}, "ring", by)
+        rung = rung.model_copy(update=_dated(rung, series.rang(note, local, by.at_ms)))
+    return written(ledger, note, {"occurrences": sleeping(rung, by.at_ms)}, "ring", by)
 
 
 _WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {

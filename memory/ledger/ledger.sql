@@ -48,7 +48,7 @@ SELECT conversation_id FROM ledgers ORDER BY conversation_id;
 -- The notes of a conversation in their order.
 SELECT note_id, conversation_id, number, kind, text, subject, owner, due_at_ms, due_exact, time_zone, rings_from, repeats,
     rings_at_ms, status, about, weight, confidence, said_at_ms, snoozed_until_ms, offered, session_id, user_id, persona,
-    turn_ids_json, source, doubtful, replaced_by, version, ends_at_ms, lasts_ms
+    turn_ids_json, source, doubtful, replaced_by, version, ends_at_ms, lasts_ms, rings_again_json
 FROM notes WHERE conversation_id = :conversation_id ORDER BY number;
 
 -- name: occurrences_of
@@ -61,17 +61,19 @@ WHERE n.conversation_id = :conversation_id ORDER BY o.note_id, o.original_local;
 -- A note as it stands now.
 INSERT INTO notes (note_id, conversation_id, number, kind, text, subject, owner, due_at_ms, due_exact, time_zone, rings_from,
     repeats, rings_at_ms, status, about, weight, confidence, said_at_ms, snoozed_until_ms, offered, session_id, user_id,
-    persona, turn_ids_json, source, doubtful, replaced_by, version, ends_at_ms, lasts_ms)
+    persona, turn_ids_json, source, doubtful, replaced_by, version, ends_at_ms, lasts_ms, rings_again_json)
 VALUES (:note_id, :conversation_id, :number, :kind, :text, :subject, :owner, :due_at_ms, :due_exact, :time_zone, :rings_from,
     :repeats, :rings_at_ms, :status, :about, :weight, :confidence, :said_at_ms, :snoozed_until_ms, :offered, :session_id,
-    :user_id, :persona, :turn_ids_json, :source, :doubtful, :replaced_by, :version, :ends_at_ms, :lasts_ms)
+    :user_id, :persona, :turn_ids_json, :source, :doubtful, :replaced_by, :version, :ends_at_ms, :lasts_ms,
+    :rings_again_json)
 ON CONFLICT (note_id) DO UPDATE SET kind = excluded.kind, text = excluded.text, subject = excluded.subject,
     owner = excluded.owner, due_at_ms = excluded.due_at_ms, due_exact = excluded.due_exact, time_zone = excluded.time_zone,
     rings_from = excluded.rings_from, repeats = excluded.repeats, rings_at_ms = excluded.rings_at_ms,
     status = excluded.status, about = excluded.about, weight = excluded.weight, confidence = excluded.confidence,
     said_at_ms = excluded.said_at_ms, snoozed_until_ms = excluded.snoozed_until_ms, offered = excluded.offered,
     turn_ids_json = excluded.turn_ids_json, doubtful = excluded.doubtful, replaced_by = excluded.replaced_by,
-    version = excluded.version, ends_at_ms = excluded.ends_at_ms, lasts_ms = excluded.lasts_ms;
+    version = excluded.version, ends_at_ms = excluded.ends_at_ms, lasts_ms = excluded.lasts_ms,
+    rings_again_json = excluded.rings_again_json;
 
 -- name: occurrences_clear
 -- Before the dates of a note are written anew.

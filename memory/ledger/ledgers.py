@@ -23,7 +23,9 @@ from memory.process.turn_taking import TurnTaking
 AT_HAND: Final = 256
 """Ledgers that are kept in memory."""
 
-REWORDED: Final = frozenset({"text", "subject", "due_at_ms", "ends_at_ms", "lasts_ms", "rings_from", "repeats"})
+REWORDED: Final = frozenset(
+    {"text", "subject", "due_at_ms", "ends_at_ms", "lasts_ms", "rings_from", "repeats", "rings_again_min"}
+)
 """Fields whose change makes earlier words about a note wrong."""
 
 log = logging.getLogger(__name__)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
 from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates
-from memory.ledger.rules import in_words, is_several_a_day, last_date, named_parts, with_minute
+from memory.ledger.rules import LOCAL, in_words, is_several_a_day, last_date, named_parts, read_local, with_minute
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
 from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work
@@ -47,8 +47,9 @@ def model_line(
     reads it has just written it: `#12 task (due …)`.
     """
     coming_ms, ahead, then = _coming(note, now_ms), ahead_ms(note), series.at_its_date(note, now_ms)
+    again = bool(note.rings_again_min)
     note, when = at_next_date(then, now_ms), partial(brief_moment, now_ms) if brief else moment
-    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief))
+    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, again=again))
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
@@ -128,7 +129,15 @@ def _coming(note: Note, now_ms: int) -> int | None:
 
 
 def _remarks(
-    note: Note, now_ms: int, zone: str, when: Callable[..., str], coming_ms: int | None, *, ahead: int, brief: bool
+    note: Note,
+    now_ms: int,
+    zone: str,
+    when: Callable[..., str],
+    coming_ms: int | None,
+    *,
+    ahead: int,
+    brief: bool,
+    again: bool,
 ) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     words = in_words(with_minute(note.repeats, series.begins(note))) if brief else note.repeats + _last_date(note)
@@ -163,7 +172,7 @@ def _remarks(
         )
         for at_ms, date in exceptions
     )
-    found += _date_before(note, now_ms, zone, when, today=brief) if note.is_open else []
+    found += _date_before(note, now_ms, zone, when, today=brief, again=again) if note.is_open else []
     if is_paused:
         found.append(f"paused until they say so{rule}")
     elif note.is_open and is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
@@ -220,17 +229,22 @@ def _last_date(note: Note) -> str:
 
 
 def ring_times(note: Note) -> list[int]:
-    """The moments when a note rings next, of one without a rule all."""
+    """The moments when a note rings next, of a series `at_next_date` for that, of one without a rule all."""
     if note.rings_at_ms is None:
         return []
     also = [] if note.repeats else series.singles(note)[1:]
+    first = read_local(series.local_of(note.rings_at_ms, note.time_zone))
+    also += [f"{first + timedelta(minutes=each):{LOCAL}}" for each in note.rings_again_min]
     return [note.rings_at_ms, *(series.at_ms_of(each, note.time_zone) for each in also)]
 
 
-def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool) -> list[str]:
+def _date_before(
+    note: Note, now_ms: int, zone: str, when: Callable[..., str], *, today: bool, again: bool
+) -> list[str]:
     """The outcome of the last date: it rang, was called done, missed or left out; with `today` no earlier date's.
 
-    A date of a series is told by its own time, also where it rang late or was put off: `rang Mon 08:10 for Sun 20:00`.
+    A date of a series is told by its own time, also where it rang late or was put off: `rang Mon 08:10 for Sun 20:00`;
+    of one that rings `again` for each its last ring alone.
     Work of the assistant's was done when it rang.
     """
     if rang := series.last(note, "rang"):
@@ -238,11 +252,11 @@ def _date_before(note: Note, now_ms: int, zone: str, when: Callable[..., str], *
             return []
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         at, own = when(series.moment_of(note, rang), zone), _own_time(note, rang, zone, when)
-        of = f" for {own}" if note.repeats and own != at else ""
+        of = f" for {own}" if note.repeats and own != at and not again else ""
         return [f"rang {at}{of}" + (", not called done" if waits else "")]
     put_off = series.last(note, "snoozed")
     if put_off and series.moment_of(note, put_off) > now_ms:
-        return [f"rang {_own_time(note, put_off, zone, when)}, put off"]
+        return [f"rang {_own_time(note, put_off, zone, when)}" + ", put off" * (not again)]
     over = next((date for state in _OUTCOMES if (date := series.last(note, state))), None)
     if over is None:
         return []

@@ -18,7 +18,7 @@ from memory.ledger.rules import (
     rule_moved,
     rule_of,
 )
-from memory.ledger.types import Move, Note, Occurrence
+from memory.ledger.types import Note, Occurrence
 from memory.zones import later
 
 DAY: Final = timedelta(days=1)
@@ -79,16 +79,46 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
     """The note with the hour of its next date: a walk on Thursdays at 19:00, rung at 18:00, next Thursday 19:00.
 
     At a moment that is the date which rang and was not called done, as long as it is not over, or nothing comes behind
-    it; one whose ring sleeps is due when it was.
+    it; one whose ring sleeps is due when it was. Its further rings are those behind its next.
     """
     if not has_own_dates(note):
         return note
+    behind = {"rings_again_min": _rings_behind(note)} if note.rings_again_min else {}
     if (date := rung(note)) is not None:
-        then = note.model_copy(update={"due_at_ms": due_at(note, date)})
+        then = note.model_copy(update={"due_at_ms": due_at(note, date), **behind})
         if sleeps(note) or (now_ms is not None and (note.rings_at_ms is None or not _is_over(then, now_ms))):
             return then
     ring_ms = note.rings_at_ms
-    return note if ring_ms is None else note.model_copy(update={"due_at_ms": due_of(note, ring_ms)})
+    return note if ring_ms is None else note.model_copy(update={"due_at_ms": due_of(note, ring_ms), **behind})
+
+
+def further_rings(note: Note, local: str) -> list[int]:
+    """When a date of a series rings once more, behind its first ring; [] where it doesn't.
+
+    Of one that was moved they come as long before it as before the others (`ring_along`); where its ring alone was
+    moved they stay.
+    """
+    usual, date = read_local(local), series.record_of(note, local)
+    rings = [usual + timedelta(minutes=each) for each in note.rings_again_min]
+    if rings and date is not None and has_own_dates(note):
+        old, new = own_date(note, usual), read_local(series.local_of(due_at(note, date), note.time_zone))
+        rings = [ring_along(ring, old, new) if note.due_exact else ring + (new.date() - old.date()) for ring in rings]
+    return [series.at_ms_of(f"{ring:{LOCAL}}", note.time_zone) for ring in rings]
+
+
+def rings_again(note: Note, local: str) -> bool:
+    """Whether a date of a series rang and rings once more by itself: nobody put it off."""
+    date = series.record_of(note, local)
+    return date is not None and date.state == "snoozed" and date.moved_to_ms in further_rings(note, local)
+
+
+def _rings_behind(note: Note) -> tuple[int, ...]:
+    """Minutes by its clock behind its next ring, first or further, at which a series rings for that date once more."""
+    local, at_ms = series.next_ring(note) or ("", 0)
+    first = read_local(series.local_of(at_ms, note.time_zone))
+    later = (each for each in further_rings(note, local) if each > at_ms) if local else ()
+    behind = (read_local(series.local_of(each, note.time_zone)) - first for each in later)
+    return tuple(each // timedelta(minutes=1) for each in behind)
 
 
 def rung(note: Note) -> Occurrence | None:
@@ -119,36 +149,6 @@ def ahead_ms(note: Note) -> int:
     if not has_own_dates(note):
         return 0
     return (note.due_at_ms or 0) - series.at_ms_of(note.rings_from, note.time_zone)
-
-
-def rings_moved_along(note: Note, moved: Note) -> list[str]:
-    """When a note rings once its day is another one, over or not: all its rings, also those that rang for the old day.
-
-    One of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
-    distance (`an hour before`). Raises ValueError for a time that is none.
-    """
-    old, new = (series.local_due(each) for each in (note, moved))
-    days, is_exact = timedelta(days=(new.date() - old.date()).days), note.due_exact and moved.due_exact
-    moved_away = {each.original_local for each in note.occurrences if each.state in series.TO_COME}
-    rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
-    rings = map(read_local, sorted({*rang, *series.singles(note)}))
-    return [f"{ring_along(ring, old, new) if is_exact else ring + days:{LOCAL}}" for ring in rings]
-
-
-def as_moved(note: Note, move: Move) -> dict[str, Any]:
-    """The fields of a date that is moved: its own time where one was said, else that of its ring alone moves.
-
-    A ring that is put behind what it is for takes that along, unless the date rang already.
-    """
-    date = series.record_of(note, move.occurrence) or Occurrence(original_local=move.occurrence, state="moved")
-    lasts_ms = date.lasts_ms if move.lasts_ms is None else move.lasts_ms
-    own = {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms}
-    if not has_own_dates(note) or move.to_ms is None:
-        return own
-    due_ms = due_at(note, date) if move.due_at_ms is None else move.due_at_ms
-    day_ms = due_ms if note.due_exact else later(due_ms, DAY // timedelta(milliseconds=1), note.time_zone) - 1
-    is_behind = move.due_at_ms is None and move.to_ms > day_ms and date.state not in series.OVER
-    return own | {"due_at_ms": None if is_behind else due_ms}
 
 
 def sleeps(note: Note) -> bool:

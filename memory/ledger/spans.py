@@ -1,4 +1,4 @@
-"""Spans of days and hours, and dates of a series, as models write them, and which notes fall on one. Pure."""
+"""Spans of days and hours as models write them, dates and further rings of a series, and notes in a span. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from memory.ledger.own_dates import DAY, due_of, has_own_dates, most_ahead, own_date
+from memory.ledger.own_dates import DAY, RUNG, due_at, due_of, further_rings, has_own_dates, most_ahead, own_date
 from memory.ledger.rules import (
     DAY_CHARS,
     LOCAL,
@@ -15,11 +15,13 @@ from memory.ledger.rules import (
     is_several_a_day,
     last_date,
     read_local,
+    ring_along,
     rule_moved,
     rule_of,
 )
 from memory.ledger.series import (
     ENDED,
+    OVER,
     TO_COME,
     at_ms_of,
     begins,
@@ -30,10 +32,12 @@ from memory.ledger.series import (
     local_due,
     local_of,
     moment_of,
+    put,
+    record_of,
     rule_by_first,
     singles,
 )
-from memory.ledger.types import TO_DO, Change, Note
+from memory.ledger.types import TO_DO, Change, Move, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
 from memory.zones import later
 
@@ -265,3 +269,51 @@ def _date_behind(note: Note, ring: datetime) -> tuple[datetime, datetime] | None
     dates = [(read_local(m.original_local), read_local(local_of(moment_of(note, m), note.time_zone))) for m in moved]
     dates += [(at, at) for at in rule.between(from_, last, inc=True) if f"{at:{LOCAL}}" not in gone]
     return min((date for date in dates if from_ <= date[1] < last), key=lambda date: date[1], default=None)
+
+
+def sleeping(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
+    """The dates of a series, with the last that rang asleep until it rings once more."""
+    rang = next((each for each in reversed(note.occurrences) if each.state in RUNG), None)
+    if rang is None or not note.rings_again_min or (rang.state == "snoozed" and (rang.moved_to_ms or 0) > now_ms):
+        return note.occurrences
+    following = next((each for each in further_rings(note, rang.original_local) if each > now_ms), None)
+    if following is None:
+        return note.occurrences
+    return put(note.occurrences, rang.model_copy(update={"state": "snoozed", "moved_to_ms": following}))
+
+
+def with_further_rings(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields without the further rings of a series that comes once from now on, or rings at another hour."""
+    ring, rule = (fields.get(name, getattr(note, name)) for name in ("rings_from", "repeats"))
+    is_same = bool(ring and rule) and ring[DAY_CHARS:] == note.rings_from[DAY_CHARS:]
+    return {**({} if is_same or not note.rings_again_min else {"rings_again_min": ()}), **fields}
+
+
+def rings_moved_along(note: Note, moved: Note) -> list[str]:
+    """When a note rings once its day is another one, over or not: all its rings, also those that rang for the old day.
+
+    One of an earlier day keeps its hour and its days ahead (`the evening before at 20:00`), one of the same day its
+    distance (`an hour before`). Raises ValueError for a time that is none.
+    """
+    old, new = (local_due(each) for each in (note, moved))
+    days, is_exact = timedelta(days=(new.date() - old.date()).days), note.due_exact and moved.due_exact
+    moved_away = {each.original_local for each in note.occurrences if each.state in TO_COME}
+    rang = {note.rings_from, *(each.original_local for each in note.occurrences)} - moved_away
+    rings = map(read_local, sorted({*rang, *singles(note)}))
+    return [f"{ring_along(ring, old, new) if is_exact else ring + days:{LOCAL}}" for ring in rings]
+
+
+def as_moved(note: Note, move: Move) -> dict[str, Any]:
+    """The fields of a date that is moved: its own time where one was said, else that of its ring alone moves.
+
+    A ring that is put behind what it is for takes that along, unless the date rang already.
+    """
+    date = record_of(note, move.occurrence) or Occurrence(original_local=move.occurrence, state="moved")
+    lasts_ms = date.lasts_ms if move.lasts_ms is None else move.lasts_ms
+    own = {"lasts_ms": None if lasts_ms == note.lasts_ms else lasts_ms}
+    if not has_own_dates(note) or move.to_ms is None:
+        return own
+    due_ms = due_at(note, date) if move.due_at_ms is None else move.due_at_ms
+    day_ms = due_ms if note.due_exact else later(due_ms, DAY // timedelta(milliseconds=1), note.time_zone) - 1
+    is_behind = move.due_at_ms is None and move.to_ms > day_ms and date.state not in OVER
+    return own | {"due_at_ms": None if is_behind else due_ms}

@@ -15,21 +15,22 @@ from memory.ledger.types import Actor, Ledger, Note, NoteChange, Occurrence, Ope
 from memory.ports import Reads, Row, Statement
 
 _FLAGS = ("due_exact", "offered", "doubtful")
+_LISTS = {"turn_ids": "turn_ids_json", "rings_again_min": "rings_again_json"}
 
 
 def note_row(note: Note) -> dict[str, Any]:
     """The columns of a note; its dates are rows of their own."""
-    values = note.model_dump(exclude={"occurrences", "turn_ids"})
+    values = note.model_dump(exclude={"occurrences", *_LISTS})
     flags = {name: int(values[name]) for name in _FLAGS}
-    return values | flags | {"turn_ids_json": orjson.dumps(list(note.turn_ids)).decode()}
+    return values | flags | {column: orjson.dumps(getattr(note, name)).decode() for name, column in _LISTS.items()}
 
 
 def read_note(row: Row, occurrences: Sequence[Occurrence] = ()) -> Note:
     """The note in a row. Raises `ValidationError` for a row that holds none."""
-    values = {name: row[name] for name in row if name != "turn_ids_json"}
+    values = {name: row[name] for name in row if name not in _LISTS.values()}
     flags = {name: bool(row[name]) for name in _FLAGS}
-    turn_ids = tuple(orjson.loads(row["turn_ids_json"]))
-    return Note.model_validate(values | flags | {"turn_ids": turn_ids, "occurrences": tuple(occurrences)})
+    lists = {name: tuple(orjson.loads(row[column])) for name, column in _LISTS.items()}
+    return Note.model_validate(values | flags | lists | {"occurrences": tuple(occurrences)})
 
 
 def change_row(change: NoteChange) -> dict[str, Any]:

@@ -85,9 +85,9 @@ class Note(Contract):
     rings_from: str = ""
     """When it rings first, by `time_zone`: `2026-11-29T19:00`; "" for a note that does not ring."""
     repeats: str = ""
-    """An RRULE read in `time_zone`, e.g. `FREQ=WEEKLY;BYDAY=SU`; "" = once. It counts from the first ring, or from
-    `due_at_ms` for a note that doesn't ring.
-    """
+    """An RRULE read in `time_zone`, `FREQ=WEEKLY;BYDAY=SU`; "" = once. Counts from the first ring, else `due_at_ms`."""
+    rings_again_min: tuple[int, ...] = ()
+    """Minutes by its clock behind the ring of each date of a series at which it rings for that date once more."""
     rings_at_ms: int | None = None
     """When it rings next, reckoned from the three above and `occurrences`; None = not any more."""
     occurrences: tuple[Occurrence, ...] = ()

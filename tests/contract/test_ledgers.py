@@ -1,11 +1,13 @@
 """Ledgers over a real database: what was stored comes back, writers do not overwrite each other, nothing is half."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.errors import Conflict
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.series import local_of
-from memory.ledger.types import Actor, Add, Change, End, Move
+from memory.ledger.series import at_ms_of, local_of
+from memory.ledger.types import Actor, Add, Change, End, Move, Ring
 from memory.ledger.undo import rebuilt
 from memory.ports import Statement
 from memory.storage.chain import answered_in_turn
@@ -48,6 +50,18 @@ async def test_a_date_of_a_series_that_does_not_ring_comes_back_with_its_end(db)
 
     [date] = (await Ledgers(db).read("c")).notes[1].occurrences
     assert (date.original_local, date.moved_to_ms, date.due_at_ms, date.lasts_ms) == (local, NOW + 1, None, 3)
+
+
+async def test_a_series_that_rings_twice_for_each_date_comes_back_as_it_was(db):
+    """Its further rings are a column, and of what rang the second is still to come."""
+    fields = {"rings_from": "2027-01-17T19:00", "repeats": "FREQ=WEEKLY", "rings_again_min": (60, 900)}
+    await Ledgers(db).change("c", [Add(kind="task", text="Bins", note_id="n_1", fields=fields)], BY)
+    ring = Ring(number=1, occurrence="2027-01-17T19:00", rings_at_ms=at_ms_of("2027-01-17T19:00", "UTC"))
+    await Ledgers(db).change("c", [ring], replace(BY, hand="operator", at_ms=ring.rings_at_ms))
+
+    note = (await Ledgers(db).read("c")).notes[1]
+    assert (note.rings_again_min, local_of(note.rings_at_ms, "UTC")) == ((60, 900), "2027-01-17T20:00")
+    assert rebuilt("c", await Ledgers(db).since("c", 0)).notes[1] == note
 
 
 async def test_two_processes_lose_nothing_of_each_other(db):

@@ -127,7 +127,7 @@ def test_the_last_messages_are_verbatim_when_there_is_room(history, text, budget
     cost = 0
     for turn in turns[::-1][:3]:
         cost += turn_tokens(turn, COUNTER)
-        if cost > budget.history_tokens or size(packet) + cost > budget.cap_tokens:
+        if cost > budget.history_tokens or size(packet) + packet.bootstrap_tokens + cost > budget.cap_tokens:
             break
         assert shown[turn.seq] == turn
 

@@ -26,7 +26,8 @@ HANDS = st.sampled_from(["person", "model", "keeper", "operator"])
 KINDS = st.sampled_from(["fact", "task", "promise", "event", "story"])
 TEXTS = st.sampled_from(["Call mum", "Buy tea", "Lives in Lima", "The exam", "Pay the rent"])
 ONCE = {"rings_from": "2023-11-20T09:00"}
-RINGS = st.sampled_from([{}, {}, ONCE, ONCE | {"repeats": "FREQ=DAILY"}])
+DAILY = ONCE | {"repeats": "FREQ=DAILY"}
+RINGS = st.sampled_from([{}, {}, ONCE, DAILY, DAILY | {"rings_again_min": (90,)}])
 LATER = {"snoozed_until_ms": START_MS * 2}
 CHANGED = st.sampled_from([{"text": "Call dad"}, {"due_at_ms": START_MS}, {"weight": 0.9}, LATER])
 

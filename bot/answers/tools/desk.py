@@ -37,6 +37,7 @@ EACH_YEAR: Final = (
 )
 _COUNTED: Final = re.compile(r"(?<!\d)(\d{1,2}|20\d\d)(?![\d:.])")
 """An age, or the year in which it is so."""
+_FIRST_YEAR: Final = 2000
 KINDS: Final = get_args(Kind)
 
 
@@ -262,6 +263,12 @@ class Desk:
         """The person's day, `2026-11-27`."""
         return series.local_of(self.ask.now_ms, self.zone)[:DAY_CHARS]
 
+    def counts_years(self, text: str, rule: str) -> str:
+        """A sentence on the text of what comes each year and tells a number, as an age; "" where a past year alone."""
+        counted = (int(each) for each in _COUNTED.findall(text))
+        is_told = any(each < _FIRST_YEAR or each >= int(self.today[:4]) for each in counted)
+        return f" {EACH_YEAR}" if "YEARLY" in rule and is_told else ""
+
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""
         at = read_time(text if day else self._with_day(text), self.zone, day)
@@ -275,11 +282,6 @@ class Desk:
         if is_too_far(at, self.ask.now_ms, self.zone):
             raise Refused(f"Not done: {at.day} is more than ten years away. {self.now}")
         return at
-
-
-def counts_years(text: str, rule: str) -> str:
-    """A sentence on the text of what comes each year and names a number, as an age; "" for another."""
-    return f" {EACH_YEAR}" if "YEARLY" in rule and _COUNTED.search(text) else ""
 
 
 def kind_of(given: str) -> Kind:

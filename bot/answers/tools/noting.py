@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from bot.answers.tools.desk import Desk, Refused, Wish, counts_years, kind_of
+from bot.answers.tools.desk import Desk, Refused, Wish, kind_of
 from bot.answers.tools.one_date import one_date, own_date_moved
 from bot.answers.tools.ringing import remind
 from bot.answers.tools.times import NONE
@@ -48,7 +48,7 @@ async def note(desk: Desk, text: str, kind: str, given: Mapping[str, str]) -> st
     new = desk.notes.ledger.by_id(note_id) if due else None
     if new is None:
         return said
-    return f"{said}. {NO_RING}{desk.reads(new)}{counts_years(text, new.repeats)}{desk.unsure}"
+    return f"{said}. {NO_RING}{desk.reads(new)}{desk.counts_years(text, new.repeats)}{desk.unsure}"
 
 
 def _is_each_night(due: str) -> bool:
@@ -104,16 +104,25 @@ def _with_its_ring(desk: Desk, note: Note, given: Mapping[str, str]) -> tuple[Ma
     new, old = (read_local(series.local_of(at_ms, zone)) for at_ms in (due["due_at_ms"], then.due_at_ms or 0))
     first = read_local(note.rings_from)
     own, days = own_date(note, first), timedelta((new.date() - old.date()).days)
-    ring = ring_along(first, own, own + (new - old)) if due["due_exact"] else first + days
-    rule = rule_moved(note.repeats, note.rings_from, (ring.date() - first.date()).days)
-    return ({**given, "due": text, "repeats": rule}, f"{ring:{LOCAL}}") if rule else (given, "")
+    at = _rings_text(note, lambda ring: ring_along(ring, own, own + (new - old)) if due["due_exact"] else ring + days)
+    rule = rule_moved(note.repeats, note.rings_from, (date.fromisoformat(at[:DAY_CHARS]) - first.date()).days)
+    return ({**given, "due": text, "repeats": rule}, at) if rule else (given, "")
 
 
 def _as_long_before(desk: Desk, note: Note, given: Mapping[str, str]) -> str:
     """When a series rings first that gets another due time with its rhythm: as long before it; "" where that stays."""
     due = desk.due(_of_its_day(note, given.get("due", "").strip()), note.time_zone)
-    ahead = ahead_ms(note) if due.get("due_exact") and note.due_exact else 0
-    return series.local_of(due["due_at_ms"] - ahead, note.time_zone) if ahead else ""
+    if not (ahead_ms(note) and due.get("due_exact") and note.due_exact):
+        return ""
+    first, new = read_local(note.rings_from), read_local(series.local_of(due["due_at_ms"], note.time_zone))
+    return _rings_text(note, lambda ring: ring_along(ring, own_date(note, first), new))
+
+
+def _rings_text(note: Note, moved: Callable[[datetime], datetime]) -> str:
+    """All the rings of a series for its first date, moved, as `remind` takes them."""
+    first = read_local(note.rings_from)
+    rings = (first + timedelta(minutes=each) for each in (0, *note.rings_again_min))
+    return ",".join(f"{moved(ring):{LOCAL}}" for ring in rings)
 
 
 def _date_changed(desk: Desk, note: Note, given: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from bot.answers.tools.times import LocalTime, read_time
 from memory.ledger import lines, own_dates, series
 from memory.ledger.apply import folded
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local, ring_along
-from memory.ledger.spans import date_of, first_and_last
+from memory.ledger.spans import as_moved, date_of, first_and_last
 from memory.ledger.types import Move, Note
 
 SAME_WORDS = " Its text stays: one date has no words of its own. For other words skip that date and remind anew."
@@ -37,7 +37,7 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     to_ms = at.at_ms(desk.zone)
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, lasts_ms=None if note.rings else lasts_ms)
     there = lines.moment(to_ms, desk.zone, exact=exact)
-    what = "ring for" if note.rings and own_dates.as_moved(note, moved).get("due_at_ms") else "date"
+    what = "ring for" if note.rings and as_moved(note, moved).get("due_at_ms") else "date"
     named = occurrence if is_several_a_day(note.repeats) else wish.date
     word = f"Only the {what} {named} is moved to {there}, the series goes on"
     is_reworded = wish.text.strip() and folded(wish.text) != folded(note.text)
@@ -110,9 +110,11 @@ def own_date_moved(desk: Desk, note: Note, date: str, due: str) -> str:
         rings = read_local(at.local())
     to_ms, due_ms = (series.at_ms_of(each, desk.zone) for each in (f"{rings:{LOCAL}}", new))
     known = series.in_state(note, occurrence, "rang")
+    there = (known.model_copy(update={"due_at_ms": due_ms}),)
+    later = own_dates.further_rings(note.model_copy(update={"occurrences": there}), occurrence)
     if to_ms <= desk.ask.now_ms < due_ms + note.lasts_at(due_ms):  # it rang for it already
-        to_ms = series.moment_of(note, known)
-    there = lines.moment(due_ms, desk.zone, exact=note.due_exact)
-    word = f"Only the date {date} is moved to {there}, with its ring, the series goes on"
+        to_ms = next((each for each in later if each > desk.ask.now_ms), series.moment_of(note, known))
+    day = lines.moment(due_ms, desk.zone, exact=note.due_exact)
+    word = f"Only the date {date} is moved to {day}, with its ring, the series goes on"
     moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms, due_at_ms=due_ms, lasts_ms=lasts_ms)
     return desk.done_and_read(word, moved)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
 from typing import Any
 
-from bot.answers.tools.desk import HOW, Desk, Refused, Wish, counts_years, kind_of
+from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
 from bot.answers.tools.one_date import one_date
-from bot.answers.tools.times import MORNING, NONE, LocalTime, read_rule
+from bot.answers.tools.times import MORNING, NONE, LocalTime, RingTime, read_rule
 from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
@@ -29,48 +31,13 @@ from memory.ledger.rules import (
     rule_of,
 )
 from memory.ledger.spans import first_and_last, ring_of_each
-from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note, Occurrence
+from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note
 
 YEARLY = "FREQ=YEARLY"
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
 ANOTHER_SERIES = (
     "To change it call with numbers; a series of other days or hours beside it needs another text: “…, weekends”."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RingTime:
-    """The time of a ring."""
-
-    local: str
-    rule: str
-    remark: str = field(default="", compare=False)
-    """Sentences about it for the person."""
-    also: tuple[str, ...] = ()
-    """Later times of one that has no rule."""
-    over: str = ""
-    """The date of the rule from which it was to begin, where that is over."""
-
-    def fields(self, zone: str, due: dict[str, Any], now_ms: int) -> dict[str, Any]:
-        """The fields of the note, with its own date. One whose ring alone is over is still to come.
-
-        Without that date today's birthday would stay the next for ever.
-        """
-        if not self.rule:
-            return series.ringing_at([self.local, *self.also], zone) | due
-        rings = {"rings_from": self.local, "repeats": self.rule, **due}
-        if not self.over or due.get("due_at_ms") is None:
-            return rings
-        own = read_local(series.local_of(due["due_at_ms"], zone))
-        first, second = read_local(self.over), read_local(self.local)
-        if own >= second:  # one matter, and its rings until then
-            return rings
-        ends = own + (timedelta(milliseconds=due["lasts_ms"]) if due["due_exact"] else timedelta(days=1))
-        if series.at_ms_of(f"{ends:{LOCAL}}", zone) > now_ms:
-            rang = Occurrence(original_local=self.over, state="rang")
-            return rings | {"rings_from": self.over, "occurrences": (rang,)}
-        following = own + timedelta((second.date() - first.date()).days)
-        return rings | {"due_at_ms": series.at_ms_of(f"{following:{LOCAL}}", zone)}
 
 
 async def remind(desk: Desk, wish: Wish) -> str:
@@ -91,9 +58,9 @@ def _by_the_ring(desk: Desk, wish: Wish) -> Wish:
     A bare month means the day of the month on which it is due. Raises `Refused`.
     """
     rule, due = read_rule(wish.repeats), first_and_last(wish.due)[0]
-    if not (rule and due and wish.at.strip()) or "," in wish.at or due.lower() in NONE:
+    if not (rule and due and wish.at.strip()) or due.lower() in NONE:
         return wish
-    at, day = desk.time(wish.at, past=True), desk.time(due, past=True).day
+    at, day = _times(desk, wish.at)[0], desk.time(due, past=True).day
     days = (date.fromisoformat(at.day) - date.fromisoformat(day)).days
     own = f"{rule};BYMONTHDAY={int(day[8:])}" if rule == "FREQ=MONTHLY" else rule
     is_of_rings = own == rule and (first_from(rule, at.local(MORNING)) or at.day)[:10] == at.day
@@ -257,8 +224,10 @@ def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
             f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring, and at; "
             f"for all of them at and repeats too ({note.repeats}, or once)."
         )
-    at = desk.time(wish.at) if wish.at.strip() and "," not in wish.at and not wish.repeats.strip() else None
-    found = ring_of_each(note, at.local(), desk.ask.now_ms) if at and at.hour else None
+    times = _times(desk, wish.at) if wish.at.strip() and not wish.repeats.strip() else []
+    is_each = bool(times) and all(at.hour for at in times)
+    is_each = is_each and (len(times) == 1 or times[0].day < times[-1].day or note.due_exact)
+    found = ring_of_each(note, times[0].local(), desk.ask.now_ms) if is_each else None
     if found is None or note.time_zone != desk.zone:
         raise Refused(
             f"Not set, it is a series: {desk.line(note)}. To ring for each of its dates give at, before its next date, "
@@ -266,7 +235,9 @@ def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
             "date alone text and at, without numbers."
         )
     first, rule = found
-    return replace(wish, at=first, repeats=rule)
+    later = read_local(first) - read_local(times[0].local())
+    rings = (f"{read_local(each.local()) + later:{LOCAL}}" for each in times)
+    return replace(wish, at=",".join(rings), repeats=rule)
 
 
 def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:
@@ -288,7 +259,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
             raise Refused(f"Not set: no hour was given, and {first} is over. {desk.now}")
         remark = _remark(desk, wish.text, has_hour=all(each.hour for each in times))
         return RingTime(first, "", remark, tuple(also))
-    at, rule = _several_a_day(desk, at, rule)
+    at, rule, again = _several(desk, wish, note, at, rule)
     begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
     has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
     try:
@@ -303,7 +274,9 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     is_other, is_date = not is_over and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
     remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
     over = wanted if is_over and is_date else ""
-    return RingTime(found, rule, remark + _remark(desk, wish.text, rule, has_hour=has_hour), over=over)
+    remark += _in_place(note, found) if note is not None and not (again or wish.due.strip()) else ""
+    remark += _remark(desk, wish.text, rule, has_hour=has_hour)
+    return RingTime(found, rule, remark, over=over, again=again if wish.at.strip() else None)
 
 
 def _not_left_out(note: Note, rule: str, first: str) -> str:
@@ -313,20 +286,53 @@ def _not_left_out(note: Note, rule: str, first: str) -> str:
     return next((each for each in dates if each[:DAY_CHARS] not in out), first)
 
 
-def _several_a_day(desk: Desk, at: str, rule: str) -> tuple[str, str]:
-    """The first of several hours, and the rule with all of them. Raises `Refused`."""
-    if "," not in at:
-        return at, rule
+def _times(desk: Desk, at: str) -> list[LocalTime]:
+    """The times of a ring in their order, an hour alone on the day of the first. Raises `Refused`."""
     first, *also = (each.strip() for each in at.split(","))
     begins = desk.time(first, day=desk.today, past=True)
-    times = sorted([begins, *(desk.time(each, day=begins.day, past=True) for each in also)], key=LocalTime.local)
-    hours = [each.hour for each in times]
+    return sorted([begins, *(desk.time(each, day=begins.day, past=True) for each in also)], key=LocalTime.local)
+
+
+def _several(desk: Desk, wish: Wish, note: Note | None, at: str, rule: str) -> tuple[str, str, tuple[int, ...]]:
+    """The first of several times, the rule with all the hours of a day, or the minutes until the later rings of a date.
+
+    Raises `Refused`.
+    """
+    if "," not in at:
+        return at, rule, ()
+    times = _times(desk, at)
+    hours, first, *later = [each.hour for each in times], *(read_local(each.local(MORNING)) for each in times)
+    if _is_of_one_date(desk, wish, note, times) and "FREQ=DAILY" not in rule:
+        second = None
+        with suppress(ValueError):  # no rule, as is said of it later
+            second = rule_of(rule, f"{first:{LOCAL}}").after(first)
+        if second is None or later[-1] < second:
+            return f"{first:{LOCAL}}", rule, tuple((each - first) // timedelta(minutes=1) for each in later)
     if "BYHOUR" in rule or "" in hours or len({(each.day, each.hour[3:]) for each in times}) > 1:
         raise Refused(
-            "Not set: a series rings once for each date, or at several hours: at the first, FREQ=DAILY;BYHOUR=8,20. "
-            "Another ring of it needs a text of its own."
+            "Not set: to ring several times for each date say due, too: when the first itself is, behind its rings. "
+            "At several hours: at the first, FREQ=DAILY;BYHOUR=8,20."
         )
-    return times[0].local(), f"{rule};BYHOUR={','.join(str(int(hour[:2])) for hour in hours)}"
+    return times[0].local(), f"{rule};BYHOUR={','.join(str(int(hour[:2])) for hour in hours)}", ()
+
+
+def _is_of_one_date(desk: Desk, wish: Wish, note: Note | None, times: Sequence[LocalTime]) -> bool:
+    """Whether several rings are for one date, which is on the day of the last or behind it: not doses of a day."""
+    due = first_and_last(wish.due)[0]
+    if due and due.lower() not in NONE:
+        date = desk.time(due, past=True)
+        return times[-1].day <= date.day and (times[0].day < date.day or times[-1].hour <= date.hour)
+    if note is None or note.due_at_ms is None:
+        return False
+    return times[0].day < times[-1].day or (note.due_exact and times[-1].hour <= f"{series.local_due(note):%H:%M}")
+
+
+def _in_place(note: Note, first: str) -> str:
+    """The remark that a ring of another hour, or day before each date, took the place of the one before."""
+    was, ring = (read_local(each) for each in (note.rings_from or first, first))
+    if not own_dates.has_own_dates(note) or (was.time() == ring.time() and not note.rings_again_min):
+        return ""
+    return " That is its only ring now: to ring twice for each date give both times, with repeats."
 
 
 def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
@@ -335,6 +341,6 @@ def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
     said += f" “{day}” stands on their lists on every day: change the text to what it is about." if day else ""
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
     said += " Shorter months are passed over: BYMONTHDAY=-1 is the last day." * ("BYMONTHDAY=31" in rule)
-    said += counts_years(text, rule)
+    said += desk.counts_years(text, rule)
     clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
     return f"{hour}{clock}{said}{desk.unsure}"

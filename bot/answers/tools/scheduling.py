@@ -94,7 +94,7 @@ class ScheduleTool:
         if sum(row["note_id"] in standing for row in rows) >= MOST_TASKS:
             raise Refused(f"Not done: there are {MOST_TASKS} tasks here already; /tasks shows them.")
         ring = await ring_time(desk, Wish(at=at, repeats=repeats))
-        if ring.also:
+        if ring.also or ring.again:
             raise Refused("Not done: a task has one time, or repeats.")
         note_id = desk.note_id(SCHEDULE, text, at, repeats)
         fields = desk.origin() | {"rings_from": ring.local, "repeats": ring.rule, "owner": ASSISTANT}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from typing import Final
+from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import DAY_CHARS
+from memory.ledger.rules import DAY_CHARS, LOCAL, read_local
+from memory.ledger.types import Occurrence
 from memory.zones import zone_of
 
 MAX_AHEAD_DAYS: Final = 3_660
@@ -50,6 +51,44 @@ class LocalTime:
         """Whether the minute is over, or the whole day."""
         now = series.local_of(now_ms, zone)
         return self.local() <= now if self.hour else self.day < now[:10]
+
+
+@dataclass(frozen=True, slots=True)
+class RingTime:
+    """The time of a ring."""
+
+    local: str
+    rule: str
+    remark: str = field(default="", compare=False)
+    """Sentences about it for the person."""
+    also: tuple[str, ...] = ()
+    """Later times of one that has no rule."""
+    over: str = ""
+    """The date of the rule from which it was to begin, where that is over."""
+    again: tuple[int, ...] | None = ()
+    """Minutes behind it at which each date rings once more; None for those that it has."""
+
+    def fields(self, zone: str, due: dict[str, Any], now_ms: int) -> dict[str, Any]:
+        """The fields of the note, with its own date. One whose ring alone is over is still to come.
+
+        Without that date today's birthday would stay the next for ever.
+        """
+        if not self.rule:
+            return series.ringing_at([self.local, *self.also], zone) | due
+        rings = {"rings_from": self.local, "repeats": self.rule, **due}
+        rings |= {} if self.again is None else {"rings_again_min": self.again}
+        if not self.over or due.get("due_at_ms") is None:
+            return rings
+        own = read_local(series.local_of(due["due_at_ms"], zone))
+        first, second = read_local(self.over), read_local(self.local)
+        if own >= second:  # one matter, and its rings until then
+            return rings
+        ends = own + (timedelta(milliseconds=due["lasts_ms"]) if due["due_exact"] else timedelta(days=1))
+        if series.at_ms_of(f"{ends:{LOCAL}}", zone) > now_ms:
+            rang = Occurrence(original_local=self.over, state="rang")
+            return rings | {"rings_from": self.over, "occurrences": (rang,)}
+        following = own + timedelta((second.date() - first.date()).days)
+        return rings | {"due_at_ms": series.at_ms_of(f"{following:{LOCAL}}", zone)}
 
 
 def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:

@@ -85,6 +85,7 @@ _FIELDS: Final = {
     "rings_from": "rings from",
     "rings_at_ms": "rings next",
     "repeats": "repeats",
+    "rings_again_min": "rings again, minutes later",
     "status": "state",
     "about": "belongs to",
     "weight": "weight",
@@ -134,6 +135,8 @@ def _read(name: str, value: object) -> object:
     """A field's value for a reader: a rhythm, an owner and a pause in words, everything else unchanged."""
     if name == "snoozed_until_ms" and value == UNTIL_TOLD_MS:
         return "they say so"
+    if name == "rings_again_min" and isinstance(value, list):
+        return ", ".join(map(str, value))
     if name == "owner" and isinstance(value, str):
         return OWNERS.get(value, value)
     return every(value) if name == "repeats" and isinstance(value, str) and value else value
