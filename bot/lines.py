@@ -157,7 +157,7 @@ def _beginning(text: str) -> str:
 def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[str]:
     """The remarks on a note under the heading that it rang: when, and for what it is still to come."""
     rang = series.last(note, "rang")
-    found = [rang_text(note, rang, now_ms, zone, told, under_heading=True)] if rang else []
+    found = list(filter(None, [rang_text(note, rang, now_ms, zone, told, under_heading=True) if rang else ""]))
     if note.due_at_ms is not None and last_day(note) is not None and not is_past(note, now_ms):
         found.append(under_way(note, now_ms, zone) or _due(note, now_ms, zone, told))
     elif note.due_at_ms is not None and not (is_one(note) or is_past(note, now_ms)):

@@ -23,7 +23,7 @@ from bot.rhythms import next_parts
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.own_dates import has_own_dates, sleeps
+from memory.ledger.own_dates import has_own_dates, sleeps, was_rung
 from memory.ledger.rules import WAITS_DAYS, is_rare, is_several_a_day
 from memory.ledger.spans import last_of
 from memory.ledger.types import Note, Occurrence
@@ -154,12 +154,16 @@ def rang_text(
 ) -> str:
     """When a note rang last; the hour alone where its day is told, none that the text or the rhythm tells.
 
-    A date of a series that rang late, on another day than it was to, is told by that: it is that one which waits.
+    A date of a series that rang late, on another day than it was to, is told by that: it is that one which waits. One
+    that never rang is told behind its day alone.
     """
     language, at_ms = replies.spoken(), series.moment_of(note, rang)
     is_several, is_told = is_several_a_day(note.repeats), local(at_ms, zone).date() in told
     own_ms = series.at_ms_of(rang.original_local, note.time_zone) if rang.due_at_ms is None else rang.due_at_ms
     is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
+    if not was_rung(note, rang):
+        is_over = days_from(own_ms, now_ms, zone) < 0
+        return replies.say("lines.open_from", when=_day_at(own_ms, now_ms, zone, exact=False)) if is_over else ""
     if note.repeats and is_late and days_from(own_ms, at_ms, zone) < 0:
         return replies.say("lines.open_from", when=_day_at(own_ms, now_ms, zone, exact=is_several))
     is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several
@@ -183,7 +187,8 @@ def last_date_text(note: Note, now_ms: int, zone: str, told: Collection[date]) -
     if date is None or abs(now_ms - at_ms) >= SOON_MS:
         return []
     if date.state == "rang":
-        return [rang_text(note, date, now_ms, zone, told)] if waits_for_word(note) else []
+        text = rang_text(note, date, now_ms, zone, told) if waits_for_word(note) else ""
+        return [text] if text else []
     if date.state == "done" or not is_work(note) or abs(days_from(at_ms, now_ms, zone)) > 1:
         return []
     when = when_text(at_ms, now_ms, zone, replies.spoken(), exact=False)

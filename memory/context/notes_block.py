@@ -61,7 +61,7 @@ MAX_OPEN: Final = 20
 
 003 AC-3.4 says five: with five the wedding cake of a baker's week stood in none of five prompts (trials).
 """
-MORE_TOKENS, NAMED_TOKENS = 16, 80
+MORE_TOKENS, NAMED_TOKENS = 16, 110
 """Tokens of the line that counts the rest, and of one that also names what is open of it."""
 STALE_MS, FAR_MS, BY_TOMORROW_MS, NEXT_MS = 7 * DAY_MS, 180 * DAY_MS, 36 * DAY_MS // 24, 3 * DAY_MS
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
@@ -72,8 +72,8 @@ DEAR: Final = 0.9
 MAX_OUTDATED, COLD_MS = 3, 3_600_000
 """With more outdated lines, or one after so long a pause, the block is taken anew: no provider has its bytes then."""
 Shortened = Callable[[Note], Note]
-BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief, partial(in_brief, hour=False))
-SHORTER: Final[Sequence[Shortened]] = (*BRIEF[:-1], *(partial(in_brief, chars=n, hour=hour) for n, hour in LEAST_CHARS))
+BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief)
+SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=n, hour=hour) for n, hour in LEAST_CHARS))
 """What the lines of open notes lose where room is short: a long text's end, a second moment, more, the ring's hour."""
 
 
@@ -139,7 +139,7 @@ def take(
         others = [note for note in others if not _is_last(note, mark.at_ms)]
         room = LASTING_TOKENS - cost_of(_lasting(others, mark, LASTING_TOKENS, counter), counter)
         opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - NAMED_TOKENS + room, counter)
-        left = ((n.number, named(n)) for n in urgent if n.number not in opened)
+        left = ((n.number, named(n, mark.at_ms, mark.time_zone)) for n in urgent if n.number not in opened)
         names = fitting(left, NAMED_TOKENS - MORE_TOKENS, counter)
     spare = threads_tokens - cost_of(opened, counter)
     lasting = _lasting(others, mark, LASTING_TOKENS + max(-room, min(spare, LASTING_MORE_TOKENS)), counter)

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates
+from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates, was_rung
 from memory.ledger.rules import LOCAL, in_words, is_several_a_day, last_date, named_parts, read_local, with_minute
 from memory.ledger.spans import over_at
 from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
-from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work
+from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work, moment_of
 from memory.text import shorten
 from memory.zones import later, whole_month, zone_of
 
@@ -71,9 +71,11 @@ def titled(note: Note) -> str:
     return title if title == note.text else f"{title.removesuffix('…')}…"
 
 
-def named(note: Note) -> str:
-    """The number of a note and how it begins, where no more of it is told: `#12 Spanish class…`."""
-    return f"#{note.number} {shorten(title_of(note.text), NAME_CHARS)}"
+def named(note: Note, now_ms: int, zone: str) -> str:
+    """The number of a note, how it begins and its day, where no more is told: `#12 Spanish class… Thu 3 Dec`."""
+    at_ms = moment_of(at_next_date(series.at_its_date(note, now_ms), now_ms))
+    day = "" if at_ms is None else f" {brief_moment(now_ms, at_ms, zone, exact=False)}"
+    return f"#{note.number} {shorten(title_of(note.text), NAME_CHARS)}{day}"
 
 
 def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
@@ -97,7 +99,8 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = True) -> Note
         return note.model_copy(update=update)
     if _rings_on_its_day(note, note.time_zone):
         update["occurrences"] = ()
-        update |= {} if hour else {"rings_at_ms": note.due_at_ms}
+        is_before = not hour and (note.rings_at_ms or 0) < (note.due_at_ms or 0)
+        update |= {"rings_at_ms": (note.due_at_ms or 0) - 1} if is_before else {}
     elif note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
         update |= {"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0} if rings else {}
@@ -191,7 +194,9 @@ def _rings_on_its_day(note: Note, zone: str) -> bool:
 
 
 def _ring_that_day(note: Note, zone: str) -> str:
-    """The ring behind the day: `, rings 18:00`, or `, rings` at the minute at which it is due."""
+    """The ring behind the day: `, rings 18:00`, `, rings` in the minute itself, without room `, rings before`."""
+    if note.rings_at_ms == (note.due_at_ms or 0) - 1:
+        return ", rings before"
     hour = "" if note.rings_at_ms == note.due_at_ms else f" {moment(note.rings_at_ms or 0, zone)[-5:]}"
     return f", rings{hour}"
 
@@ -248,7 +253,7 @@ def _date_before(
     Work of the assistant's was done when it rang.
     """
     if rang := series.last(note, "rang"):
-        if is_work(note):
+        if is_work(note) or not was_rung(note, rang):
             return []
         waits = note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms <= now_ms)
         at, own = when(series.moment_of(note, rang), zone), _own_time(note, rang, zone, when)
@@ -256,6 +261,8 @@ def _date_before(
         return [f"rang {at}{of}" + (", not called done" if waits else "")]
     put_off = series.last(note, "snoozed")
     if put_off and series.moment_of(note, put_off) > now_ms:
+        if again and series.at_ms_of(put_off.original_local, note.time_zone) < note.said_at_ms:
+            return []
         return [f"rang {_own_time(note, put_off, zone, when)}" + ", put off" * (not again)]
     over = next((date for state in _OUTCOMES if (date := series.last(note, state))), None)
     if over is None:

@@ -106,6 +106,11 @@ def further_rings(note: Note, local: str) -> list[int]:
     return [series.at_ms_of(f"{ring:{LOCAL}}", note.time_zone) for ring in rings]
 
 
+def was_rung(note: Note, date: Occurrence) -> bool:
+    """Whether a date that waits for a word rang: not where the time of its ring was over when it was set."""
+    return date.moved_to_ms != series.at_ms_of(date.original_local, note.time_zone)
+
+
 def rings_again(note: Note, local: str) -> bool:
     """Whether a date of a series rang and rings once more by itself: nobody put it off."""
     date = series.record_of(note, local)

@@ -52,7 +52,7 @@ class Occurrence(Contract):
     original_local: str
     """When the rule has it ring, by the note's clock: `2026-11-29T19:00`."""
     moved_to_ms: int | None = None
-    """When it rings instead; once it rang, when that was, where that differs."""
+    """When it rings instead; once it rang, when that was, where that differs; the rule's own minute where none rang."""
     due_at_ms: int | None = None
     """When the thing itself is, where that does not follow from its ring."""
     lasts_ms: int | None = None

@@ -121,21 +121,22 @@ def test_a_weekly_matter_of_tomorrow_stands_there_before_what_comes_later():
     assert not any(": Pill (" in line for line in block.open)
 
 
-def test_twenty_open_notes_stand_in_the_block_the_last_of_them_in_brief():
-    """What rings this week is not hidden behind facts of low worth; the date that is left out is told in brief, too."""
-    out = Occurrence(original_local="2023-11-17T08:00", state="left_out")
-    cat = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY", "occurrences": (out,), "weight": 0.1}
+def test_twenty_open_notes_stand_in_the_block_the_last_of_them_by_name_and_day():
+    """What rings this week is not hidden behind facts of low worth, nor is the hour of its ring.
+
+    “The person's big one” was named without its day among nine others, and a ring at 08:30 stood as one at 09:15 (a
+    trial).
+    """
+    cat = {"rings_from": "2023-11-15T08:00", "repeats": "FREQ=DAILY", "weight": 0.1}
     rings = [("task", f"Matter {n}: {LONG[:10]}", RING) for n in range(10)]
     facts = [("fact", f"Somebody called Number {n} does the bins now", {"weight": 0.2}) for n in range(30)]
     ledger = ledger_of(*facts, *[("task", f"Thing {n}", {}) for n in range(9)], *rings, ("task", f"Cat: {LONG}", cat))
     block = block_of(ledger)
 
-    assert len(block.open) == 20
-    assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open)) <= 700
-    assert (
-        block.lines[50]
-        == "#50 task: Cat: Tell Maeve one true, interesting… (rings Wed 15 Nov 08:00, every day; not on Fri 17 Nov)"
-    )
+    assert len(block.open) + len(block.named) == 20
+    assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open, block.more_line)) <= 700
+    assert block.lines[49] == "#49 task: Matter 9: Tell Maeve (due Thu 16 Nov 22:13, rings 09:00)"
+    assert "#39 Thing 8, #50 Cat Wed 15 Nov; search finds them)" in block.more_line
 
 
 def test_no_short_note_is_cut_while_work_by_the_clock_stands_there_whole():

@@ -85,8 +85,9 @@ class RingTime:
             return rings
         ends = own + (timedelta(milliseconds=due["lasts_ms"]) if due["due_exact"] else timedelta(days=1))
         if series.at_ms_of(f"{ends:{LOCAL}}", zone) > now_ms:
-            rang = Occurrence(original_local=self.over, state="rang")
-            return rings | {"rings_from": self.over, "occurrences": (rang,)}
+            over = {"moved_to_ms": series.at_ms_of(self.over, zone), "due_at_ms": due["due_at_ms"], "state": "rang"}
+            waits = Occurrence.model_validate(over | {"original_local": self.over})
+            return rings | {"rings_from": self.over, "occurrences": (waits,)}
         following = own + timedelta((second.date() - first.date()).days)
         return rings | {"due_at_ms": series.at_ms_of(f"{following:{LOCAL}}", zone)}
 
