@@ -24,7 +24,16 @@ from memory.ledger.events import (
     rung_by,
     untold_events,
 )
-from memory.ledger.lines import LEAST_CHARS, as_now, clipped, in_brief, model_line, named
+from memory.ledger.lines import (
+    LEAST_CHARS,
+    as_now,
+    clipped,
+    in_brief,
+    model_line,
+    named,
+    successor,
+    with_successor,
+)
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.rules import goes_on_daily, goes_on_often
 from memory.ledger.types import ANYBODYS, Ledger, Note, NoteChange
@@ -36,7 +45,6 @@ from memory.ledger.views import (
     agenda,
     belongs,
     breakdown,
-    find,
     has_faded,
     is_over,
     is_past,
@@ -89,7 +97,7 @@ class Block:
     more: int = 0
     """Notes that are only counted."""
     named: tuple[str, ...] = ()
-    """How the open ones of these begin, as far as there is room."""
+    """How these begin where they are open or have a day to come, as far as there is room."""
     room: int = 0  # that what lasts leaves to them
     lines: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Each line by the number of its note."""
@@ -99,10 +107,11 @@ class Block:
     @property
     def more_line(self) -> str:
         """The line that counts the rest; "" for none."""
-        if not self.more:
-            return ""
-        many, names = self.more > 1, f", open: {', '.join(self.named)}; " if self.named else ": "
-        return f"(and {self.more} more note{'s' * many}{names}search finds {'them' if many else 'it'})"
+        named, many = ", ".join([*self.named, *(["…"] if self.more > len(self.named) > 0 else [])]), self.more > 1
+        line = (
+            f"(and {self.more} more note{'s' * many}: {named and f'{named}; '}search finds {'them' if many else 'it'})"
+        )
+        return line if self.more else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +123,7 @@ class Since:
     """Events of notes since the last answer, by the clock and by the person's taps; told once."""
     numbers: frozenset[int] = frozenset()
     """Notes that are told here, or whose newest form a tool's result in the messages tells."""
-    outdated: int = 0
-    """Lines of the block that hold no longer."""
+    outdated: int = 0  # lines of the block that hold no longer
 
 
 NO_BLOCK, NOTHING_SINCE = Block(), Since()
@@ -132,23 +140,27 @@ def take(
     mine = {note.number for note in known if note.persona == scope.persona or note.kind in ANYBODYS}
     notes = [note for note in known if not is_scene or note.number in mine or _is_now(note, mark.at_ms)]
     waiting = {note.number: note for note in agenda(notes, mark.at_ms, for_model=True)}
-    others = sorted((n for n in notes if n.number not in waiting), key=lambda note: _stickiness(note, mark.at_ms))
-    urgent, room, names = sorted(waiting.values(), key=lambda note: _urgency(note, mark.at_ms)), 0, dict[int, str]()
+    rest = sorted((n for n in notes if n.number not in waiting), key=lambda note: _stickiness(note, mark.at_ms))
+    urgent, room, others = sorted(waiting.values(), key=lambda note: _urgency(note, mark.at_ms)), 0, rest
     opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - MORE_TOKENS, counter)
     if len(opened) < len(waiting):  # what comes later makes room
-        others = [note for note in others if not _is_last(note, mark.at_ms)]
+        others = [note for note in rest if not _is_last(note, mark.at_ms)]
         room = LASTING_TOKENS - cost_of(_lasting(others, mark, LASTING_TOKENS, counter), counter)
         opened = _opened(urgent[:MAX_OPEN], mark, threads_tokens - NAMED_TOKENS + room, counter)
-        left = ((n.number, named(n, mark.at_ms, mark.time_zone)) for n in urgent if n.number not in opened)
-        names = fitting(left, NAMED_TOKENS - MORE_TOKENS, counter)
     spare = threads_tokens - cost_of(opened, counter)
-    lasting = _lasting(others, mark, LASTING_TOKENS + max(-room, min(spare, LASTING_MORE_TOKENS)), counter)
+    lasting = _lasting(others, mark, most := LASTING_TOKENS + max(-room, min(spare, LASTING_MORE_TOKENS)), counter)
+    if len(opened) == len(waiting) and len(lasting) < len(others):  # the line that counts them takes some of it
+        lasting = _lasting(others, mark, most - NAMED_TOKENS, counter)
+    to_come = (note for note in rest if (moment_of(note) or 0) > mark.at_ms and not is_story(note))
+    left = (note for note in (*urgent, *to_come) if note.number not in opened and note.number not in lasting)
+    names = ((note.number, named(note, mark.at_ms, mark.time_zone)) for note in left)
+    of_names = NAMED_TOKENS if len(opened) < len(waiting) else min(NAMED_TOKENS, spare)
     return Block(
         mark,
         tuple(lasting.values()),
         tuple(opened[number] for number in waiting if number in opened),
         len(known) - len(opened) - len(lasting),
-        tuple(names.values()),
+        tuple(fitting(names, of_names - MORE_TOKENS, counter).values()),
         max(0, room),
         MappingProxyType({**lasting, **opened}),
         ledger,
@@ -280,7 +292,7 @@ def since(
         note = ledger.find(number)
         if note is None or not belongs(note, scope):
             continue
-        line = _with_successor(note, ledger, now_ms, zone)
+        line = with_successor(note, ledger, now_ms, zone)
         in_block, stood = number in block.lines, _stood(block, number)
         outdated += in_block and line != stood
         if not done or ran_alone(note, done):
@@ -298,7 +310,7 @@ def since(
         numbers.add(number)
         if was_news and not note.is_open:
             is_answered = is_work(note) and is_by_clock(done[-1])  # in the messages
-            changed |= {} if is_answered else {number: f"#{number} ({note.status}){_goes_on(note, ledger)}"}
+            changed |= {} if is_answered else {number: f"#{number} ({note.status}){successor(note, ledger)}"}
             continue
         if _tells_all(came.get(number, ""), note, done, line, in_block=in_block):
             continue
@@ -334,17 +346,5 @@ def _short(block: Block, note: Note, ledger: Ledger, now_ms: int, *, is_other: b
     then = block.ledger.find(note.number) if note.number in block.lines and block.ledger else None
     if then is not None and then.kind == note.kind and note.text in block.lines[note.number]:
         note = note.model_copy(update={"text": shorten(note.text, KNOWN_CHARS)})
-    line = _with_successor(note, ledger, now_ms, block.mark.time_zone if block.mark else "UTC")
+    line = with_successor(note, ledger, now_ms, block.mark.time_zone if block.mark else "UTC")
     return as_now(line) if is_other and then is not None and note.is_open else line
-
-
-def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
-    """A note's line; of one that was replaced, with the number of the note in its place."""
-    return model_line(note, now_ms, zone, brief=True) + _goes_on(note, ledger)
-
-
-def _goes_on(note: Note, ledger: Ledger) -> str:
-    """The number of the note in the place of one that is over: ` -> #16`; "" for none."""
-    same = None if note.is_open else find(ledger, note.text)
-    newest = ledger.by_id(note.replaced_by) if note.replaced_by else same
-    return f" -> #{newest.number}" if newest else ""

@@ -45,7 +45,7 @@ class ProposedChange(_Answered):
         "",
         description="YYYY-MM-DD, YYYY-MM-DDTHH:MM or first/last; empty: none.",
     )
-    repeats: str = Field("", description="RRULE: FREQ=WEEKLY;BYDAY=TU.")
+    repeats: str = Field("", description="FREQ=WEEKLY;BYDAY=TU.")
     rings: str = Field("", description="When it rings, if doubtful.")
     about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
     weight: float | None = Field(None, description="0 to 1.")
@@ -58,10 +58,15 @@ class KeeperAnswer(_Answered):
     """Changes of the notes; an empty list is a good answer."""
 
     title: str = Field("", description="Empty: it stays.")
-    standing: str = Field("", description="Empty: it stays.")
-    standing_turns: tuple[int, ...] = Field((), description="Numbers of the turns here that both rest on.")
-    worked_on: tuple[int, ...] = Field((), description="Turns with pasted, drafted, translated or played text.")
+    standing: str = Field("", description="Empty: it stays; none: over.")
+    standing_turns: tuple[int, ...] = Field((), description="Numbers of turns that both rest on.")
+    worked_on: tuple[int, ...] = Field((), description="Turns of pasted, drafted, translated, played text alone.")
     changes: tuple[ProposedChange, ...] = ()
+
+    @property
+    def ends_standing(self) -> bool:
+        """Whether nothing is left of where the session stood."""
+        return self.standing.strip().casefold().rstrip(".") == "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,8 @@ def spoken_reasons(judgement: Judged, answer: KeeperAnswer, request: KeeperReque
     """The reasons that a keeper hears for changes not taken, one line each; () when all are."""
     reasons = [f"{_named(each.change)}: {each.reason}" for each in judgement.refused]
     check, cited = ChangeCheck(request, answer.worked_on), answer.standing_turns or _new(request)
-    for name, text in (("title", answer.title), ("standing", answer.standing)):
+    standing = "" if answer.ends_standing else answer.standing
+    for name, text in (("title", answer.title), ("standing", standing)):
         if isinstance(reason := check.line(text, cited), str):
             reasons.append(f"{name}: {reason}")
     return tuple(reasons)
@@ -137,7 +138,9 @@ def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -
     if title and not isinstance(of_title, str):
         line = replace(line, title=title)
         turn_ids += of_title
-    if standing and not isinstance(of_standing, str):
+    if answer.ends_standing:
+        line = replace(line, standing="", written_at_ms=request.now_ms)
+    elif standing and not isinstance(of_standing, str):
         line = replace(line, standing=standing, written_at_ms=request.now_ms)
         turn_ids += of_standing
     if request.standing or line.title == before.title or line.standing == before.standing:

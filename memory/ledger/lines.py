@@ -12,8 +12,8 @@ from memory.ledger import series
 from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates, was_rung
 from memory.ledger.rules import LOCAL, in_words, is_several_a_day, last_date, named_parts, read_local, with_minute
 from memory.ledger.spans import over_at
-from memory.ledger.types import TO_DO, USER, Note, Occurrence, OccurrenceState
-from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, is_past, is_snoozed, is_work, moment_of
+from memory.ledger.types import TO_DO, USER, Ledger, Note, Occurrence, OccurrenceState
+from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, find, is_past, is_snoozed, is_work, moment_of
 from memory.text import shorten
 from memory.zones import later, whole_month, zone_of
 
@@ -52,6 +52,18 @@ def model_line(
     remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, again=again))
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
+
+
+def with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
+    """A note's line; of one that was replaced, with the number of the note in its place."""
+    return model_line(note, now_ms, zone, brief=True) + successor(note, ledger)
+
+
+def successor(note: Note, ledger: Ledger) -> str:
+    """The number of the note in the place of one that is over: ` -> #16`; "" for none."""
+    same = None if note.is_open else find(ledger, note.text)
+    newest = ledger.by_id(note.replaced_by) if note.replaced_by else same
+    return f" -> #{newest.number}" if newest else ""
 
 
 def as_now(line: str) -> str:

@@ -698,7 +698,7 @@ async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, des
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
 
     assert "task: Today" in packet.threads
-    assert packet.threads.splitlines()[-1].startswith("(and 2 more notes, open: #")
+    assert packet.threads.splitlines()[-1].startswith("(and 2 more notes: #")
 
 
 async def test_a_scene_brings_an_errand_only_where_it_is_spoken_of(store, desk):

@@ -6,7 +6,7 @@ import pytest
 
 from memory.foreign import foreign
 from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
-from memory.keeper.judge import judged, line_of, upon
+from memory.keeper.judge import judged, line_of, spoken_reasons, upon
 from memory.keeper.operations import in_words
 from memory.keeper.session_lines import SessionLine
 from memory.keeper.wording import capitalises_nouns, numbers
@@ -350,7 +350,6 @@ def test_one_short_answer_with_two_names_lets_no_invented_name_pass():
 
 def test_a_title_that_names_somebody_unheard_of_is_dropped():
     """What a session is called is believed like anything else."""
-    from memory.keeper.judge import line_of, spoken_reasons
     from memory.keeper.session_lines import SessionLine
 
     asked = request(SAID)
@@ -372,6 +371,16 @@ def test_a_talk_goes_on_resting_on_the_turns_of_its_standing_until_now():
 
     assert line_of(new, request(SAID, standing="The leak: It drips."), before).turn_ids == ("t_0", "t_1")
     assert line_of(new, request(SAID), before).turn_ids == ("t_1",)
+
+
+def test_a_standing_of_which_nothing_is_left_ends():
+    """An empty one stays, so that a keeper had to write filler once all of it was settled (a trial)."""
+    before = SessionLine("s_1", "tg:1:1:0", title="The leak", standing="It drips.", turn_ids=("t_0",))
+    asked = request(SAID, standing="The leak: It drips.")
+    after = line_of(KeeperAnswer(standing="None."), asked, before)
+
+    assert (after.title, after.standing) == ("The leak", "")
+    assert spoken_reasons(judged(KeeperAnswer(standing="none"), asked, BY), KeeperAnswer(standing="none"), asked) == ()
 
 
 def test_new_turns_that_add_nothing_leave_title_and_standing_as_they_are():

@@ -136,7 +136,18 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_by_name_and_day()
     assert len(block.open) + len(block.named) == 20
     assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open, block.more_line)) <= 700
     assert block.lines[49] == "#49 task: Matter 9: Tell Maeve (due Thu 16 Nov 22:13, rings 09:00)"
-    assert "#39 Thing 8, #50 Cat Wed 15 Nov; search finds them)" in block.more_line
+    assert "#39 Thing 8, #50 Cat Wed 15 Nov, …; search finds them)" in block.more_line
+
+
+def test_what_is_far_is_named_with_its_day_where_facts_leave_no_room():
+    """“and 2 more notes” were the opening in January and the child to be born in February (a trial)."""
+    far = ("event", "Aïcha's due date", {"due_at_ms": START_MS + 84 * DAY_MS})
+    facts = [("fact", f"Somebody called Number {n} does the bins now and then on some days", {}) for n in range(25)]
+    block = block_of(ledger_of(far, *facts, *[("task", f"Matter {n}", RING) for n in range(5)]))
+
+    assert block.more_line.startswith("(and ")
+    assert block.more_line.endswith(" more notes: #1 Aïcha's due date Tue 6 Feb, …; search finds them)")
+    assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open, block.more_line)) <= 600
 
 
 def test_no_short_note_is_cut_while_work_by_the_clock_stands_there_whole():
