@@ -20,7 +20,7 @@ from bot.dates import (
     to_do_text,
     when_text,
 )
-from bot.rhythms import goes_on_every, is_missed, next_parts, rests, then, under_way
+from bot.rhythms import SeriesText, goes_on_every, is_missed, next_parts, rests, then, under_way
 from bot.rings import (
     at_a_glance,
     due_with_its_ring,
@@ -174,8 +174,9 @@ def _remarks(
     rung = is_rung(note, zone, above)
     is_own = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
     comes = note.repeats and (is_own or rung)
+    otherwise = ""
     if comes:
-        due = _comes(note, now_ms, zone, told, behind=behind, ahead=ahead)
+        due, otherwise = _comes(note, now_ms, zone, told, behind=behind, ahead=ahead)
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
@@ -199,6 +200,7 @@ def _remarks(
         found.insert(1 if is_of_one_date(note, found) else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))
+    found += filter(None, [otherwise])  # behind the ring, which is no exception's
     if rings_at_ms is not None or series.last(note, "passed") or series.last(note, "skipped"):
         found += last_date_text(note, now_ms, zone, told)
     says_when = rings_at_ms is not None and not note.repeats  # its ring
@@ -317,18 +319,18 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     return day if is_on_it else replies.say("lines.by", day=day)
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> list[str]:
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> SeriesText:
     """The next date and the rhythm of a series, by its due times; a missed date of one that doesn't ring."""
     clock, at_ms = _clock(note, zone), note.due_at_ms or 0
     if is_missed(note, now_ms):
-        return then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms, clock))
+        return SeriesText(then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms, clock)))
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
     is_birthday = (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO
     rule = "" if is_birthday else rule  # everybody knows it of a birthday
-    parts = next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
-    return list(filter(None, parts))
+    text = next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
+    return text._replace(parts=list(filter(None, text.parts)))
 
 
 def _has_hour(note: Note, clock: str) -> bool:

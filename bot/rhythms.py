@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from datetime import date, time, timedelta
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from dateutil.rrule import rrule
 
@@ -43,6 +43,13 @@ _LOOKED_AHEAD: Final = 3
 """Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 
 
+class SeriesText(NamedTuple):
+    """A series in words: its next date and rhythm, and where they are one the dates that come otherwise."""
+
+    parts: list[str]
+    otherwise: str = ""
+
+
 def next_parts(
     note: Note,
     rule: str,
@@ -53,7 +60,7 @@ def next_parts(
     told: Collection[date],
     exact: bool = True,
     ahead: int | None = None,
-) -> list[str]:
+) -> SeriesText:
     """The next date of a series where that is not the one to expect, and the rhythm with its hour.
 
     Both apart where the rhythm goes on behind the date (`this Friday at 09:00`, `then every Monday`), else as one;
@@ -69,14 +76,14 @@ def next_parts(
     if not rule:  # its last regular date, and those that were moved behind it
         moved_alone = tuple(each for each in note.occurrences if each.state == "moved")
         others = note.model_copy(update={"occurrences": moved_alone})
-        return [", ".join(filter(None, [when, exceptions(others, now_ms, zone, at_ms + 1, ahead)]))]
+        return SeriesText([", ".join(filter(None, [when, exceptions(others, now_ms, zone, at_ms + 1, ahead)]))])
     rule = with_minute(rule, series.begins(note))  # one that sleeps comes at another
     rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
     if moved := _moved_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact, ahead=ahead):
-        return moved
+        return SeriesText(moved)
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
-        return [replies.say("lines.also_on", when=when, days=days).strip(", ") if days else when]
+        return SeriesText([replies.say("lines.also_on", when=when, days=days).strip(", ") if days else when])
     is_long = until_ms is not None and last_day(note) is not None
     is_other = (
         bool(is_on)
@@ -92,14 +99,14 @@ def next_parts(
         when = ""
     beside = exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)
     if when and is_on and last_day(note) is None and not is_told and every:
-        return [", ".join(filter(None, [when, every, beside]))]
+        return SeriesText([", ".join(filter(None, [when, every]))], beside)
     rings_ms = note.rings_at_ms
     is_under_ring = rings_ms is not None and rings_ms < at_ms and local(rings_ms, zone).date() in told
     if when and not is_told and (is_under_ring or days_from(at_ms, now_ms, zone) <= 1):
-        return then(when, ", ".join(filter(None, [every, beside])))
+        return SeriesText(then(when, ", ".join(filter(None, [every, beside]))))
     if every and when:
         every = replies.say("lines.next_here" if is_told else "lines.next", every=every, when=when)
-    return [", ".join(filter(None, [every or when, beside]))]
+    return SeriesText(list(filter(None, [every or when])), beside)
 
 
 def _moved_parts(

@@ -140,7 +140,8 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
         return replies.say("lines.day_before" if days == 1 else "lines.days_before", n=days, hour=hour)
     if not rule and (comes or local(at_ms, zone).date() in told):
         return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
-    return ", ".join(next_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told))
+    parts, otherwise = next_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
+    return ", ".join(filter(None, [*parts, otherwise]))
 
 
 def _clock(note: Note, at_ms: int, zone: str) -> str:

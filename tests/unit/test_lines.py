@@ -757,7 +757,7 @@ def test_a_moved_date_of_a_series_is_told_by_its_own_hour():
     due = {"due_at_ms": tuesday + HOUR_MS, "due_exact": True, "occurrences": (moved,), "time_zone": "UTC"}
 
     said = line(a_note("Choir", **rings | due), under_ms=tuesday)
-    assert said == "Choir (every Tuesday at 20:00, on Wed 29 Nov instead of Tue 28 Nov, ⏰ 19:00)"
+    assert said == "Choir (every Tuesday at 20:00, ⏰ 19:00, on Wed 29 Nov instead of Tue 28 Nov)"
 
 
 def test_what_rings_when_its_delay_is_over_is_put_off_by_its_ring():

@@ -201,7 +201,7 @@ NEXT = "moved from Tue 8 Dec 18:30; not on Tue 22 Dec"
          f"due Wed 9 Dec 18:30, every Tue; {NEXT}"),
         (None, "2026-12-09T19:00", f"today at 18:30, then every Tuesday, {WITHOUT}",
          "was Wed 9 Dec 18:30, next Tue 15 Dec 18:30, every Tue; not on Tue 22 Dec"),
-        ((), FRIDAY, f"{HALF_PAST}, {MOVED}, ⏰ 17:30", f"due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD}"),
+        ((), FRIDAY, f"{HALF_PAST}, ⏰ 17:30, {MOVED}", f"due Tue 1 Dec 18:30, rings 17:30, every Tue; {TOLD}"),
         ((FIRST,), "2026-12-01T17:40",
          f"today at 18:30, then every Tuesday, on Wed 9 Dec instead of Tue 8 Dec, {WITHOUT}",
          f"due Tue 1 Dec 18:30; rings Wed 9 Dec 17:30, every Tue; {NEXT}; rang Tue 1 Dec 17:30"),

@@ -740,7 +740,7 @@ async def test_one_date_has_a_time_an_end_and_a_ring_of_its_own():
     longer = await box.change([1], date="2026-12-03", due="T19:00/21:30")
     rung = await box.remind(numbers=[1], date="2026-12-03", at="2026-12-03T18:15")
 
-    assert "(every Thursday 19:00–20:30, on Thu 3 Dec 19:00–21:30 instead, ⏰ 18:30)" in longer
+    assert "(every Thursday 19:00–20:30, ⏰ 18:30, on Thu 3 Dec 19:00–21:30 instead)" in longer
     assert "Only the ring for 2026-12-03 is moved to Thu 2026-12-03 18:15" in rung
     assert "; Thu 2026-12-03 19:00 until 21:30, rings 18:15)" in rung
     assert "on Thu 3 Dec 19:00–21:30 instead" in rung
@@ -1790,7 +1790,7 @@ async def test_a_day_that_moves_takes_its_ring_to_the_hour_that_is_said():
     assert "every Friday at 16:00, on Thu 3 Dec instead of" in await box.change(
         numbers=[1], date="2026-12-04", due="2026-12-03T16:00"
     )
-    assert "on Thu 3 Dec instead of Fri 4 Dec, ⏰ the day before at 18:00" in await box.change(
+    assert "⏰ the day before at 18:00, on Thu 3 Dec instead of Fri 4 Dec" in await box.change(
         numbers=[2], date="2026-12-04", due="2026-12-03T07:00"
     )
 
