@@ -37,9 +37,8 @@ from bot.rings import (
 from bot.told_days import acts_unnamed, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_in, title_of
-from memory.ledger.own_dates import ahead_ms, at_next_date, due_of, rule_behind, sleeps
-from memory.ledger.rules import is_rare
-from memory.ledger.spans import last_day, last_of, over_at
+from memory.ledger.own_dates import ahead_ms, at_next_date, due_of, sleeps
+from memory.ledger.spans import last_day, last_of, over_at, rule_behind
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, Note
 from memory.ledger.views import LIMITS, is_over, is_past, is_question, is_work, story_of, waits_for_word
 from memory.text import shorten
@@ -80,7 +79,7 @@ def note_line(
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
-    if is_rare(note.repeats) and rings_for_next(note) and local(note.rings_at_ms or 0, zone).date() in told:
+    if rings_for_next(note) and local(note.rings_at_ms or 0, zone).date() in told:
         note = note.model_copy(update={"due_at_ms": due_of(note, note.rings_at_ms or 0)})
     if heading == "rang":
         times = _rang(note, now_ms, zone, told)

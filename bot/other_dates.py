@@ -9,9 +9,10 @@ from typing import Final
 from bot import replies
 from bot.dates import clock_text, day_text, days_from, days_text, hour_text, local, soon_text
 from memory.ledger import series
-from memory.ledger.own_dates import rule_behind
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
+from memory.ledger.spans import rule_behind
 from memory.ledger.types import Note, Occurrence
+from memory.ledger.views import DAY_MS
 from memory.zones import later
 
 MOST_EXCEPTIONS: Final = 8
@@ -21,10 +22,10 @@ A_RUN: Final = 3
 
 
 def exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | None) -> str:
-    """The exceptions to the rule in their order: `not this Friday, this Sunday at 10:00 instead`; "" for none to come.
+    """The exceptions to the rule: `this Sunday at 10:00 instead, not this Friday`; "" for none to come.
 
-    None before `from_ms`; a series told by its own hour rings `ahead` before it, on its exceptions, too. None whose
-    ring alone is at another time.
+    Those moved first: behind “not on Mon 21 Dec” their days read as left out, too. None before `from_ms`; a series told
+    by its own hour rings `ahead` before it, on its exceptions, too. None whose ring alone is at another time.
     """
     others = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
     if not others:
@@ -43,14 +44,21 @@ def exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | No
             continue
         if occurrence.state != "moved":
             left_out.append(at_ms)
-        elif occurrence.lasts_ms is not None or not _is_next(note, rings_ms):
-            over_ms = None if occurrence.lasts_ms is None else later(at_ms, occurrence.lasts_ms, note.time_zone)
+        elif occurrence.lasts_ms is not None or not _is_next(note, occurrence, rings_ms):
+            over_ms = _over_at(note, occurrence, at_ms, usual_ms)
             instead = _instead(at_ms, usual_ms, now_ms, zone, over_ms)
             if is_several_a_day(note.repeats) and over_ms is None:
                 instead = _other_dose(at_ms, usual_ms, now_ms, zone)
-            said += [*not_on(left_out), instead]
-            left_out = []
+            said.append(instead)
     return ", ".join([*said, *not_on(left_out)])
+
+
+def _over_at(note: Note, date: Occurrence, at_ms: int, usual_ms: int) -> int | None:
+    """The minute at which a date that was moved is over, where it begins or ends at another hour; None for no end."""
+    is_other_hour = local(at_ms, note.time_zone).time() != local(usual_ms, note.time_zone).time()
+    usual_lasts_ms = note.lasts_ms if note.due_exact and is_other_hour and note.lasts_ms < DAY_MS else 0
+    lasts_ms = usual_lasts_ms if date.lasts_ms is None else date.lasts_ms
+    return later(at_ms, lasts_ms, note.time_zone) if lasts_ms else None
 
 
 def moved_ms(date: Occurrence, ahead: int | None) -> int | None:
@@ -60,9 +68,10 @@ def moved_ms(date: Occurrence, ahead: int | None) -> int | None:
     return None if date.moved_to_ms is None else date.moved_to_ms + (ahead or 0)
 
 
-def _is_next(note: Note, ring_ms: int) -> bool:
-    """Whether a date was put off until the one behind it."""
-    return series.has_date(note, series.local_of(ring_ms, note.time_zone))
+def _is_next(note: Note, date: Occurrence, ring_ms: int) -> bool:
+    """Whether a date was put off until another of its series."""
+    there = series.local_of(ring_ms, note.time_zone)
+    return there != date.original_local and series.has_date(note, there)
 
 
 def _other_dose(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:
@@ -70,6 +79,14 @@ def _other_dose(at_ms: int, usual_ms: int, now_ms: int, zone: str) -> str:
     language = replies.spoken()
     when = soon_text(at_ms, now_ms, zone, language)
     return replies.say("lines.instead_of_hour", when=when, hour=clock_text(local(usual_ms, zone), language))
+
+
+def sleeping_dose(note: Note, now_ms: int, zone: str) -> str:
+    """One of several of a day that was put off, and rings next: `15:06 instead of 14:00`; "" for none."""
+    asleep = series.last(note, "snoozed")
+    if asleep is None or note.rings_at_ms is None or asleep.moved_to_ms != note.rings_at_ms:
+        return ""
+    return _other_dose(note.rings_at_ms, series.at_ms_of(asleep.original_local, note.time_zone), now_ms, zone)
 
 
 def _not_on(note: Note, left_out: Sequence[int], now_ms: int, zone: str) -> list[str]:

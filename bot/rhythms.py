@@ -28,7 +28,7 @@ from bot.dates import (
     soon_text,
     when_text,
 )
-from bot.other_dates import MOST_EXCEPTIONS, exceptions, moved_ms
+from bot.other_dates import MOST_EXCEPTIONS, exceptions, moved_ms, sleeping_dose
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local, with_minute
@@ -98,6 +98,8 @@ def next_parts(
     elif is_told and hours_text(rule, language):
         when = ""
     beside = exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)
+    if is_several_a_day(rule) and (dose := sleeping_dose(note, now_ms, zone)):
+        beside = ", ".join(filter(None, [dose, beside]))
     if when and is_on and last_day(note) is None and not is_told and every:
         return SeriesText([", ".join(filter(None, [when, every]))], beside)
     rings_ms = note.rings_at_ms

@@ -12,6 +12,7 @@ from bot.dates import (
     clock_text,
     day_text,
     days_from,
+    every_text,
     hour_text,
     listed,
     local,
@@ -19,13 +20,13 @@ from bot.dates import (
     when_text,
 )
 from bot.other_dates import are_a_run
-from bot.rhythms import next_parts
+from bot.rhythms import next_parts, then
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.own_dates import has_own_dates, sleeps, was_rung
+from memory.ledger.own_dates import due_at, has_own_dates, sleeps, was_rung
 from memory.ledger.rules import WAITS_DAYS, is_rare, is_several_a_day
-from memory.ledger.spans import last_of
+from memory.ledger.spans import last_of, rule_behind
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import SOON_MS, is_work, waits_for_word
 
@@ -80,7 +81,7 @@ def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
 def rings_for_next(note: Note) -> bool:
     """Whether a series at one of its dates rang for that: its next ring is for the date behind it."""
     due_ms, rings_ms = note.due_at_ms, note.rings_at_ms
-    if not note.repeats or due_ms is None or rings_ms is None:
+    if not note.repeats or due_ms is None or rings_ms is None or sleeps(note):
         return False
     return rings_ms > due_ms if note.due_exact else days_from(rings_ms, due_ms, note.time_zone) > 0
 
@@ -98,6 +99,11 @@ def rings_text(
         said, before_ms = [_ring_of_series(note, now_ms, zone, told, comes=comes)], times.pop(0)
         last = local(before_ms, zone).date()
     for at_ms in times:
+        is_on_its_day = note.due_at_ms is not None and days_from(at_ms, note.due_at_ms, zone) == 0
+        if note.repeats and is_on_its_day and local(at_ms, zone).date() != last:
+            said.append(replies.say("lines.on_the_day", hour=hour_text(at_ms, zone, replies.spoken())))
+            last = local(at_ms, zone).date()
+            continue
         at, is_first = local(at_ms, zone), not said
         if at.date() == last or (is_first and leads and at.date() in told):
             said.append("" if is_first and tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone))
@@ -127,9 +133,11 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
     """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
     at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
-    if comes and sleeps(note):
+    own = rule_behind(note)
+    if sleeps(note) and (comes or own):
         is_told = local(at_ms, zone).date() in told
-        return _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
+        when = _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
+        return when if comes else ", ".join(then(when, every_text(own, replies.spoken(), now_ms)))
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
         is_near = days_from(note.due_at_ms, now_ms, zone) <= 1
         if local(at_ms, zone).date() in told and (is_near or not names_days(note.repeats)):  # that day is told, too
@@ -161,6 +169,7 @@ def rang_text(
     language, at_ms = replies.spoken(), series.moment_of(note, rang)
     is_several, is_told = is_several_a_day(note.repeats), local(at_ms, zone).date() in told
     own_ms = series.at_ms_of(rang.original_local, note.time_zone) if rang.due_at_ms is None else rang.due_at_ms
+    own_ms = due_at(note, rang) if has_own_dates(note) else own_ms
     is_late = at_ms % MINUTE_MS != 0  # else somebody moved it
     if not was_rung(note, rang):
         is_over = days_from(own_ms, now_ms, zone) < 0

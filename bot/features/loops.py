@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from dateutil.rrule import rrule
+
 from bot import replies
 from bot.dates import as_heading, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
@@ -22,6 +24,8 @@ from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
+from memory.ledger.own_dates import ahead_ms as own_ahead_ms
+from memory.ledger.own_dates import has_own_dates, sleeps
 from memory.ledger.rules import LOCAL, has_end, read_local
 from memory.ledger.spans import is_one_matter, last_day
 from memory.ledger.types import TO_DO, Actor, Applied, Change, End, Ending, Ledger, Note, Operation
@@ -123,9 +127,11 @@ def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
         due_ms = ring_ms + ahead_ms if date.due_at_ms is None else date.due_at_ms
         if date.state == "moved" and next_ms < due_ms < now_ms + within_ms:
             found.append(_at_date(note, due_ms, ring_ms))
-    rule, next_at_ms = series.rule_by_first(note), next_ms - ahead_ms
-    if rule is None or not (others and has_end(note.repeats)):
+    asleep = sleeps(note) and not has_own_dates(note)  # nobody knows any more how long before each it rings
+    if asleep or not (others and has_end(note.repeats)) or (rule := _regular(note, next_ms)) is None:
         return found
+    ahead_ms = own_ahead_ms(note) if sleeps(note) else ahead_ms
+    next_at_ms = next_ms - ahead_ms
     gone = {each.original_local for each in note.occurrences}
     for at in rule.xafter(read_local(series.local_of(next_at_ms, note.time_zone))):
         at_ms = series.at_ms_of(local_at := f"{at:{LOCAL}}", note.time_zone)
@@ -133,6 +139,14 @@ def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
             break
         found += [] if local_at in gone else [_at_date(note, at_ms + ahead_ms, at_ms)]
     return found
+
+
+def _regular(note: Note, next_ms: int) -> rrule | None:
+    """The dates of a series by its rule, also where it stands at one that was moved, and does not ring."""
+    moved = (each for each in note.occurrences if each.state == "moved" and each.moved_to_ms == next_ms)
+    first = "" if note.rings else next((each.original_local for each in moved), "")
+    usual = {"due_at_ms": series.at_ms_of(first, note.time_zone)} if first else {}
+    return series.rule_by_first(note.model_copy(update=usual))
 
 
 def _at_date(note: Note, due_ms: int, ring_ms: int) -> Note:

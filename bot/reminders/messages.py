@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.dates import days_from, days_text, for_text, local, to_do_text, when_text
+from bot.dates import clock_text, days_from, days_text, for_text, local, to_do_text, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, with_remarks
 from bot.reminders.ringing import MINUTE_MS, moment_text, rang_row
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates
+from memory.ledger.rules import is_several_a_day
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note, Ring
 from memory.ledger.views import is_past
@@ -110,6 +111,8 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
     """
     note, language = _at_its_date(due, now_ms), replies.spoken()
     at_ms, zone = note.due_at_ms, note.time_zone
+    if is_several_a_day(note.repeats) and (dose := _dose(due, now_ms)):
+        return [dose]
     if at_ms is None or at_ms - _rang_ms(due, now_ms) < TOLD_APART_MS:
         return []
     if not note.due_exact:
@@ -124,6 +127,16 @@ def _hour_of(due: Due, now_ms: int) -> list[str]:
         return [to_do_text(at_ms, now_ms, zone, language, hour_alone=days_from(at_ms, now_ms, zone) == 0)]
     when = when_text(at_ms, now_ms, zone, language, exact=not tells, until_ms=None if tells else until_ms)
     return [_as_over(note, when, now_ms)]
+
+
+def _dose(due: Due, now_ms: int) -> str:
+    """The hour that one of several dates of a day is for, where it was put off: the next may come in a minute."""
+    at_ms, zone = series.at_ms_of(_latest(due, now_ms), due.note.time_zone), due.note.time_zone
+    if abs(_rang_ms(due, now_ms) - at_ms) < LATE_MS:
+        return ""
+    if days_from(at_ms, now_ms, zone) == 0:
+        return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), replies.spoken()))
+    return for_text(at_ms, now_ms, zone, replies.spoken(), exact=True)
 
 
 def _as_over(note: Note, when: str, now_ms: int) -> str:

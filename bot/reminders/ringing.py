@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from bot import replies
-from bot.dates import day_text, days_from, hour_text, tomorrow_ms, when_text
+from bot.dates import clock_text, day_text, days_from, hour_text, local, tomorrow_ms, when_text
 from bot.delivery.outbox import Button
-from bot.lines import name_of, note_line, say_in
+from bot.lines import name_of, note_line, say_in, with_remarks
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date, due_at, has_own_dates, rings_again
-from memory.ledger.rules import DAY_CHARS, LOCAL, read_local
+from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
 from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation
 from memory.ledger.views import DAY_MS, ends_at, is_past
 
@@ -132,7 +132,7 @@ def occurrence_of(stamp: int) -> str:
 
 def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> Operation:
     """The effect of a tap: [Done] ends that date alone, and the note when it has no other."""
-    if choice == "done" and series.rings_again(note, occurrence):
+    if choice == "done" and note.kind not in TO_DO and series.rings_again(note, occurrence):
         return End(number=note.number, occurrence=occurrence)
     if choice == "done" and note.kind == "event" and note.due_at_ms and not note.repeats and not is_past(note, now_ms):
         return Change(number=note.number, fields={"rings_from": ""})  # it is still to come
@@ -187,12 +187,19 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     if choice == "done":
         is_ahead = after.is_open and bool(after.due_at_ms) and not (after.repeats or is_past(after, now_ms))
         key = "reminder_seen" if is_ahead else "reminder_done_text"
-        return replies.say(key, title=note_line(after, now_ms, reader) if is_ahead else title)
+        dose = [_dose(note, occurrence)] if is_several_a_day(note.repeats) else []
+        return replies.say(key, title=note_line(after, now_ms, reader) if is_ahead else with_remarks(title, dose))
     if choice == "go_on" and after.rings_at_ms is None:
         return say_in(here, "reminder_off", title=title)
     put_off = (each.moved_to_ms for each in after.occurrences if each.original_local == occurrence)
     next_ms = after.rings_at_ms if choice == "go_on" else next(put_off, None)
     return say_in(here, "reminder_snoozed_text", title=title, when=moment_text(next_ms or now_ms, now_ms, zone))
+
+
+def _dose(note: Note, occurrence: str) -> str:
+    """The hour of one of several dates of a day."""
+    at_ms = series.at_ms_of(occurrence, note.time_zone)
+    return clock_text(local(at_ms, note.time_zone), replies.spoken())
 
 
 def told_off(after: Note, now_ms: int, zone: str) -> str:

@@ -214,7 +214,7 @@ def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]
         return {}
     rings = rings_moved_along(note, moved)
     to_come = [each for each in rings if series.at_ms_of(each, moved.time_zone) > by.at_ms]
-    if rings[0] == note.rings_from or (not to_come and note.rings_at_ms is not None):
+    if to_come == series.singles(note) or (not to_come and note.rings_at_ms is not None):
         return {}
     return series.ringing_at(to_come, moved.time_zone)
 

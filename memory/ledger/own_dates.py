@@ -9,6 +9,7 @@ from typing import Any, Final
 from memory.ledger import series
 from memory.ledger.rules import (
     LOCAL,
+    ending_by_day,
     endless,
     first_from,
     is_several_a_day,
@@ -43,19 +44,6 @@ def has_own_dates(note: Note) -> bool:
     return second is None or series.local_due(note) < second
 
 
-def rule_behind(note: Note) -> str:
-    """The rule of a series' own dates where it rings on days before each: the 1st for the last of a month.
-
-    Of a year up to a month before, of a month a week; of a week the day before.
-    """
-    freq = named_parts(note.repeats).get("FREQ")
-    if not has_own_dates(note) or freq == "DAILY":
-        return ""
-    days = (series.local_due(note).date() - read_local(note.rings_from).date()).days
-    is_ahead = 0 < days <= most_ahead(note)
-    return (rule_moved(note.repeats, note.rings_from, days) or "") if is_ahead else ""
-
-
 def most_ahead(note: Note) -> int:
     """The days by which a series may ring before its dates."""
     return _MOST_DAYS.get(named_parts(note.repeats).get("FREQ", ""), 1)
@@ -85,11 +73,19 @@ def at_next_date(note: Note, now_ms: int | None = None) -> Note:
         return note
     behind = {"rings_again_min": _rings_behind(note)} if note.rings_again_min else {}
     if (date := rung(note)) is not None:
-        then = note.model_copy(update={"due_at_ms": due_at(note, date), **behind})
+        then = note.model_copy(update=_from_date(note, date.original_local, due_at(note, date)) | behind)
         if sleeps(note) or (now_ms is not None and (note.rings_at_ms is None or not _is_over(then, now_ms))):
             return then
-    ring_ms = note.rings_at_ms
-    return note if ring_ms is None else note.model_copy(update={"due_at_ms": due_of(note, ring_ms), **behind})
+    if (following := series.next_ring(note)) is None:
+        return note
+    return note.model_copy(update=_from_date(note, following[0], due_of(note, following[1])) | behind)
+
+
+def _from_date(note: Note, local: str, due_ms: int) -> dict[str, Any]:
+    """The fields of a series that begins with one of its dates; of one that was moved when it is due alone."""
+    begins = {"rings_from": local, "repeats": ending_by_day(note.repeats, note.rings_from)}
+    is_usual = own_ms(note, series.at_ms_of(local, note.time_zone)) == due_ms
+    return {"due_at_ms": due_ms} | (begins if is_usual else {})
 
 
 def further_rings(note: Note, local: str) -> list[int]:

@@ -14,6 +14,7 @@ from memory.ledger.rules import (
     first_from,
     is_several_a_day,
     last_date,
+    named_parts,
     read_local,
     ring_along,
     rule_moved,
@@ -263,12 +264,26 @@ def ring_of_each(note: Note, local: str, now_ms: int) -> tuple[str, str] | None:
 def _date_behind(note: Note, ring: datetime) -> tuple[datetime, datetime] | None:
     """The date that is as close behind a ring as its reminder is, as the rule has it and as it is; None for none."""
     from_ = ring if note.due_exact else datetime.combine(ring.date(), datetime.min.time())
-    rule, last = rule_of(note.repeats, begins(note)), ring + DAY * most_ahead(note)
+    rule = rule_of(note.repeats, begins(note))
+    last = datetime.combine(ring.date(), datetime.min.time()) + DAY * (1 + most_ahead(note))
     gone = {each.original_local for each in note.occurrences}
     moved = (each for each in note.occurrences if each.state == "moved")
     dates = [(read_local(m.original_local), read_local(local_of(moment_of(note, m), note.time_zone))) for m in moved]
     dates += [(at, at) for at in rule.between(from_, last, inc=True) if f"{at:{LOCAL}}" not in gone]
     return min((date for date in dates if from_ <= date[1] < last), key=lambda date: date[1], default=None)
+
+
+def rule_behind(note: Note) -> str:
+    """The rule of a series' own dates where it rings on days before each: the 1st for the last of a month.
+
+    Of a year up to a month before, of a month a week; of a week the day before.
+    """
+    freq = named_parts(note.repeats).get("FREQ")
+    if not has_own_dates(note) or freq == "DAILY":
+        return ""
+    days = (local_due(note).date() - read_local(note.rings_from).date()).days
+    is_ahead = 0 < days <= most_ahead(note)
+    return (rule_moved(note.repeats, note.rings_from, days) or "") if is_ahead else ""
 
 
 def sleeping(note: Note, now_ms: int) -> tuple[Occurrence, ...]:

@@ -241,7 +241,7 @@ def test_under_the_day_of_the_next_ring_nothing_of_todays_lesson_is_told():
     note = after(rings(pilates(), FIRST), FIRST).notes[1]
     said = note_line(note, at("2026-12-01T17:40"), LONDON, under_ms=note.rings_at_ms, brief=True)
 
-    assert said == f"Pilates (⏰ at 17:30, then every Tuesday, {WITHOUT})"
+    assert said == f"Pilates (at 18:30, then every Tuesday, {WITHOUT}, ⏰ 17:30)"
 
 
 def test_what_comes_today_stands_among_the_dates_ahead_between_its_ring_and_its_hour():

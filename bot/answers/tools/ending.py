@@ -7,7 +7,8 @@ from typing import Any, Final, Literal
 from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.one_date import one_date
 from memory.ledger import series
-from memory.ledger.rules import goes_on_daily, is_several_a_day
+from memory.ledger.own_dates import has_own_dates, own_date
+from memory.ledger.rules import DAY_CHARS, LOCAL, goes_on_daily, is_several_a_day, read_local
 from memory.ledger.spans import date_of, ended_date, is_one_matter
 from memory.ledger.types import End, Note, Reopen
 
@@ -56,7 +57,9 @@ def _ended(desk: Desk, note: Note, how: Literal["done", "dropped"], day: str) ->
         return f"The date {done.original_local} is done already, the series goes on: {desk.line(note)}"
     if early := _too_early(desk, note, date, is_named=bool(day)):
         return early
-    said = desk.done(f"The date {date} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
+    own = f"{own_date(note, read_local(date)):{LOCAL}}" if date and has_own_dates(note) else date
+    named = own if note.due_exact or not has_own_dates(note) else own[:DAY_CHARS]
+    said = desk.done(f"The date {named} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
     return said + _behind(desk.notes.find(note.number))
 
 

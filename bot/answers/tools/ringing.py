@@ -274,7 +274,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     is_other, is_date = not is_over and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
     remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
     over = wanted if is_over and is_date else ""
-    remark += _in_place(note, found) if note is not None and not (again or wish.due.strip()) else ""
+    remark += _in_place(note, found) if note is not None and wish.at.strip() and not (again or wish.due.strip()) else ""
     remark += _remark(desk, wish.text, rule, has_hour=has_hour)
     return RingTime(found, rule, remark, over=over, again=again if wish.at.strip() else None)
 
@@ -308,12 +308,13 @@ def _several(desk: Desk, wish: Wish, note: Note | None, at: str, rule: str) -> t
             second = rule_of(rule, f"{first:{LOCAL}}").after(first)
         if second is None or later[-1] < second:
             return f"{first:{LOCAL}}", rule, tuple((each - first) // timedelta(minutes=1) for each in later)
-    if "BYHOUR" in rule or "" in hours or len({(each.day, each.hour[3:]) for each in times}) > 1:
+    days = {each.day for each in times if "FREQ=DAILY" not in rule}  # “20:00, and 07:00 tomorrow” are of each day
+    if "BYHOUR" in rule or "" in hours or len(days) > 1 or len({each.hour[3:] for each in times}) > 1:
         raise Refused(
             "Not set: to ring several times for each date say due, too: when the first itself is, behind its rings. "
             "At several hours: at the first, FREQ=DAILY;BYHOUR=8,20."
         )
-    return times[0].local(), f"{rule};BYHOUR={','.join(str(int(hour[:2])) for hour in hours)}", ()
+    return times[0].local(), f"{rule};BYHOUR={','.join(map(str, sorted(int(hour[:2]) for hour in hours)))}", ()
 
 
 def _is_of_one_date(desk: Desk, wish: Wish, note: Note | None, times: Sequence[LocalTime]) -> bool:

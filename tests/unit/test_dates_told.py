@@ -1,0 +1,173 @@
+"""The words of lists for a series at one of its dates: rung, asleep, moved, or under the day of the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.features.loops import coming_up
+from bot.lines import note_line
+from bot.reminders.messages import due_of, messages_for
+from bot.reminders.ringing import operation_for, told
+from memory.ledger import views
+from memory.ledger.types import Ledger
+from tests.unit.test_rings_again import BERLIN, at, choir, done, rung
+from tests.unit.test_toolset import make_box, stored
+
+MONDAY = "2026-11-30T09:00"
+
+
+async def after(verb: str, ledger: Ledger | None = None, now: str = MONDAY, **given: Any) -> Ledger:
+    """The ledger after one call of a tool."""
+    box = make_box(now_ms=at(now), **({"ledger": ledger} if ledger else {}))
+    await getattr(box, verb)(**given)
+    return stored(box, ledger or Ledger("c"))
+
+
+def line(ledger: Ledger, now: str, under_ms: int | None = None) -> str:
+    return note_line(ledger.notes[1], at(now), BERLIN, under_ms=under_ms, brief=True)
+
+
+def coming(ledger: Ledger, now: str) -> list[str]:
+    return coming_up(views.dates_to_come(ledger, at(now)), at(now), BERLIN).splitlines()[1:]
+
+
+def tapped(ledger: Ledger, occurrence: str, choice: Any, now: str) -> Ledger:
+    return done(ledger, operation_for(ledger.notes[1], occurrence, choice, at(now)), now)
+
+
+async def test_what_is_coming_up_has_the_rhythm_of_its_dates_not_of_their_rings():
+    """“Tue 15 Dec: driving lesson (at 08:00, ⏰ every Monday at 19:00)”, from the second date on."""
+    eve = "the day before at 20:00"
+    once, twice = rung(await choir(at="2026-12-02T20:00")), rung(rung(await choir()))
+
+    assert coming(once, "2026-12-05T09:00") == [f"Thu 10 Dec: Choir (every Thursday at 19:30, ⏰ {eve})"]
+    assert coming(twice, "2026-12-05T09:00") == [
+        f"Thu 10 Dec: Choir (every Thursday at 19:30, ⏰ {eve} and on the day at 17:30)"
+    ]
+
+
+async def test_a_ring_that_was_put_off_is_told_also_where_its_day_is_not():
+    """“Pay the rent (today, then every month on the 5th)” once [Tomorrow] was tapped."""
+    wish = {"at": "2026-12-05T09:00", "due": "2026-12-05", "repeats": "FREQ=MONTHLY;BYMONTHDAY=5"}
+    ledger = tapped(
+        rung(await after("remind", text="Pay the rent", **wish)), "2026-12-05T09:00", "tomorrow", "2026-12-05T09:06"
+    )
+
+    assert line(ledger, "2026-12-05T09:10") == (
+        "Pay the rent (today, ⏰ tomorrow at 09:00, then every month on the 5th)"
+    )
+
+
+async def test_a_date_that_sleeps_past_its_day_leaves_the_rhythm_of_the_dates():
+    """The bin went out on Tuesdays once its last ring was put off until Thursday."""
+    wish = {
+        "at": "2026-12-01T19:00,2026-12-02T06:30",
+        "due": "2026-12-02",
+        "repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=WE",
+    }
+    ledger = rung(rung(await after("remind", text="Yellow bin out", **wish)))
+    ledger = tapped(ledger, "2026-12-01T19:00", "tomorrow", "2026-12-02T06:40")
+
+    assert line(ledger, "2026-12-02T07:00") == (
+        "Yellow bin out (today, ⏰ tomorrow at 19:00, then every other Wednesday)"
+    )
+
+
+async def test_an_hour_that_moves_takes_the_ring_before_it_along_beside_one_of_the_eve():
+    """“Two hours before” was two and a half once the concert began at half past six."""
+    wish = {"at": "2026-12-12T19:00,2026-12-13T17:00", "due": "2026-12-13T19:00", "kind": "event"}
+    ledger = await after("remind", text="Concert", **wish)
+    ledger = await after("change", ledger, numbers=[1], due="2026-12-13T18:30")
+
+    assert line(ledger, MONDAY) == (
+        "Concert (on Sun 13 Dec at 18:30, ⏰ the day before at 19:00 and on the day at 16:30)"
+    )
+
+
+async def test_a_moved_date_that_is_next_keeps_its_hours_beside_the_one_that_is_on():
+    """Tonight's choir stood as every Wednesday at half past six, the hour of its ring."""
+    wish = {"at": "2026-12-02T18:30", "due": "2026-12-02T19:30/21:30", "repeats": "FREQ=WEEKLY;BYDAY=WE"}
+    ledger = await after("remind", text="Choir", kind="event", **wish)
+    ledger = rung(rung(await after("change", ledger, numbers=[1], date="2026-12-16", due="T18:00/20:00")))
+
+    assert line(ledger, "2026-12-09T18:40") == (
+        "Choir (today 19:30–21:30, then every Wednesday, on Wed 16 Dec 18:00–20:00 instead)"
+    )
+
+
+async def test_a_date_that_is_moved_within_its_day_is_told_where_it_rings_on_the_eve():
+    """Its ring stays at its hour, so that the date itself was told to be as ever."""
+    ledger = await after("change", await choir(), numbers=[1], date="2026-12-17", due="T21:00")
+
+    assert line(ledger, MONDAY).endswith("and on the day at 17:30, on Thu 17 Dec at 21:00 instead)")
+
+
+async def test_the_dates_behind_one_that_was_moved_keep_their_hours():
+    """“Tomorrow: Visiting Mum (17:00-19:00)”: only today was moved."""
+    rule = {"due": "2026-12-01T14:00/16:00", "repeats": "FREQ=DAILY;UNTIL=20261204"}
+    ledger = await after("note", text="Visiting Mum", kind="event", **rule)
+    ledger = await after("change", ledger, numbers=[1], date="2026-12-02", due="T17:00/19:00")
+
+    assert coming(ledger, "2026-12-02T08:00") == [
+        "Today: Visiting Mum (17:00–19:00)",
+        "Tomorrow: Visiting Mum (14:00–16:00)",
+        "Fri 4 Dec: Visiting Mum (14:00–16:00)",
+    ]
+
+
+async def test_what_is_done_at_the_first_of_two_rings_is_done():
+    """“Ticked off: Order the tiles”, which rang again at three."""
+    ledger = rung(await after("remind", text="Order the tiles", at="2026-12-02T09:00,2026-12-02T15:00"))
+
+    assert not tapped(ledger, "2026-12-02T09:00", "done", "2026-12-02T09:06").notes[1].is_open
+
+
+async def test_a_dose_that_is_put_off_or_ticked_is_named_by_its_hour():
+    """Two doses rang 39 minutes apart by the same words, one of them last night's."""
+    wish = {"at": "2026-12-01T14:00", "repeats": "FREQ=DAILY;BYHOUR=8,14,21;UNTIL=20261204"}
+    rang = rung(await after("remind", text="Amoxicillin", **wish))
+    asleep = tapped(rang, "2026-12-01T14:00", "hour", "2026-12-01T14:06")
+    note = asleep.notes[1]
+    due = due_of(note, note.rings_at_ms or 0)
+    assert due is not None
+    [(message, _)] = messages_for([due], note.rings_at_ms or 0)
+
+    assert line(asleep, "2026-12-01T14:10") == (
+        "Amoxicillin (⏰ every day at 08:00, 14:00 and 21:00 until 4 Dec, today at 15:06 instead of 14:00)"
+    )
+    assert message.text == "⏰ Amoxicillin (for 14:00)"
+    ticked = told(rang.notes[1], rang.notes[1], "2026-12-01T14:00", "done", now_ms=at("2026-12-01T14:06"), zone=BERLIN)
+    assert ticked == "Ticked off: Amoxicillin (14:00)"
+
+
+async def test_under_the_day_of_the_next_ring_stands_the_date_that_it_is_for():
+    """“Mon 14 Dec: Brown bin (today, then every other Tuesday)” on the 1st."""
+    wish = {"at": "2026-11-30T19:00", "due": "2026-12-01", "repeats": "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"}
+    ledger = rung(await after("remind", text="Brown bin", kind="event", **wish))
+    under_ms = ledger.notes[1].rings_at_ms
+
+    assert line(ledger, "2026-12-01T09:00", under_ms) == "Brown bin (on Tue 15 Dec, then every other Tuesday, ⏰ 19:00)"
+
+
+async def test_a_ring_at_noon_of_the_day_before_is_one_for_a_date_in_the_evening():
+    """More than a day before it; and hours of a day are read where the last is said of the next morning."""
+    rule = "FREQ=WEEKLY;INTERVAL=6;BYDAY=TH"
+    ledger = await after("note", text="Guild", kind="event", due="2026-12-10T20:00", repeats=rule)
+    ledger = await after("remind", ledger, numbers=[1], at="2026-12-09T12:00", repeats=rule)
+    hours = "2026-12-01T13:00,2026-12-01T20:00,2026-12-02T07:00"
+    drops = await after("remind", text="Eye drops", at=hours, repeats="FREQ=DAILY;UNTIL=20261210")
+
+    assert line(ledger, MONDAY) == "Guild (every 6 weeks, next on Thu 10 Dec at 20:00, ⏰ the day before at 12:00)"
+    assert drops.notes[1].repeats == "FREQ=DAILY;UNTIL=20261210;BYHOUR=7,13,20"
+
+
+async def test_a_new_end_of_a_series_leaves_both_its_rings_and_says_nothing_of_them():
+    """“That is its only ring now” was said of a series that rang twice as before; done is told by its own date."""
+    box = make_box(ledger=await choir(), now_ms=at(MONDAY))
+    said = await box.change([1], repeats="FREQ=WEEKLY;BYDAY=TH;UNTIL=20270128")
+    eve = rung(await choir())
+    box = make_box(ledger=eve, now_ms=at("2026-12-03T20:00"))
+
+    assert "only ring" not in said
+    assert "rings Wed 2026-12-02 20:00 and Thu 2026-12-03 17:30" in said
+    assert (await box.end([1], "done", "2026-12-03")).startswith("The date 2026-12-03T19:30 is done")
