@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Final
 
-from bot.sentences import DEFAULT, LANGUAGES, sentences
+from bot.sentences import DEFAULT, LANGUAGES, SPEAKABLE, sentences
 from memory.ledger.rules import WEEK, hours_of, last_hour, named_parts
 from memory.zones import whole_month, zone_of
 
@@ -58,7 +58,7 @@ def when_text(
         return days_text(at_ms, until_ms, now_ms, zone, language)
     if until_ms is not None and exact:
         day = when_text(at_ms, now_ms, zone, language, exact=False)
-        if _is_for_days(at_ms, until_ms) and abs(days_from(at_ms, now_ms, zone)) > 1:
+        if until_ms - at_ms >= _LONGEST_NIGHT_MS and abs(days_from(at_ms, now_ms, zone)) > 1:
             day = day_text(at_ms, now_ms, zone, language)
         return f"{day} {hour_text(at_ms, zone, language, until_ms)}"
     key = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days_from(at_ms, now_ms, zone), "on")
@@ -106,21 +106,20 @@ def hour_text(at_ms: int, zone: str, language: str, until_ms: int | None = None)
     if until_ms is None:
         return say(language, "dates.at", time=first)
     last = clock_text(local(until_ms, zone), language)
-    if _is_for_days(at_ms, until_ms):
+    if until_ms - at_ms >= _LONGEST_NIGHT_MS:
         return f"{first} {TO} {day_text(until_ms, at_ms, zone, language)} {last}"
     return say(language, "dates.from_to", first=first, last=last)
 
 
-def _is_for_days(at_ms: int, until_ms: int) -> bool:
-    return until_ms - at_ms >= _LONGEST_NIGHT_MS
-
-
 def clock_text(at: datetime | time, language: str) -> str:
-    """`05:30`; as French and Portuguese write it `5h30`, and `20h`."""
-    clock = _words(language)["dates.clock"]
+    """`05:30`; as French and Portuguese write it `5h30`, and `20h`; `5:30am` and `8pm` by a twelve-hour clock."""
+    clock, minute = _words(language)["dates.clock"], f"{at:%M}" if at.minute else ""
     if ":" in clock:
         return clock.format(hour=f"{at:%H}", minute=f"{at:%M}")
-    return clock.format(hour=at.hour, minute=f"{at:%M}" if at.minute else "")
+    half, hour = divmod(at.hour, 12)
+    if "{half}" in clock:
+        return clock.format(hour=hour or 12, minute=minute and f":{minute}", half=("am", "pm")[half])
+    return clock.format(hour=at.hour, minute=minute)
 
 
 def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
@@ -347,4 +346,4 @@ def say(language: str, key: str, **values: object) -> str:
 
 
 def _words(language: str) -> Mapping[str, str]:
-    return sentences(language if language in LANGUAGES else DEFAULT)
+    return sentences(language if language in SPEAKABLE else DEFAULT)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from bot.sentences import DEFAULT, LANGUAGES, commands, forms, sentences
+from bot.sentences import DEFAULT, LANGUAGES, SPEAKABLE, commands, forms, sentences
 
 _TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 _LEAST_MB, _WHOLE_MB = 0.1, 10
@@ -61,7 +61,7 @@ def speaking(code: str | None) -> Iterator[None]:
 
     The language holds for this task and those begun in it; people answered at the same time keep theirs.
     """
-    before = _SPOKEN.set(code if code in LANGUAGES else DEFAULT)
+    before = _SPOKEN.set(code if code in SPEAKABLE else DEFAULT)
     try:
         yield
     finally:

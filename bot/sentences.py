@@ -12,19 +12,30 @@ _DATA: Final = Path(__file__).parent / "languages"
 DEFAULT: Final = "en"
 LANGUAGES: Final = (DEFAULT, *sorted(file.stem for file in _DATA.glob("*.toml") if file.stem != DEFAULT))
 """Codes of the languages that the bot speaks, English first."""
+TWELVE: Final = "en-12h"
+"""English with the hours of a twelve-hour clock."""
+_VARIED: Final = {TWELVE: {"language_name": "English, 3:15pm", "dates.clock": "{hour}{minute}{half}"}}
+"""Sentences of a variant of English that differ from it."""
+SPEAKABLE: Final = (DEFAULT, *_VARIED, *LANGUAGES[1:])
+"""The languages and their variants, as a person chooses among them."""
 COUNTED: Final = "counted"
+
+
+def base_of(code: str) -> str:
+    """The language of a variant, for whoever reads words; another code as it is."""
+    return DEFAULT if code in _VARIED else code
 
 
 @lru_cache(maxsize=16)
 def sentences(code: str) -> Mapping[str, str]:
     """Return the sentences of a language by key, `table.key` inside a table; in English each that it lacks."""
-    return {**({} if code == DEFAULT else sentences(DEFAULT)), **_flat(_file(code))}
+    return {**({} if code == DEFAULT else sentences(DEFAULT)), **(_VARIED.get(code) or _flat(_file(code)))}
 
 
 @lru_cache(maxsize=16)
 def forms(code: str) -> Mapping[str, Sequence[str]]:
     """Return the forms of each word that is counted; in English each that the language lacks."""
-    return {**({} if code == DEFAULT else forms(DEFAULT)), **_file(code).get(COUNTED, {})}
+    return {**({} if code == DEFAULT else forms(DEFAULT)), **_file(base_of(code)).get(COUNTED, {})}
 
 
 def commands() -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from bot.reminders.ringing import (
     told_seen,
     told_unchanged,
 )
+from bot.sentences import base_of
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import listed_last
 from bot.turns.services import Services
@@ -172,7 +173,7 @@ class Reminders:
 
     async def _moment(self, said: str, now_ms: int, zone: str) -> SaidTime | None:
         """The time that is said, in the language in which it is said."""
-        language = self._services.memory.languages.detect(said, replies.spoken())
+        language = self._services.memory.languages.detect(said, base_of(replies.spoken()))
         found = await asyncio.to_thread(moment_in, said, now_ms, zone, language.code)
         return in_time(found, now_ms, zone) if found else None
 

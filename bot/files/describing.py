@@ -18,6 +18,7 @@ from bot.files.rows import StoredFile, read_row
 from bot.meters.spent import Spend, Spent
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
+from bot.sentences import base_of
 from memory.context.transcript import clip
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.surroundings import Purse
@@ -105,7 +106,9 @@ class Describer:
         if data is None or self._describe is None:
             return
         faults.point("file_describing")
-        text, spent = await self._describe(data, await self._people.language(file.conversation_id, file.user_id))
+        text, spent = await self._describe(
+            data, base_of(await self._people.language(file.conversation_id, file.user_id))
+        )
         self._spend(spent)
         rows: list[Statement] = []
         if self._purse is not None:

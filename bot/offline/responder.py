@@ -17,6 +17,7 @@ from bot.offline.forms import content_of, first_match, plain, trimmed
 from bot.offline.reader import Read, understood
 from bot.offline.safety import context_of
 from bot.offline.words import Words, codes, language_of, words_of
+from bot.sentences import base_of
 from bot.tools.tool import Tool
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Applied, End, Ledger, Operation, Outcome
@@ -79,7 +80,7 @@ def respond(ask: Ask) -> Answer:
 def _words_for(ask: Ask) -> Words:
     """The words of the message's language; of one that greets so, when it is too short to tell."""
     text = plain(ask.text)
-    words = words_of(language_of(text, ask.state.language or replies.spoken()))
+    words = words_of(language_of(text, ask.state.language or base_of(replies.spoken())))
     said = trimmed(text)
     spoken = (words_of(code) for code in codes())
     others = (each for each in spoken if _small(said, each))

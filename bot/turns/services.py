@@ -21,6 +21,7 @@ from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.reminders.scheduler import ReminderScheduler
+from bot.sentences import base_of
 from bot.settings import Settings
 from bot.tasks.starts import TaskStarts
 from bot.tools.calls import Calls
@@ -103,4 +104,4 @@ async def language_of(services: Services, envelope: Envelope) -> str:
     if envelope.kind != "text" or envelope.third_party:
         return elsewhere
     said = own_words(envelope.text[:FIRST_CHARS]) if envelope.files else envelope.text[:FIRST_CHARS]
-    return services.memory.languages.detect(said, elsewhere).code
+    return services.memory.languages.detect(said, base_of(elsewhere)).code

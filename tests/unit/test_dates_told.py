@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot import replies
+from bot.features.continuity.settings import language_message
 from bot.features.loops import coming_up
 from bot.lines import note_line
 from bot.reminders.messages import due_of, messages_for
 from bot.reminders.ringing import operation_for, told
+from bot.sentences import base_of
 from memory.ledger import views
 from memory.ledger.types import Ledger
 from tests.unit.test_rings_again import BERLIN, at, choir, done, rung
@@ -171,3 +174,22 @@ async def test_a_new_end_of_a_series_leaves_both_its_rings_and_says_nothing_of_t
     assert "only ring" not in said
     assert "rings Wed 2026-12-02 20:00 and Thu 2026-12-03 17:30" in said
     assert (await box.end([1], "done", "2026-12-03")).startswith("The date 2026-12-03T19:30 is done")
+
+
+async def test_who_wants_a_twelve_hour_clock_reads_it_everywhere():
+    """219 of a person's 528 lines were wrong for the clock alone, which “does my head in”."""
+    box = make_box(user_id=7)
+    said = await box.settings(language="en-US")
+    pills = {"at": "2026-12-01T12:00", "repeats": "FREQ=DAILY;BYHOUR=0,9,12,21;UNTIL=20261204"}
+    ledgers = (await choir(), await after("remind", text="Pills", **pills))
+    with replies.speaking("en-12h"):
+        read = [line(each, MONDAY) for each in ledgers]
+        menu = [button.label for row in language_message("en-12h").buttons for button in row]
+
+    assert said == "Buttons and lists speak English, with hours like 3:15pm, from the next message on."
+    assert read == [
+        "Choir (every Thursday at 7:30pm, ⏰ the day before at 8pm and on the day at 5:30pm)",
+        "Pills (⏰ tomorrow at 12pm, then every day at 12am, 9am, 12pm and 9pm until 4 Dec)",
+    ]
+    assert menu[:4] == ["As I write", "English", "✓ English, 3:15pm", "Deutsch"]
+    assert base_of("en-12h") == "en"

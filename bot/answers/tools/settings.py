@@ -8,7 +8,7 @@ from typing import Any, Final
 from bot import replies
 from bot.answers.tools.desk import Desk, Refused
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, group_of, plain_name
-from bot.sentences import LANGUAGES
+from bot.sentences import LANGUAGES, TWELVE
 from memory.ledger import series
 from memory.ledger.spans import as_meant
 from memory.ledger.types import Change, Note
@@ -49,8 +49,11 @@ class SettingsTool:
                 raise Refused(f"Not done: {time_zone!r} is no IANA time zone. Write it like Europe/Berlin.")
             chosen[TIME_ZONE] = zone
             said += self._moved_to(zone) if await self._is_own_clock(zone) else [self._kept_apart()]
-        code = language.strip().lower().replace("_", "-").partition("-")[0]
-        if code in {*LANGUAGES, AS_WRITTEN}:
+        code, _, region = language.strip().lower().replace("_", "-").partition("-")
+        if (code, region) in {("en", "us"), ("en", "12h")}:
+            chosen[LANGUAGE] = TWELVE
+            said.append("Buttons and lists speak English, with hours like 3:15pm, from the next message on.")
+        elif code in {*LANGUAGES, AS_WRITTEN}:
             chosen[LANGUAGE] = "" if code == AS_WRITTEN else code
             said.append(f"Buttons and lists speak {code} from the next message on; you answer in what they write.")
         elif code:

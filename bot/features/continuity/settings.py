@@ -11,7 +11,7 @@ from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
 from bot.people.choices import FOLLOW_UPS, LANGUAGE, group_of
 from bot.people.personas import OFF, OWN, PERSONA, PERSONA_WORDS, WORDS_CHARS
-from bot.sentences import LANGUAGES
+from bot.sentences import SPEAKABLE
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.continuity.types import Mode, Persona, Preference
@@ -227,7 +227,7 @@ def _named(table: str, word: str) -> str:
 def language_message(chosen: str, edits_message_id: int | None = None) -> OutgoingMessage:
     """Return the question in which language to speak, a button for each; "" is the one that the person writes."""
     buttons = [
-        Button(_marked(replies.tongue(code), code == chosen), "speak", {LANGUAGE: code}) for code in ("", *LANGUAGES)
+        Button(_marked(replies.tongue(code), code == chosen), "speak", {LANGUAGE: code}) for code in ("", *SPEAKABLE)
     ]
     rows = tuple(tuple(buttons[at : at + TONGUES_A_ROW]) for at in range(0, len(buttons), TONGUES_A_ROW))
     return OutgoingMessage(replies.say("language_ask"), buttons=rows, edits_message_id=edits_message_id)

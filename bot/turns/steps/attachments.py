@@ -22,6 +22,7 @@ from bot.files.shelf import Brought, FilePlace
 from bot.intake.media import named_files, own_words
 from bot.lines import is_group
 from bot.people.choices import LANGUAGE
+from bot.sentences import base_of
 from bot.turns.parked import try_again
 from bot.turns.services import Services
 from memory.packets import ConversationContextPacket
@@ -121,7 +122,7 @@ async def material(services: Services, text: str, turn: FileTurn) -> Material:
 
 async def _brought(services: Services, text: str, turn: FileTurn) -> Brought:
     """The files that a text names, here and read; who waits sees that it goes on. Raises as `material` does."""
-    language = str((await services.people.choices(turn.target.user_id)).get(LANGUAGE) or "")
+    language = base_of(str((await services.people.choices(turn.target.user_id)).get(LANGUAGE) or ""))
     is_private = not is_group(turn.state.conversation_id)
     mode = mode_for(services.settings.continuity_streaming, private=is_private)
     async with services.previews.live(turn.target, turn.turn_id, mode if mode == "draft" else "off", None) as live:
