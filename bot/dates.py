@@ -96,7 +96,7 @@ def to_do_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone:
 def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:
     """A sentence of weekday, day and, of one that is `exact`, time."""
     at = local(at_ms, zone)
-    day, time = _date(at, local(now_ms, zone), language), clock_text(at, language)
+    day, time = date_text(at, local(now_ms, zone), language), clock_text(at, language)
     return say(language, f"{key}_at" if exact else key, weekday=_weekday(at, language), day=day, time=time)
 
 
@@ -128,7 +128,7 @@ def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
 
 
 def _day(day: date, today: date, language: str) -> str:
-    return say(language, "dates.weekday_day", weekday=_weekday(day, language), day=_date(day, today, language))
+    return say(language, "dates.weekday_day", weekday=_weekday(day, language), day=date_text(day, today, language))
 
 
 def days_text(first_ms: int, last_ms: int, now_ms: int, zone: str, language: str) -> str:
@@ -295,7 +295,7 @@ def end_text(parts: Mapping[str, str], now: datetime | None, language: str) -> s
     if not until.isdigit():
         return ""
     at = datetime.strptime(until, "%Y%m%d")  # noqa: DTZ007 - a day of the person's calendar
-    said, hour = say(language, "every.until", day=_date(at, now, language)), last_hour(parts)
+    said, hour = say(language, "every.until", day=date_text(at, now, language)), last_hour(parts)
     return f"{said} {say(language, 'dates.at', time=clock_text(time.fromisoformat(hour), language))}" if hour else said
 
 
@@ -333,7 +333,8 @@ def _weekday(at: date, language: str) -> str:
     return say(language, "dates.weekdays").split()[at.weekday()]
 
 
-def _date(at: date, now: date | None, language: str) -> str:
+def date_text(at: date, now: date | None, language: str) -> str:
+    """`14 Feb`, with the year where that is another."""
     month = say(language, "dates.months").split()[at.month - 1]
     key = "dates.day" if now is not None and at.year == now.year else "dates.day_year"
     day = _nth(at.day, language) if at.day == 1 and language == "fr" else at.day

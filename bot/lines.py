@@ -20,7 +20,7 @@ from bot.dates import (
     to_do_text,
     when_text,
 )
-from bot.rhythms import SeriesText, goes_on_every, is_missed, next_parts, rests, then, under_way
+from bot.rhythms import SeriesText, goes_on_every, is_missed, next_parts, rests, then, under_way, yearly_text
 from bot.rings import (
     at_a_glance,
     due_with_its_ring,
@@ -162,6 +162,8 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
     elif note.due_at_ms is not None and not (is_one(note) or is_past(note, now_ms)):
         key = "by" if note.kind in TO_DO else "for"
         found.append(for_text(note.due_at_ms, now_ms, zone, replies.spoken(), exact=_has_hour(note, zone), key=key))
+    elif note.kind in TO_DO and not (note.repeats or is_one(note)):
+        found += filter(None, [_due(note, now_ms, zone, told)])
     return found
 
 
@@ -326,10 +328,11 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
-    is_birthday = (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO
-    rule = "" if is_birthday else rule  # everybody knows it of a birthday
-    text = next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
-    return text._replace(parts=list(filter(None, text.parts)))
+    if (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO:
+        if not told and (each_year := yearly_text(note, at_ms, now_ms)):
+            return SeriesText([each_year])
+        rule = ""  # everybody knows it of a birthday
+    return next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
 
 
 def _has_hour(note: Note, clock: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date, time, timedelta
 from itertools import islice
 from typing import Final, NamedTuple
@@ -13,6 +13,7 @@ from dateutil.rrule import rrule
 from bot import replies
 from bot.dates import (
     clock_text,
+    date_text,
     day_text,
     days_from,
     days_text,
@@ -37,10 +38,10 @@ from memory.ledger.types import TO_DO, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_past, is_snoozed
 from memory.zones import later, whole_month
 
+FAR_DAYS: Final = 60
+"""Behind so many days what comes each year is told by its day, without weekday and year."""
 FEW_DAYS: Final = 3
 """Of a run of days fewer to come behind the next are named."""
-_LOOKED_AHEAD: Final = 3
-"""Days from which on the next date of a series is looked for: today, one that is left out, the one behind it."""
 
 
 class SeriesText(NamedTuple):
@@ -76,14 +77,14 @@ def next_parts(
     if not rule:  # its last regular date, and those that were moved behind it
         moved_alone = tuple(each for each in note.occurrences if each.state == "moved")
         others = note.model_copy(update={"occurrences": moved_alone})
-        return SeriesText([", ".join(filter(None, [when, exceptions(others, now_ms, zone, at_ms + 1, ahead)]))])
+        return _told([", ".join(filter(None, [when, exceptions(others, now_ms, zone, at_ms + 1, ahead)]))])
     rule = with_minute(rule, series.begins(note))  # one that sleeps comes at another
     rule = _weeks_alone(rule) if last_day(note) is not None else rule
     in_text = rhythm_in(note.text, rule)
     if moved := _moved_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told, exact=exact, ahead=ahead):
-        return SeriesText(moved)
+        return _told(moved)
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
-        return SeriesText([replies.say("lines.also_on", when=when, days=days).strip(", ") if days else when])
+        return _told([replies.say("lines.also_on", when=when, days=days).strip(", ") if days else when])
     is_long = until_ms is not None and last_day(note) is not None
     is_other = (
         bool(is_on)
@@ -101,14 +102,18 @@ def next_parts(
     if is_several_a_day(rule) and (dose := sleeping_dose(note, now_ms, zone)):
         beside = ", ".join(filter(None, [dose, beside]))
     if when and is_on and last_day(note) is None and not is_told and every:
-        return SeriesText([", ".join(filter(None, [when, every]))], beside)
+        return _told([", ".join(filter(None, [when, every]))], beside)
     rings_ms = note.rings_at_ms
     is_under_ring = rings_ms is not None and rings_ms < at_ms and local(rings_ms, zone).date() in told
     if when and not is_told and (is_under_ring or days_from(at_ms, now_ms, zone) <= 1):
-        return SeriesText(then(when, ", ".join(filter(None, [every, beside]))))
+        return _told(then(when, ", ".join(filter(None, [every, beside]))))
     if every and when:
         every = replies.say("lines.next_here" if is_told else "lines.next", every=every, when=when)
-    return SeriesText(list(filter(None, [every or when])), beside)
+    return _told([every or when], beside)
+
+
+def _told(parts: Sequence[str], otherwise: str = "") -> SeriesText:
+    return SeriesText(list(filter(None, parts)), otherwise)
 
 
 def _moved_parts(
@@ -284,14 +289,28 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
         return False
     at, day = series.local_of(at_ms, note.time_zone), local(now_ms, note.time_zone)
     one_of_many = is_several_a_day(rule)
-    out = (each for _, each in series.exceptions(note, now_ms) if not one_of_many or each.state == "left_out")
-    left_out = next((each.original_local[:10] for each in out), "")
-    is_today_over = at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}"
-    for n in range(is_today_over, _LOOKED_AHEAD):
-        first = f"{day + timedelta(days=n):%Y-%m-%d}"
-        if first != left_out and (found := first_from(rule, f"{first}{at[10:]}")) and found[:10] != left_out:
+    out = {
+        each.original_local[:10]
+        for _, each in series.exceptions(note, now_ms)
+        if each.state == "left_out" or not one_of_many
+    }
+    day += timedelta(days=at[11:] != "00:00" and at[11:] <= f"{day:%H:%M}")  # today's is over
+    for _ in range(MOST_EXCEPTIONS):
+        found = first_from(rule, f"{day:%Y-%m-%d}{at[10:]}")
+        if found is None or found[:10] not in out:
             return found == at
+        day = read_local(found) + timedelta(days=1)
     return False
+
+
+def yearly_text(note: Note, at_ms: int, now_ms: int) -> str:
+    """What comes on a day of each year, and is far: `14 Feb, every year`; "" for what is near, or has an hour."""
+    zone, language = note.time_zone, replies.spoken()
+    if days_from(at_ms, now_ms, zone) <= FAR_DAYS or note.due_exact or last_day(note) is not None:
+        return ""
+    return (
+        f"{date_text(local(at_ms, zone), local(at_ms, zone), language)}, {every_text('FREQ=YEARLY', language, now_ms)}"
+    )
 
 
 def rests(note: Note, now_ms: int) -> bool:

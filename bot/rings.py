@@ -36,6 +36,7 @@ MOST_AT_A_GLANCE: Final = 2
 """So many of those to come are told in a list that is read at a glance."""
 RUNG_DAYS: Final = 3
 """The days of `rung_days`, but for something that comes once a month."""
+_BEFORE: Final = {1: "lines.day_before", 7: "lines.week_before"}
 _TOGETHER_MS = 60_000
 """A due time and a ring within a minute are one time."""
 
@@ -145,7 +146,7 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
         if days_from(at_ms, now_ms, zone) == 0:
             return when_text(at_ms, now_ms, zone, replies.spoken())
         hour = hour_text(at_ms, zone, replies.spoken())
-        return replies.say("lines.day_before" if days == 1 else "lines.days_before", n=days, hour=hour)
+        return replies.say(_BEFORE.get(days, "lines.days_before"), n=days, hour=hour)
     if not rule and (comes or local(at_ms, zone).date() in told):
         return "" if tells_hour(note.text, at_ms, zone) else _clock(note, at_ms, zone)
     parts, otherwise = next_parts(note, rule, at_ms, now_ms=now_ms, zone=zone, told=told)
@@ -174,8 +175,10 @@ def rang_text(
     if not was_rung(note, rang):
         is_over = days_from(own_ms, now_ms, zone) < 0
         return replies.say("lines.open_from", when=_day_at(own_ms, now_ms, zone, exact=False)) if is_over else ""
-    if note.repeats and is_late and days_from(own_ms, at_ms, zone) < 0:
-        return replies.say("lines.open_from", when=_day_at(own_ms, now_ms, zone, exact=is_several))
+    if note.repeats and is_late and (is_several or days_from(own_ms, at_ms, zone) < 0):
+        is_told = is_several and local(own_ms, zone).date() in told
+        when = _clock(note, own_ms, zone) if is_told else _day_at(own_ms, now_ms, zone, exact=is_several)
+        return replies.say("lines.open_from", when=when)
     is_usual = bool(note.repeats) and rang.moved_to_ms is None and not is_several
     if is_usual or tells_hour(note.text, at_ms, zone):
         when = when_text(at_ms, now_ms, zone, language, exact=False)

@@ -10,7 +10,7 @@ from typing import Final
 from dateutil.rrule import rrule
 
 from bot import replies
-from bot.dates import as_heading, days_from, days_text, heading, local, tomorrow_ms
+from bot.dates import TO, as_heading, day_text, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, told_day, undated
 from bot.features.memories import looked_up
@@ -184,6 +184,8 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
     day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None
     if last_day(note) is not None and (note.ends_at_ms is not None or not note.due_exact):
         day = as_heading(days_text(first_ms, last_ms, now_ms, clock, language))
+        if days_from(first_ms, now_ms, clock) == 1 and last_ms > first_ms:
+            day = f"{heading(at, today, language)} {TO} {day_text(last_ms, now_ms, clock, language)}"
         note, under_ms = (note, first_ms) if note.repeats else (undated(note), None)
     return replies.say("coming_line", day=day, line=note_line(note, now_ms, zone, under_ms=under_ms, brief=True))
 

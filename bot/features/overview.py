@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bot import replies
 from bot.dates import when_text
 from bot.delivery.outbox import OutgoingMessage
+from bot.features.lists import by_day
 from bot.features.loops import coming_up, soonest
 from bot.features.shown import Looked, read_listed, show_read
 from bot.headings import by_heading
@@ -159,7 +160,8 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     talk = replies.say("status_new") if status.is_new else topic
     above = [each for each in (talk, replies.say("status_private") if status.private else "") if each]
     lines = [*above, ""] if above else []
-    listed = [note for note in agenda(ledger, now_ms) if not is_story(note)]
+    open_now = [note for note in agenda(ledger, now_ms) if not is_story(note)]
+    listed = [note for group in by_day(open_now, now_ms, zone) for note in group.notes]  # as on /loops
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     shown = {note.number for note in listed[:OPEN_SHOWN]}
     lines += [f"• {note_line(note, now_ms, zone, brief=True)}" for note in listed[:OPEN_SHOWN]]

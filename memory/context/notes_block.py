@@ -69,7 +69,7 @@ MAX_OPEN: Final = 20
 
 003 AC-3.4 says five: with five the wedding cake of a baker's week stood in none of five prompts (trials).
 """
-MORE_TOKENS, NAMED_TOKENS = 16, 110
+MORE_TOKENS, NAMED_TOKENS = 16, 140
 """Tokens of the line that counts the rest, and of one that also names what is open of it."""
 STALE_MS, FAR_MS, BY_TOMORROW_MS, NEXT_MS = 7 * DAY_MS, 180 * DAY_MS, 36 * DAY_MS // 24, 3 * DAY_MS
 """A note that nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
@@ -81,8 +81,8 @@ MAX_OUTDATED, COLD_MS = 3, 3_600_000
 """With more outdated lines, or one after so long a pause, the block is taken anew: no provider has its bytes then."""
 Shortened = Callable[[Note], Note]
 BRIEF: Final[Sequence[Shortened]] = (clipped, in_brief)
-SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=n, hour=hour) for n, hour in LEAST_CHARS))
-"""What the lines of open notes lose where room is short: a long text's end, a second moment, more, the ring's hour."""
+SHORTER: Final[Sequence[Shortened]] = (*BRIEF, *(partial(in_brief, chars=chars) for chars in LEAST_CHARS))
+"""What the lines of open notes lose where room is short: a long text's end, a second moment, more of the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ MOST_EXCEPTIONS: Final = 5
 """Dates to come of a series that are told as left out or moved: each has its tokens in every prompt."""
 BRIEF_CHARS: Final = 90
 """A shorter text is never cut: its last words ("for 80, with lemon") matter as much as its first."""
-LEAST_CHARS: Final = ((60, True), (40, True), (40, False))
-"""A longer one keeps so many where room is short, and still shorter; at last without the hour of a ring."""
+LEAST_CHARS: Final = (60, 40)
+"""A longer one keeps so many where room is short, and still shorter."""
 TITLE_CHARS: Final = 60
 NAME_CHARS: Final = 30
 CLAUSE_END: Final = re.compile(r"(?<!\d)(?<!\b[A-Z])(?<!\b[A-Z]\w)(?<!\b[A-Z]\w\w)\.\s|[!?:;]\s|[\u3002\uff01\uff1f]")
@@ -96,12 +96,11 @@ def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:
     return note.model_copy(update={"text": shorten(note.text, chars)}) if is_long else note
 
 
-def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = True) -> Note:
+def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
     """The note for a line that has little room: clipped, with one moment, and dates to come that are not kept.
 
     The moment is when it is due, of a mere series, or where it rings later, when it rings. What rings before keeps
-    both, on that day without its `hour` where there is no room at all: without a word of that a second reminder is set
-    beside it. The rest is found by a search.
+    both: without a word of that a second reminder is set beside it. The rest is found by a search.
     """
     note = clipped(note, chars)
     own = has_own_dates(note)
@@ -111,8 +110,6 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS, *, hour: bool = True) -> Note
         return note.model_copy(update=update)
     if _rings_on_its_day(note, note.time_zone):
         update["occurrences"] = ()
-        is_before = not hour and (note.rings_at_ms or 0) < (note.due_at_ms or 0)
-        update |= {"rings_at_ms": (note.due_at_ms or 0) - 1} if is_before else {}
     elif note.due_at_ms is not None and note.rings_at_ms is not None:
         rings = note.repeats or note.rings_at_ms > note.due_at_ms
         update |= {"due_at_ms": None, "ends_at_ms": None, "lasts_ms": 0} if rings else {}
@@ -206,9 +203,7 @@ def _rings_on_its_day(note: Note, zone: str) -> bool:
 
 
 def _ring_that_day(note: Note, zone: str) -> str:
-    """The ring behind the day: `, rings 18:00`, `, rings` in the minute itself, without room `, rings before`."""
-    if note.rings_at_ms == (note.due_at_ms or 0) - 1:
-        return ", rings before"
+    """The ring behind the day: `, rings 18:00`, or `, rings` at the minute at which it is due."""
     hour = "" if note.rings_at_ms == note.due_at_ms else f" {moment(note.rings_at_ms or 0, zone)[-5:]}"
     return f", rings{hour}"
 

@@ -7,12 +7,14 @@ from typing import Any
 from bot import replies
 from bot.features.continuity.settings import language_message
 from bot.features.loops import coming_up
+from bot.features.overview import ChatStatus, status_text
 from bot.lines import note_line
 from bot.reminders.messages import due_of, messages_for
 from bot.reminders.ringing import operation_for, told
 from bot.sentences import base_of
-from memory.ledger import views
-from memory.ledger.types import Ledger
+from memory.ledger import series, views
+from memory.ledger.apply import apply
+from memory.ledger.types import Actor, Applied, Ledger, Ring
 from tests.unit.test_rings_again import BERLIN, at, choir, done, rung
 from tests.unit.test_toolset import make_box, stored
 
@@ -193,3 +195,55 @@ async def test_who_wants_a_twelve_hour_clock_reads_it_everywhere():
     ]
     assert menu[:4] == ["As I write", "English", "✓ English, 3:15pm", "Deutsch"]
     assert base_of("en-12h") == "en"
+
+
+async def test_what_comes_each_year_is_told_by_its_day_of_the_year_while_it_is_far():
+    """“Mabel's birthday (on Sun 14 Feb 2027, 7 days before)” read as once, to three persons' models."""
+    wish = {"at": "2027-02-07T09:00", "due": "2027-02-14", "repeats": "FREQ=YEARLY"}
+    ledger = await after("remind", text="Mabel's birthday", **wish)
+
+    assert line(ledger, MONDAY) == "Mabel's birthday (14 Feb, every year, ⏰ a week before at 09:00)"
+    assert line(ledger, "2027-01-10T09:00") == "Mabel's birthday (on Sun 14 Feb, ⏰ a week before at 09:00)"
+    assert coming(ledger, MONDAY) == ["Sun 14 Feb 2027: Mabel's birthday (⏰ a week before at 09:00)"]
+
+
+async def test_a_stay_from_tomorrow_on_stands_under_tomorrow():
+    """“Fri 4 Dec - Sun 6 Dec: Helen” stood among lines of “Tomorrow” for the same day."""
+    ledger = await after("note", text="Helen stays", kind="event", due="2026-12-04/2026-12-06")
+
+    assert coming(ledger, "2026-12-03T09:00") == ["Tomorrow – Sun 6 Dec: Helen stays"]
+    assert coming(ledger, "2026-12-02T09:00") == ["Fri 4 Dec – Sun 6 Dec: Helen stays"]
+
+
+async def test_a_rhythm_with_the_day_that_is_left_out_tells_the_next():
+    """“every Tuesday, next on Tue 15 Dec at 16:15, not on Tue 8 Dec” said it twice."""
+    wish = {"at": "2026-12-01T15:30", "due": "2026-12-01T16:15", "repeats": "FREQ=WEEKLY;BYDAY=TU"}
+    ledger = rung(await after("remind", text="Swimming", kind="event", **wish))
+    ledger = await after("change", ledger, "2026-12-03T09:00", numbers=[1], date="2026-12-08", due="none")
+
+    assert line(ledger, "2026-12-03T09:00") == "Swimming (every Tuesday at 16:15, ⏰ 15:30, not on Tue 8 Dec)"
+
+
+async def test_a_dose_that_rang_late_is_told_by_the_hour_that_it_was_for():
+    """“reminded at 09:18” did not say which of three was left."""
+    wish = {"at": "2026-12-01T08:00", "repeats": "FREQ=DAILY;BYHOUR=8,14,21;UNTIL=20261204"}
+    ledger = await after("remind", text="Amoxicillin", **wish)
+    ring = Ring(number=1, occurrence="2026-12-01T08:00", rings_at_ms=at("2026-12-01T08:00"))
+    outcome = apply(ledger, ring, Actor("operator", at("2026-12-01T09:18") + 1234))
+    assert isinstance(outcome, Applied)
+    ledger = outcome.ledger
+
+    assert line(ledger, "2026-12-01T09:30", at("2026-12-01T08:00")).endswith("until 4 Dec, still open from 08:00)")
+
+
+async def test_status_has_what_is_open_in_the_order_of_its_days():
+    """What was due today stood behind “… and 2 more”, and first on /loops."""
+    ledger = await after("remind", text="Later", at="2026-12-13T09:00", due="2026-12-13")
+    vat = {"at": "2026-11-28T09:00", "due": "2026-11-30", "repeats": "FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=28"}
+    ledger = await after("remind", ledger, "2026-11-28T08:00", text="File the VAT", **vat)
+    rang = series.next_ring(ledger.notes[2])
+    assert rang is not None
+    ledger = done(ledger, Ring(number=2, occurrence=rang[0], rings_at_ms=rang[1]), "2026-11-28T09:00", "operator")
+    told_ = status_text(ChatStatus("", ledger), at(MONDAY), BERLIN).splitlines()
+
+    assert [each[2:14] for each in told_ if each.startswith("•")] == ["File the VAT", "Later (⏰ Sun"]

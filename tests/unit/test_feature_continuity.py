@@ -22,7 +22,7 @@ from bot.features.continuity.settings import OwnChoices, settings_message
 from bot.features.sessions import session_label, to_take_up
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, Persona, Preference
-from memory.ledger.types import Ledger
+from memory.ledger.types import Ledger, Occurrence
 from memory.testing import START_MS, ManualClock, make_arc, make_note
 
 TOLD = ("• The boat", "• The report")
@@ -146,7 +146,8 @@ def test_beside_what_is_carried_stand_the_events_of_today_and_tomorrow():
 def test_what_is_carried_stands_in_the_order_of_its_days():
     """A series by its next date, a matter by its own day and not its ring; what is over, and what lasts, at the end."""
     day = 86_400_000
-    weekly = {"rings_from": "2023-10-01T09:00", "repeats": "FREQ=WEEKLY", "due_at_ms": START_MS - 40 * day}
+    weekly = {"rings_from": "2023-10-01T09:00", "repeats": "FREQ=WEEKLY", "due_at_ms": START_MS - 44 * day}
+    weekly["occurrences"] = (Occurrence(original_local="2023-11-12T09:00", state="done"),)
     notes = (
         make_note("You live in Lisbon", number=1, kind="fact"),
         make_note("The concert", number=2, kind="event", due_at_ms=START_MS - 2 * day),

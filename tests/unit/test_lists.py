@@ -1270,7 +1270,9 @@ def test_nothing_is_put_off_until_it_comes_again_anyway(repeats, choices):
     assert [button.payload["choice"] for row in message.buttons for button in row] == choices
 
 
-@pytest.mark.parametrize(("days", "remarks"), [(-1, "today at 22:13"), (2, "today at 22:13, by Thu 16 Nov")])
+@pytest.mark.parametrize(
+    ("days", "remarks"), [(-1, "today at 22:13, was due yesterday"), (2, "today at 22:13, by Thu 16 Nov")]
+)
 def test_what_rang_says_when_it_did_and_for_which_day_to_come(days, remarks):
     """Rung today for a debt of yesterday: "was due yesterday" read as if it had rung then."""
     fields = {"rings_from": "2023-11-14T14:00", "due_at_ms": START_MS + days * DAY_MS, "time_zone": "UTC"}
@@ -1697,7 +1699,7 @@ def test_days_left_out_and_an_end_behind_a_moved_date_read_as_such():
         test.model_copy(update={"occurrences": (moved,), "rings_at_ms": moved.moved_to_ms}), START_MS, "UTC"
     )
 
-    assert "next on Mon 27 Nov at 08:00, not Fri 17 Nov \u2013 Fri 24 Nov" in line
+    assert "every Monday and Friday at 08:00, not Fri 17 Nov \u2013 Fri 24 Nov" in line
     assert told == "INR (⏰ this Friday at 09:00, then every 3 days from Sun 19 Nov until 13 Dec)"
 
 

@@ -135,7 +135,7 @@ def test_twenty_open_notes_stand_in_the_block_the_last_of_them_by_name_and_day()
 
     assert len(block.open) + len(block.named) == 20
     assert sum(COUNTER.count(line) + 1 for line in (*block.lasting, *block.open, block.more_line)) <= 700
-    assert block.lines[49] == "#49 task: Matter 9: Tell Maeve (due Thu 16 Nov 22:13, rings 09:00)"
+    assert block.lines[48] == "#48 task: Matter 8: Tell Maeve (due Thu 16 Nov 22:13, rings 09:00)"
     assert "#39 Thing 8, #50 Cat Wed 15 Nov, …; search finds them)" in block.more_line
 
 

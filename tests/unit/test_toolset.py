@@ -763,7 +763,7 @@ async def test_a_yearly_day_rings_up_to_a_week_before():
     said = await box.remind(numbers=[1], at="2026-12-12T09:00", repeats="FREQ=YEARLY")
 
     assert "rings Sat 2026-12-12 09:00, FREQ=YEARLY" in said
-    assert "⏰ 7 days before at 09:00" in said
+    assert "⏰ a week before at 09:00" in said
 
 
 async def test_several_hours_are_one_rule_and_an_end_stays():

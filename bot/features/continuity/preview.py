@@ -13,6 +13,7 @@ from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
 from memory.ledger import series
+from memory.ledger.own_dates import at_next_date, has_own_dates
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import comes_by_itself, dates_to_come, day_it_is_for, is_over
 from memory.text import shorten
@@ -53,11 +54,16 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
 
 
 def _by_time(note: Note | None, now_ms: int) -> tuple[int, bool, float]:
-    at_ms = None if note is None else day_it_is_for(series.at_its_date(note, now_ms))
+    at_ms = None if note is None else _day(at_next_date(series.at_its_date(note, now_ms), now_ms))
     if note is not None and note.ends_at_ms is not None and at_ms is not None and at_ms <= now_ms:
         at_ms = note.ends_at_ms
     is_behind = note is not None and is_over(note, now_ms)
     return _under(note, now_ms), is_behind, inf if at_ms is None else at_ms
+
+
+def _day(note: Note) -> int | None:
+    """The day of a note; of a series at its next date that date's, though its ring may be the next year's."""
+    return note.due_at_ms if has_own_dates(note) else day_it_is_for(note)
 
 
 def _under(note: Note | None, now_ms: int) -> int:
