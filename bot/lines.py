@@ -27,6 +27,7 @@ from bot.rings import (
     is_of_one_date,
     is_one,
     is_rung,
+    is_under_its_ring,
     last_date_text,
     put_off_ring,
     put_off_text,
@@ -181,8 +182,7 @@ def _remarks(
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
-    found = list[str]()
-    last = next(iter(told), None)
+    found, last = list[str](), next(iter(told), None)
     due_stands = bool(due) and bool(comes or not is_one(note))
     if due_stands:
         found += due
@@ -196,9 +196,9 @@ def _remarks(
         rings = rings_text(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
-        key = "lines.sends" if is_work(note) and heading != "tasks" else "lines.rings"
-        ring = replies.say(key, when=rings).rstrip()
-        found.insert(1 if is_of_one_date(note, found) else len(found) - leads, ring)
+        ring = replies.say(f"lines.{'sends' if is_work(note) and heading != 'tasks' else 'rings'}", when=rings).rstrip()
+        leads = leads or bool(comes and is_under_its_ring(note, now_ms, zone, above, rings))
+        found.insert(0 if comes and leads else 1 if is_of_one_date(note, found) else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))
     found += filter(None, [otherwise])  # behind the ring, which is no exception's
@@ -329,9 +329,9 @@ def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind
         told = {*told, local(at_ms, clock).date()}
     rule = behind or series.until_its_last(note)
     if (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO:
-        if not told and (each_year := yearly_text(note, at_ms, now_ms)):
+        if local(at_ms, clock).date() not in told and (each_year := yearly_text(note, at_ms, now_ms)):
             return SeriesText([each_year])
-        rule = ""  # everybody knows it of a birthday
+        rule = ""
     return next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
 
 

@@ -39,7 +39,7 @@ from memory.ledger.views import DAY_MS, ends_at, is_past, is_snoozed
 from memory.zones import later, whole_month
 
 FAR_DAYS: Final = 60
-"""Behind so many days what comes each year is told by its day, without weekday and year."""
+"""Behind so many days what comes each year is told without its weekday."""
 FEW_DAYS: Final = 3
 """Of a run of days fewer to come behind the next are named."""
 
@@ -304,13 +304,13 @@ def _is_expected(note: Note, rule: str, at_ms: int, now_ms: int) -> bool:
 
 
 def yearly_text(note: Note, at_ms: int, now_ms: int) -> str:
-    """What comes on a day of each year, and is far: `14 Feb, every year`; "" for what is near, or has an hour."""
+    """What comes on a day of each year: `14 Feb, every year`, near with its weekday; "" for tomorrow, and an hour."""
     zone, language = note.time_zone, replies.spoken()
-    if days_from(at_ms, now_ms, zone) <= FAR_DAYS or note.due_exact or last_day(note) is not None:
+    ahead, at = days_from(at_ms, now_ms, zone), local(at_ms, zone)
+    if ahead <= 1 or note.due_exact or last_day(note) is not None:
         return ""
-    return (
-        f"{date_text(local(at_ms, zone), local(at_ms, zone), language)}, {every_text('FREQ=YEARLY', language, now_ms)}"
-    )
+    day = date_text(at, at, language) if ahead > FAR_DAYS else day_text(at_ms, at_ms, zone, language)
+    return f"{day}, {every_text('FREQ=YEARLY', language, now_ms)}"
 
 
 def rests(note: Note, now_ms: int) -> bool:

@@ -72,6 +72,14 @@ def is_of_one_date(note: Note, due: Sequence[str]) -> bool:
     return len(due) > 1 and series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] != note.rings_from[11:]
 
 
+def is_under_its_ring(note: Note, now_ms: int, zone: str, above: Collection[date], rings: str) -> bool:
+    """Whether a series stands under the day of its ring, told by its hour: that is first, before a day that is far."""
+    due_ms, rings_ms = note.due_at_ms or 0, note.rings_at_ms or 0
+    is_above = local(rings_ms, zone).date() in above and local(due_ms, zone).date() not in above
+    is_hour = rings.startswith(clock_text(local(rings_ms, zone), replies.spoken()))
+    return is_above and is_hour and days_from(due_ms, now_ms, zone) > 1
+
+
 def is_rung(note: Note, zone: str, above: Collection[date]) -> bool:
     """Whether a series stands at the date for which it rang, which is still to be; not under the day of its next."""
     if not rings_for_next(note):

@@ -85,14 +85,15 @@ def last_date(repeats: str, first: str) -> datetime | None:
 
 
 def ending_by_day(repeats: str, first: str) -> str:
-    """The rule with the day of its last date in place of their number, as far as that is known.
+    """The rule with the day of its last date in place of their number, of several a day with its hour.
 
     >>> ending_by_day("FREQ=WEEKLY;COUNT=6", "2026-12-03T16:30")
     'FREQ=WEEKLY;UNTIL=20270107'
     """
     last = last_date(repeats, first)
     kept = [part for part in parts_of(repeats) if not is_end(part)]
-    return repeats if last is None else ";".join([*kept, f"UNTIL={last:%Y%m%d}"])
+    form = "%Y%m%dT%H%M%S" if is_several_a_day(repeats) else "%Y%m%d"
+    return repeats if last is None else ";".join([*kept, f"UNTIL={last:{form}}"])
 
 
 def has_end(repeats: str) -> bool:

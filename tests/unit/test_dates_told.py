@@ -151,7 +151,7 @@ async def test_under_the_day_of_the_next_ring_stands_the_date_that_it_is_for():
     ledger = rung(await after("remind", text="Brown bin", kind="event", **wish))
     under_ms = ledger.notes[1].rings_at_ms
 
-    assert line(ledger, "2026-12-01T09:00", under_ms) == "Brown bin (on Tue 15 Dec, then every other Tuesday, ⏰ 19:00)"
+    assert line(ledger, "2026-12-01T09:00", under_ms) == "Brown bin (⏰ 19:00, on Tue 15 Dec, then every other Tuesday)"
 
 
 async def test_a_ring_at_noon_of_the_day_before_is_one_for_a_date_in_the_evening():
@@ -203,7 +203,7 @@ async def test_what_comes_each_year_is_told_by_its_day_of_the_year_while_it_is_f
     ledger = await after("remind", text="Mabel's birthday", **wish)
 
     assert line(ledger, MONDAY) == "Mabel's birthday (14 Feb, every year, ⏰ a week before at 09:00)"
-    assert line(ledger, "2027-01-10T09:00") == "Mabel's birthday (on Sun 14 Feb, ⏰ a week before at 09:00)"
+    assert line(ledger, "2027-01-10T09:00") == "Mabel's birthday (Sun 14 Feb, every year, ⏰ a week before at 09:00)"
     assert coming(ledger, MONDAY) == ["Sun 14 Feb 2027: Mabel's birthday (⏰ a week before at 09:00)"]
 
 

@@ -58,7 +58,7 @@ def test_a_birthday_is_told_by_its_day():
     """That it comes every year is what a birthday is; one that rings says so, since its rings are asked about."""
     yearly = {"due_at_ms": START_MS + 9 * DAY_MS, "time_zone": "UTC", "repeats": "FREQ=YEARLY"}
 
-    assert line(a_note("Aigul's birthday", kind="event", **yearly)) == "Aigul's birthday (on Thu 23 Nov)"
+    assert line(a_note("Aigul's birthday", kind="event", **yearly)) == "Aigul's birthday (Thu 23 Nov, every year)"
     rings = {"rings_from": "2023-11-23T09:00", "rings_at_ms": START_MS + 8 * DAY_MS + 11 * HOUR_MS}
     assert "every year" in line(a_note("Aigul's birthday", kind="event", **yearly | rings))
 

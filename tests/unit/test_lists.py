@@ -362,7 +362,7 @@ def test_next_years_ring_is_not_told_for_todays_birthday():
     joan = ledger_of(("event", "Joan's birthday", {**fields, "occurrences": rang}))
 
     said = page(reminder_list(joan, START_MS, "UTC")).text.splitlines()
-    assert said[2:4] == ["Wed 13 Nov 2024", "1. Joan's birthday (on Thu 14 Nov 2024, ⏰ 19:00)"]
+    assert said[2:4] == ["Wed 13 Nov 2024", "1. Joan's birthday (⏰ 19:00, 14 Nov, every year)"]
 
 
 def test_a_name_is_no_short_day_and_a_stem_begins_a_longer_word():

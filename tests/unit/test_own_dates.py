@@ -578,7 +578,9 @@ def test_a_birthday_with_a_ring_two_days_before_is_told_by_its_day():
     note = Add(kind="event", text="Dad's birthday", note_id="n_1", fields=fields | {"time_zone": LONDON})
     birthday = done(Ledger("c"), note, FRIDAY).notes[1]
 
-    assert note_line(birthday, at(FRIDAY), LONDON) == "Dad's birthday (on Mon 14 Dec, ⏰ 2 days before at 10:00)"
+    assert (
+        note_line(birthday, at(FRIDAY), LONDON) == "Dad's birthday (Mon 14 Dec, every year, ⏰ 2 days before at 10:00)"
+    )
 
 
 def test_a_rent_whose_ring_sleeps_is_due_on_its_day():
@@ -645,5 +647,5 @@ def test_under_the_day_of_its_ring_a_series_of_two_weeks_is_told_by_its_date():
     note, now_ms = ledger.notes[1], at("2026-11-27T08:00")
 
     assert note_line(note, now_ms, LONDON, under_ms=note.rings_at_ms) == (
-        "Bins (on Tue 1 Dec, then every other Tuesday, ⏰ 19:00)"
+        "Bins (⏰ 19:00, on Tue 1 Dec, then every other Tuesday)"
     )
