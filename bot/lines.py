@@ -343,8 +343,8 @@ def _has_hour(note: Note, clock: str) -> bool:
 
 def _for(note: Note, now_ms: int, zone: str) -> str:
     """The due time behind a ring that leads: `for Fri 4 Dec at 10:30`, the hour alone where its day is told."""
-    at_ms, language = note.due_at_ms or 0, replies.spoken()
+    at_ms, language, key = note.due_at_ms or 0, replies.spoken(), "by" if note.kind in TO_DO else "for"
     last_ms = series.at_ms_of(series.singles(note)[-1], note.time_zone)
     if days_from(last_ms, at_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone):
         return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), language))
-    return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone))
+    return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone), key=key)

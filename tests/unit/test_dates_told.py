@@ -247,3 +247,29 @@ async def test_status_has_what_is_open_in_the_order_of_its_days():
     told_ = status_text(ChatStatus("", ledger), at(MONDAY), BERLIN).splitlines()
 
     assert [each[2:14] for each in told_ if each.startswith("•")] == ["File the VAT", "Later (⏰ Sun"]
+
+
+async def test_a_course_of_doses_ends_with_its_last():
+    """“until 4 Dec” had three doses on that day, where the last was in the morning."""
+    wish = {"at": "2026-11-30T14:00", "repeats": "FREQ=DAILY;BYHOUR=6,14,22;COUNT=18"}
+    ledger = await after("remind", text="Augmentin", **wish)
+
+    assert line(ledger, MONDAY) == "Augmentin (⏰ every day at 06:00, 14:00 and 22:00 until 6 Dec at 06:00)"
+
+
+async def test_under_the_day_of_a_ring_its_hour_leads_before_another_day():
+    """“Thu 7 Jan: the insurance runs out (on Thu 14 Jan, 09:00)” read as nine o'clock on the 14th, to four readers."""
+    wish = {"at": "2027-01-07T09:00", "due": "2027-01-14", "repeats": "FREQ=YEARLY", "kind": "task"}
+    ledger = await after("remind", text="The insurance runs out", **wish)
+
+    assert line(ledger, MONDAY, at("2027-01-07T09:00")) == (
+        "The insurance runs out (⏰ 09:00, on Thu 14 Jan 2027, then every year)"
+    )
+
+
+async def test_what_is_to_be_done_by_an_hour_says_by_behind_the_ring_of_the_day_before():
+    """“for Fri 4 Dec at 12:00” read as an appointment."""
+    wish = {"at": "2026-12-03T16:00", "due": "2026-12-04T12:00", "kind": "task"}
+    ledger = await after("remind", text="Fill in the form", **wish)
+
+    assert line(ledger, MONDAY, at("2026-12-03T16:00")) == "Fill in the form (⏰ 16:00, by Fri 4 Dec at 12:00)"
