@@ -12,7 +12,6 @@ from memory.ledger import series
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
 from memory.ledger.spans import rule_behind
 from memory.ledger.types import Note, Occurrence
-from memory.ledger.views import DAY_MS
 from memory.zones import later
 
 MOST_EXCEPTIONS: Final = 8
@@ -56,7 +55,7 @@ def exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | No
 def _over_at(note: Note, date: Occurrence, at_ms: int, usual_ms: int) -> int | None:
     """The minute at which a date that was moved is over, where it begins or ends at another hour; None for no end."""
     is_other_hour = local(at_ms, note.time_zone).time() != local(usual_ms, note.time_zone).time()
-    usual_lasts_ms = note.lasts_ms if note.due_exact and is_other_hour and note.lasts_ms < DAY_MS else 0
+    usual_lasts_ms = note.lasts_ms if note.due_exact and is_other_hour else 0
     lasts_ms = usual_lasts_ms if date.lasts_ms is None else date.lasts_ms
     return later(at_ms, lasts_ms, note.time_zone) if lasts_ms else None
 

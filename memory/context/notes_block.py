@@ -151,7 +151,7 @@ def take(
     lasting = _lasting(others, mark, most := LASTING_TOKENS + max(-room, min(spare, LASTING_MORE_TOKENS)), counter)
     if len(opened) == len(waiting) and len(lasting) < len(others):  # the line that counts them takes some of it
         lasting = _lasting(others, mark, most - NAMED_TOKENS, counter)
-    to_come = (note for note in rest if (moment_of(note) or 0) > mark.at_ms and not is_story(note))
+    to_come = (note for note in rest if (moment_of(note) or 0) > mark.at_ms)
     left = (note for note in (*urgent, *to_come) if note.number not in opened and note.number not in lasting)
     names = ((note.number, named(note, mark.at_ms, mark.time_zone)) for note in left)
     of_names = NAMED_TOKENS if len(opened) < len(waiting) else min(NAMED_TOKENS, spare)

@@ -273,3 +273,26 @@ async def test_what_is_to_be_done_by_an_hour_says_by_behind_the_ring_of_the_day_
     ledger = await after("remind", text="Fill in the form", **wish)
 
     assert line(ledger, MONDAY, at("2026-12-03T16:00")) == "Fill in the form (⏰ 16:00, by Fri 4 Dec at 12:00)"
+
+
+async def test_a_dose_at_its_hour_is_not_named_twice():
+    wish = {"at": "2026-12-01T14:00", "repeats": "FREQ=DAILY;BYHOUR=8,14,21;UNTIL=20261204"}
+    note = (await after("remind", text="Amoxicillin", **wish)).notes[1]
+    due = due_of(note, note.rings_at_ms or 0)
+    assert due is not None
+    [(message, _)] = messages_for([due], note.rings_at_ms or 0)
+
+    assert message.text == "⏰ Amoxicillin"
+
+
+async def test_no_date_is_made_up_between_the_rings_of_one():
+    """“Sun 6 Dec: Pilates (at 21:00, 20:00)” stood there between a course's eve ring and its date."""
+    ledger = await choir(repeats="FREQ=WEEKLY;BYDAY=TH;COUNT=10")
+    for date, due in (("2026-12-17", "none"), ("2026-12-24", "2026-12-23T19:30")):
+        ledger = await after("change", ledger, numbers=[1], date=date, due=due)
+    moved = await after("change", ledger, numbers=[1], date="2026-12-03", due="2026-12-04T19:30")
+
+    assert coming(rung(ledger), "2026-12-02T21:00") == [
+        "Tomorrow: Choir (at 19:30, ⏰ 17:30)",
+    ]
+    assert coming(rung(moved), "2026-12-03T21:00") == ["Tomorrow: Choir (at 19:30, ⏰ 17:30)"]

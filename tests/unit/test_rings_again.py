@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from bot.lines import note_line
-from bot.reminders.ringing import operation_for
+from bot.reminders.ringing import list_row, operation_for
 from memory.ledger import series
 from memory.ledger.apply import apply
 from memory.ledger.lines import model_line
+from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import Actor, Applied, Ledger, Note, Operation, Ring
 from memory.ledger.undo import undo
 from tests.unit.test_toolset import make_box, stored
@@ -196,7 +197,13 @@ async def test_several_hours_of_a_day_without_a_later_date_are_doses(wish: dict[
 
 
 @pytest.mark.parametrize(
-    "wish", [{"due": ""}, {"due": CHOIR, "repeats": "FREQ=DAILY"}, {"due": CHOIR, "repeats": WEDNESDAYS[:-1]}]
+    "wish",
+    [
+        {"due": ""},
+        {"due": CHOIR, "repeats": "FREQ=DAILY"},
+        {"due": CHOIR, "repeats": WEDNESDAYS[:-1]},
+        {"due": "2026-12-10T19:30", "at": "2026-12-02T20:00,2026-12-10T17:30"},  # behind the next date's first
+    ],
 )
 async def test_times_on_several_days_need_a_date_that_they_are_for(wish: dict[str, str]):
     box = make_box()
@@ -237,3 +244,38 @@ async def test_a_ring_that_was_over_when_it_was_set_is_not_told_to_have_come():
     assert "(due Tue 2026-11-24; rings Mon 2026-11-30 19:00, FREQ=WEEKLY;BYDAY=MO)" in said
     assert note_line(note, at("2026-11-24T12:00"), BERLIN) == "Read with Ben (today, then every Tuesday)"
     assert "still open from yesterday" in note_line(note, at("2026-11-25T12:00"), BERLIN)
+
+
+async def test_what_the_person_put_off_stays_so_when_both_rings_are_set_again():
+    eve = rung(await choir())
+    later = done(eve, operation_for(eve.notes[1], EVE, "hour", at(EVE)), EVE)
+    box = make_box(ledger=later, now_ms=at("2026-12-02T20:30"))
+    await box.remind(numbers=[1], **(BOTH | {"at": f"{EVE},2026-12-03T18:00"}))
+
+    assert coming(stored(box, later).notes[1]) == "2026-12-02T21:00"
+
+
+async def test_a_date_between_its_rings_has_the_buttons_of_one_that_rang():
+    eve = rung(await choir(text="Put the bins out", kind="task"))
+    labels = [button.label for button in list_row(eve.notes[1], at("2026-12-02T21:00"))]
+
+    assert labels[:2] == ["Done", "In an hour"]
+
+
+async def test_another_hour_of_the_dates_says_nothing_of_their_only_ring():
+    box = make_box(ledger=await choir(at="2026-12-03T17:30"))
+    said = await box.change([1], due="2026-12-03T20:00", repeats=THURSDAYS)
+
+    assert "rings Thu 2026-12-03 18:00" in said
+    assert "only ring" not in said
+
+
+async def test_a_series_at_a_moved_date_keeps_its_beginning():
+    """As long before its dates as it rings is reckoned from there; at a regular date it begins with that."""
+    moved = await choir()
+    box = make_box(ledger=moved)
+    await box.change([1], date="2026-12-03", due="2026-12-04T19:30")
+    moved, second = stored(box, moved), rung(rung(await choir()))
+
+    assert at_next_date(moved.notes[1]).rings_from == EVE
+    assert at_next_date(second.notes[1]).rings_from == "2026-12-09T20:00"
