@@ -25,7 +25,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.own_dates import ahead_ms as own_ahead_ms
-from memory.ledger.own_dates import has_own_dates, sleeps
+from memory.ledger.own_dates import sleeps
 from memory.ledger.rules import LOCAL, has_end, read_local
 from memory.ledger.spans import is_one_matter, last_day
 from memory.ledger.types import TO_DO, Actor, Applied, Change, End, Ending, Ledger, Note, Operation
@@ -127,8 +127,7 @@ def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
         due_ms = ring_ms + ahead_ms if date.due_at_ms is None else date.due_at_ms
         if date.state == "moved" and next_ms < due_ms < now_ms + within_ms:
             found.append(_at_date(note, due_ms, ring_ms))
-    asleep = sleeps(note) and not has_own_dates(note)  # nobody knows any more how long before each it rings
-    if asleep or not (others and has_end(note.repeats)) or (rule := _regular(note, next_ms)) is None:
+    if not (others and has_end(note.repeats)) or (rule := _regular(note, next_ms)) is None:
         return found
     ahead_ms = own_ahead_ms(note) if sleeps(note) else ahead_ms
     next_at_ms = next_ms - ahead_ms

@@ -272,10 +272,10 @@ async def test_another_hour_of_the_dates_says_nothing_of_their_only_ring():
 
 async def test_a_series_at_a_moved_date_keeps_its_beginning():
     """As long before its dates as it rings is reckoned from there; at a regular date it begins with that."""
-    moved = await choir()
-    box = make_box(ledger=moved)
-    await box.change([1], date="2026-12-03", due="2026-12-04T19:30")
-    moved, second = stored(box, moved), rung(rung(await choir()))
+    second = rung(rung(await choir()))
+    box = make_box(ledger=second)
+    await box.change([1], date="2026-12-10", due="2026-12-11T19:30")
+    moved = stored(box, second)
 
     assert at_next_date(moved.notes[1]).rings_from == EVE
     assert at_next_date(second.notes[1]).rings_from == "2026-12-09T20:00"
