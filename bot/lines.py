@@ -175,15 +175,14 @@ def _remarks(
     due = list(filter(None, [_when_due(note, now_ms, zone, told)]))
     rung = is_rung(note, zone, above)
     is_own = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
-    comes = note.repeats and (is_own or rung)
-    otherwise = ""
+    comes, otherwise = bool(note.repeats) and (is_own or rung), ""
     if comes:
         due, otherwise = _comes(note, now_ms, zone, told, behind=behind, ahead=ahead)
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
     found, last = list[str](), next(iter(told), None)
-    due_stands = bool(due) and bool(comes or not is_one(note))
+    due_stands = bool(due) and (comes or not is_one(note))
     if due_stands:
         found += due
         last = local(note.due_at_ms or 0, _clock(note, zone)).date()
@@ -193,11 +192,12 @@ def _remarks(
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
-        rings = rings_text(note, now_ms, zone, told, last=last, leads=leads, comes=bool(comes))
+        days = above if comes and sleeps(note) else told  # an hour alone would be that of all its dates
+        rings = rings_text(note, now_ms, zone, days, last=last, leads=leads, comes=comes)
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         ring = replies.say(f"lines.{'sends' if is_work(note) and heading != 'tasks' else 'rings'}", when=rings).rstrip()
-        leads = leads or bool(comes and is_under_its_ring(note, now_ms, zone, above, rings))
+        leads = leads or (comes and is_under_its_ring(note, now_ms, zone, above, rings))
         found.insert(0 if comes and leads else 1 if is_of_one_date(note, found) else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))

@@ -10,7 +10,6 @@ from bot import replies
 from bot.dates import clock_text, day_text, days_from, days_text, hour_text, local, soon_text
 from memory.ledger import series
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
-from memory.ledger.spans import rule_behind
 from memory.ledger.types import Note, Occurrence
 from memory.zones import later
 
@@ -31,7 +30,7 @@ def exceptions(note: Note, now_ms: int, zone: str, from_ms: int, ahead: int | No
         return ""
     said, left_out = list[str](), list[int]()
     not_on = partial(_not_on, note, now_ms=now_ms, zone=zone)
-    last = None if rule_behind(note) else series.last_kept(note)  # the rule of its own days is told with its end
+    last = series.last_kept(note)
     end = f"{last:{LOCAL}}" if last else "~"
     for rings_ms, occurrence in others:
         own_ms = moved_ms(occurrence, ahead) if occurrence.state == "moved" else None

@@ -98,7 +98,7 @@ def next_parts(
         every, when = every or hours_text(rule, language) or hour, ""
     elif is_told and hours_text(rule, language):
         when = ""
-    beside = exceptions(note, now_ms, zone, at_ms if is_told else 0, ahead)
+    beside = exceptions(note, now_ms, zone, at_ms if is_told or when else 0, ahead)
     if is_several_a_day(rule) and (dose := sleeping_dose(note, now_ms, zone)):
         beside = ", ".join(filter(None, [dose, beside]))
     if when and is_on and last_day(note) is None and not is_told and every:

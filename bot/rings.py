@@ -149,9 +149,10 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
         return when if comes else ", ".join(then(when, every_text(own, replies.spoken(), now_ms)))
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
         is_near = days_from(note.due_at_ms, now_ms, zone) <= 1
-        if local(at_ms, zone).date() in told and (is_near or not names_days(note.repeats)):  # that day is told, too
+        is_alone = not note.rings_again_min  # beside a ring “on the day” it is one of the day before
+        if local(at_ms, zone).date() in told and is_alone and (is_near or not names_days(note.repeats)):
             return _clock(note, at_ms, zone)
-        if days_from(at_ms, now_ms, zone) == 0:
+        if is_alone and days_from(at_ms, now_ms, zone) == 0:
             return when_text(at_ms, now_ms, zone, replies.spoken())
         hour = hour_text(at_ms, zone, replies.spoken())
         return replies.say(_BEFORE.get(days, "lines.days_before"), n=days, hour=hour)

@@ -161,12 +161,17 @@ def cancelling(note: Note) -> Operation:
 
 
 def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
-    """Until when a date sleeps: at most an hour, or until tomorrow at its hour; from now on, else from its own time."""
+    """Until when a date sleeps: at most an hour, or until tomorrow at its hour; from now on, else from its own time.
+
+    Tomorrow is before the hour by which something is to be done, an hour where its own is behind that.
+    """
     from_ms = _sleeps_from(note, occurrence, now_ms)
     if choice != "tomorrow":
         return from_ms + MINUTES[choice] * MINUTE_MS
     day = series.local_of(tomorrow_ms(from_ms, note.time_zone), note.time_zone)[:DAY_CHARS]
-    return series.at_ms_of(f"{day}T{occurrence.partition('T')[2]}", note.time_zone)
+    to_ms = series.at_ms_of(f"{day}T{occurrence.partition('T')[2]}", note.time_zone)
+    last_ms = (_begins_ms(note, occurrence) or 0) - MINUTES["hour"] * MINUTE_MS
+    return last_ms if note.kind in TO_DO and now_ms < last_ms < to_ms and from_ms == now_ms else to_ms
 
 
 def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:

@@ -264,7 +264,7 @@ def _due_at_first(note: Note, new: Note) -> int | None:
 
 def _by_ring(note: Note, rings: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
     """A date of a series that didn't ring as one of the same that does; None where nothing of it is to come."""
-    local = _ring_for(note, rings, series.at_ms_of(date.original_local, note.time_zone))
+    local = usual = _ring_for(note, rings, series.at_ms_of(date.original_local, note.time_zone))
     if local >= rings.rings_from and not series.has_date(rings, local):
         local = series.date_on(rings, local[:10]) or (local if date.state == "moved" else "")
     is_ahead = local >= rings.rings_from
@@ -272,7 +272,11 @@ def _by_ring(note: Note, rings: Note, date: Occurrence, now_ms: int) -> Occurren
         return Occurrence(original_local=local, state="left_out" if local > rings.rings_from else date.state)
     if date.state == "moved":
         due_ms = series.moment_of(note, date)
-        to_ms = series.at_ms_of(_ring_for(note, rings, due_ms), rings.time_zone)
+        own, new = (read_local(each) for each in (date.original_local, series.local_of(due_ms, rings.time_zone)))
+        ring = (
+            f"{ring_along(read_local(usual), own, new):{LOCAL}}" if rings.due_exact else _ring_for(note, rings, due_ms)
+        )
+        to_ms = series.at_ms_of(ring, rings.time_zone)
         if to_ms > now_ms:
             moved = {"moved_to_ms": to_ms, "due_at_ms": due_ms, "lasts_ms": date.lasts_ms, "state": "moved"}
             return Occurrence.model_validate(moved | {"original_local": local})

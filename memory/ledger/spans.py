@@ -37,6 +37,7 @@ from memory.ledger.series import (
     record_of,
     rule_by_first,
     singles,
+    until_its_last,
 )
 from memory.ledger.types import TO_DO, Change, Move, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
@@ -283,7 +284,7 @@ def rule_behind(note: Note) -> str:
         return ""
     days = (local_due(note).date() - read_local(note.rings_from).date()).days
     is_ahead = 0 < days <= most_ahead(note)
-    return (rule_moved(note.repeats, note.rings_from, days) or "") if is_ahead else ""
+    return (rule_moved(until_its_last(note) or note.repeats, note.rings_from, days) or "") if is_ahead else ""
 
 
 def sleeping(note: Note, now_ms: int) -> tuple[Occurrence, ...]:

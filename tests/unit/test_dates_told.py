@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot import replies
+from bot.features.continuity.preview import preview_lines
 from bot.features.continuity.settings import language_message
 from bot.features.loops import coming_up
 from bot.features.overview import ChatStatus, status_text
@@ -12,9 +13,11 @@ from bot.lines import note_line
 from bot.reminders.messages import due_of, messages_for
 from bot.reminders.ringing import operation_for, told
 from bot.sentences import base_of
+from memory.continuity.bootstrap import BootstrapPreview
 from memory.ledger import series, views
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Applied, Ledger, Ring
+from memory.testing import make_arc
 from tests.unit.test_rings_again import BERLIN, at, choir, done, rung
 from tests.unit.test_toolset import make_box, stored
 
@@ -294,3 +297,69 @@ async def test_no_date_is_made_up_between_the_rings_of_one():
 
     assert coming(rung(ledger), "2026-12-02T21:00") == ["Tomorrow: Choir (at 19:30, ⏰ 17:30)"]
     assert coming(rung(moved), "2026-11-29T21:00") == ["Tomorrow: Choir (at 19:30, ⏰ 17:30)"]
+
+
+async def test_until_tomorrow_is_before_the_hour_by_which_something_is_to_be_done():
+    """“I'll remind you tomorrow at 21:00” of a form that was to be handed in at noon."""
+    wish = {"at": "2026-12-03T21:00", "due": "2026-12-04T12:00", "kind": "task"}
+    ledger = rung(await after("remind", text="Hand in the form", **wish))
+    ledger = tapped(ledger, "2026-12-03T21:00", "tomorrow", "2026-12-03T21:01")
+
+    assert series.local_of(ledger.notes[1].rings_at_ms or 0, BERLIN) == "2026-12-04T11:00"
+
+
+async def test_a_course_whose_last_date_is_left_out_ends_with_the_one_before():
+    """“until 10 Feb 2027, not on Wed 10 Feb”, where the talk had said that the last lesson is the 3rd."""
+    ledger = await choir(repeats="FREQ=WEEKLY;BYDAY=TH;UNTIL=20270211")
+    ledger = await after("change", ledger, numbers=[1], date="2027-02-11", due="none")
+
+    assert line(ledger, MONDAY) == (
+        "Choir (every Thursday at 19:30 until 4 Feb 2027, ⏰ the day before at 20:00 and on the day at 17:30)"
+    )
+
+
+async def test_between_two_rings_of_a_date_the_next_has_its_day():
+    """“Okay: course (every Wednesday, 17:30)” read as if the ring of the evening before were gone for good."""
+    eve = rung(await choir())
+
+    assert line(eve, "2026-12-02T21:00") == "Choir (every Thursday at 19:30, ⏰ tomorrow at 17:30)"
+    assert line(eve, "2026-12-03T09:00", at("2026-12-03T17:30")) == "Choir (every Thursday at 19:30, ⏰ 17:30)"
+
+
+async def test_the_ring_of_a_moved_date_keeps_the_hour_of_the_evening_before_under_a_new_end():
+    """Two line judges: the eve's ring came at 20:30 and at 19:45 once the course got another end."""
+    ledger = await choir(at="2026-12-02T20:00")
+    ledger = await after("change", ledger, numbers=[1], date="2026-12-03", due="2026-12-04T20:00")
+    ledger = await after("change", ledger, numbers=[1], repeats="FREQ=WEEKLY;BYDAY=TH;UNTIL=20270128")
+
+    assert series.local_of(ledger.notes[1].rings_at_ms or 0, BERLIN) == "2026-12-03T20:00"
+
+
+async def test_another_hour_said_of_a_date_of_the_series_moves_no_days():
+    """“From the 16th at five” made Mondays and Wednesdays Wednesdays and Fridays; a moved date counts for nothing."""
+    wish = {"at": "2026-11-30T16:00", "due": "2026-11-30T18:00", "repeats": "FREQ=WEEKLY;BYDAY=MO,WE"}
+    swim = await after("remind", text="Swimming", kind="event", **wish)
+    later = await after("change", swim, numbers=[1], due="2026-12-16T17:00")
+    moved = await after(
+        "change", await choir(), "2026-11-28T09:00", numbers=[1], date="2026-12-03", due="2026-12-04T19:30"
+    )
+    again = await after("change", moved, "2026-11-28T10:00", numbers=[1], due="2026-12-10T19:00")
+
+    assert later.notes[1].repeats == wish["repeats"]
+    assert later.notes[1].rings_from.endswith("T15:00")
+    assert again.notes[1].repeats == "FREQ=WEEKLY;BYDAY=WE"
+    assert again.notes[1].rings_from.endswith("T20:00")
+
+
+async def test_what_is_carried_on_tells_a_moved_date_by_the_days_of_its_series():
+    """/continue had practice “every Monday and Wednesday”, the days of the rings, once the next date was moved."""
+    ledger = await after(
+        "change", await choir(), "2026-11-28T09:00", numbers=[1], date="2026-12-03", due="2026-12-01T18:00"
+    )
+    other = await after("note", ledger, text="Book the hall", kind="task")
+    arcs = (make_arc("Book the hall", number=2),)
+    shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text="", arcs=arcs)
+
+    told_ = preview_lines(shown, other, at(MONDAY), BERLIN)
+    assert told_[-1].startswith("• Choir (tomorrow at 18:00")
+    assert "then every Thursday at 19:30" in told_[-1]

@@ -103,6 +103,9 @@ def _with_its_ring(desk: Desk, note: Note, given: Mapping[str, str]) -> tuple[Ma
         return given, ""
     new, old = (read_local(series.local_of(at_ms, zone)) for at_ms in (due["due_at_ms"], then.due_at_ms or 0))
     first = read_local(note.rings_from)
+    ahead = series.local_due(note).date() - first.date()
+    if ring := next(iter(series.dates_on(note, f"{new.date() - ahead}")), ""):  # a day of it: its hour alone is another
+        old = own_date(note, read_local(ring))
     own, days = own_date(note, first), timedelta((new.date() - old.date()).days)
     at = _rings_text(note, lambda ring: ring_along(ring, own, own + (new - old)) if due["due_exact"] else ring + days)
     rule = rule_moved(note.repeats, note.rings_from, (date.fromisoformat(at[:DAY_CHARS]) - first.date()).days)

@@ -42,7 +42,7 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     carried = {arc.number for arc in shown.arcs}
     coming = [note for note in dates_to_come(ledger, now_ms) if note.kind == "event" and note.number not in carried]
     near = [note for note in coming if days_from(note.due_at_ms or 0, now_ms, zone) <= 1] if found else []
-    found += [(None, note) for note in near[:NEAR_MOST]]
+    found += [(None, ledger.find(note.number)) for note in near[:NEAR_MOST]]
     found.sort(key=lambda each: _by_time(each[1], now_ms))
     lines, above = list[str](), MATTER
     for arc, note in found:
