@@ -11,7 +11,7 @@ from typing import Any, Final
 from memory.ledger import series
 from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates, was_rung
 from memory.ledger.rules import LOCAL, in_words, is_several_a_day, last_date, named_parts, read_local, with_minute
-from memory.ledger.spans import over_at
+from memory.ledger.spans import over_at, rule_behind
 from memory.ledger.types import TO_DO, USER, Ledger, Note, Occurrence, OccurrenceState
 from memory.ledger.views import BEGUN_MS, DAY_MS, ends_at, find, is_past, is_snoozed, is_work, moment_of
 from memory.text import shorten
@@ -47,9 +47,11 @@ def model_line(
     reads it has just written it: `#12 task (due …)`.
     """
     coming_ms, ahead, then = _coming(note, now_ms), ahead_ms(note), series.at_its_date(note, now_ms)
-    again = bool(note.rings_again_min)
+    again, own_rule = bool(note.rings_again_min), rule_behind(note) if brief else ""
     note, when = at_next_date(then, now_ms), partial(brief_moment, now_ms) if brief else moment
-    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, again=again))
+    remarks = "; ".join(
+        _remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, of_each=(again, own_rule))
+    )
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
@@ -85,7 +87,9 @@ def titled(note: Note) -> str:
 
 def named(note: Note, now_ms: int, zone: str) -> str:
     """The number of a note, how it begins and its day, where no more is told: `#12 Spanish class… Thu 3 Dec`."""
-    at_ms = moment_of(at_next_date(series.at_its_date(note, now_ms), now_ms))
+    then = at_next_date(series.at_its_date(note, now_ms), now_ms)
+    is_own = then.due_at_ms is not None and (not note.repeats or not note.rings or has_own_dates(note))
+    at_ms = then.due_at_ms if is_own else moment_of(then)
     day = "" if at_ms is None else f" {brief_moment(now_ms, at_ms, zone, exact=False)}"
     return f"#{note.number} {shorten(title_of(note.text), NAME_CHARS)}{day}"
 
@@ -149,10 +153,15 @@ def _remarks(
     *,
     ahead: int,
     brief: bool,
-    again: bool,
+    of_each: tuple[bool, str],
 ) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
-    words = in_words(with_minute(note.repeats, series.begins(note))) if brief else note.repeats + _last_date(note)
+    again, own_rule = of_each
+    words = (
+        in_words(with_minute(own_rule or note.repeats, series.begins(note)))
+        if brief
+        else note.repeats + _last_date(note)
+    )
     rule = f", {words}" if note.repeats else ""
     if note.about:
         found.append(f"in {note.about}")
@@ -166,9 +175,10 @@ def _remarks(
         word = "was" if is_behind else "due"
         following = f", next {when(coming_ms, zone, exact=note.due_exact)}" if coming_ms is not None else ""
         ring = _ring_that_day(note, zone) if rings_then else ""
-        found.append(f"{word} {due_days(note, zone, when)}{following}{ring}{goes_on if ring or not note.rings else ''}")
+        rhythm = goes_on if ring or own_rule or not note.rings else ""
+        found.append(f"{word} {due_days(note, zone, when)}{following}{ring}{rhythm}")
     if rings := ring_times(note)[rings_then:]:
-        found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{goes_on}")
+        found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{'' if own_rule else goes_on}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
     exceptions = series.exceptions(note, now_ms)[:MOST_EXCEPTIONS]
