@@ -142,8 +142,8 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
 def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], *, comes: bool) -> str:
     """The ring of a series: `every Sunday at 19:00, not this Sunday`; the hour alone where the series is told."""
     at_ms, rule = note.rings_at_ms or 0, "" if comes else series.until_its_last(note)
-    own = rule_behind(note)
-    if sleeps(note) and (comes or own):
+    own = rule_behind(note) if sleeps(note) and not comes else ""
+    if own or (comes and sleeps(note)):
         is_told = local(at_ms, zone).date() in told
         when = _clock(note, at_ms, zone) if is_told else when_text(at_ms, now_ms, zone, replies.spoken())
         return when if comes else ", ".join(then(when, every_text(own, replies.spoken(), now_ms)))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.dates import clock_text, days_from, days_text, for_text, local, to_do_text, when_text
+from bot.dates import days_from, days_text, for_text, local, to_do_text, when_text
 from bot.delivery.outbox import Button, Mention, OutgoingMessage, Target
 from bot.lines import name_of, with_remarks
-from bot.reminders.ringing import MINUTE_MS, moment_text, rang_row
+from bot.reminders.ringing import MINUTE_MS, dose_text, moment_text, rang_row
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates
@@ -135,7 +135,7 @@ def _dose(due: Due, now_ms: int) -> str:
     if abs(_rang_ms(due, now_ms) - at_ms) < LATE_MS:
         return ""
     if days_from(at_ms, now_ms, zone) == 0:
-        return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), replies.spoken()))
+        return replies.say("lines.for_hour", hour=dose_text(due.note, _latest(due, now_ms)))
     return for_text(at_ms, now_ms, zone, replies.spoken(), exact=True)
 
 

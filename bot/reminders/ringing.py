@@ -10,7 +10,7 @@ from bot.dates import clock_text, day_text, days_from, hour_text, local, tomorro
 from bot.delivery.outbox import Button
 from bot.lines import name_of, note_line, say_in, with_remarks
 from memory.ledger import series
-from memory.ledger.own_dates import at_next_date, due_at, has_own_dates, rings_again
+from memory.ledger.own_dates import at_next_date, due_at, has_own_dates, is_between_rings
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
 from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation
 from memory.ledger.views import DAY_MS, ends_at, is_past
@@ -82,7 +82,7 @@ def _date_ms(note: Note, occurrence: str) -> int | None:
 def list_row(note: Note, now_ms: int) -> tuple[Button, ...]:
     """Buttons of a line of /reminders: to the date that rang last and was not called done, else the next."""
     occurrence = date_at_hand(note)
-    rang = series.last(note, "rang") or rings_again(note, occurrence)
+    rang = series.last(note, "rang") or is_between_rings(note, occurrence)
     first: Choice = "skip" if note.repeats and not rang else "done"
     later = (*_delay(note, occurrence, now_ms), *a_day_later(note, now_ms))
     choices: tuple[Choice, ...] = ("go_on", "cancel") if note.is_paused else (first, *later, "cancel")
@@ -175,7 +175,7 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
 
 
 def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:
-    if rings_again(note, occurrence):
+    if is_between_rings(note, occurrence):
         return now_ms
     return max(now_ms, series.moment_of(note, series.in_state(note, occurrence, "rang")))
 
@@ -192,7 +192,7 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     if choice == "done":
         is_ahead = after.is_open and bool(after.due_at_ms) and not (after.repeats or is_past(after, now_ms))
         key = "reminder_seen" if is_ahead else "reminder_done_text"
-        dose = [_dose(note, occurrence)] if is_several_a_day(note.repeats) else []
+        dose = [dose_text(note, occurrence)] if is_several_a_day(note.repeats) else []
         return replies.say(key, title=note_line(after, now_ms, reader) if is_ahead else with_remarks(title, dose))
     if choice == "go_on" and after.rings_at_ms is None:
         return say_in(here, "reminder_off", title=title)
@@ -201,7 +201,7 @@ def told(note: Note, after: Note, occurrence: str, choice: Choice, *, now_ms: in
     return say_in(here, "reminder_snoozed_text", title=title, when=moment_text(next_ms or now_ms, now_ms, zone))
 
 
-def _dose(note: Note, occurrence: str) -> str:
+def dose_text(note: Note, occurrence: str) -> str:
     """The hour of one of several dates of a day."""
     at_ms = series.at_ms_of(occurrence, note.time_zone)
     return clock_text(local(at_ms, note.time_zone), replies.spoken())

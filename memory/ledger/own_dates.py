@@ -107,7 +107,7 @@ def was_rung(note: Note, date: Occurrence) -> bool:
     return date.moved_to_ms != series.at_ms_of(date.original_local, note.time_zone)
 
 
-def rings_again(note: Note, local: str) -> bool:
+def is_between_rings(note: Note, local: str) -> bool:
     """Whether a date of a series rang and rings once more by itself: nobody put it off."""
     date = series.record_of(note, local)
     return date is not None and date.state == "snoozed" and date.moved_to_ms in further_rings(note, local)
@@ -264,7 +264,7 @@ def _due_at_first(note: Note, new: Note) -> int | None:
 
 def _by_ring(note: Note, rings: Note, date: Occurrence, now_ms: int) -> Occurrence | None:
     """A date of a series that didn't ring as one of the same that does; None where nothing of it is to come."""
-    local = usual = _ring_for(note, rings, series.at_ms_of(date.original_local, note.time_zone))
+    local = _ring_for(note, rings, series.at_ms_of(date.original_local, note.time_zone))
     if local >= rings.rings_from and not series.has_date(rings, local):
         local = series.date_on(rings, local[:10]) or (local if date.state == "moved" else "")
     is_ahead = local >= rings.rings_from
@@ -272,11 +272,7 @@ def _by_ring(note: Note, rings: Note, date: Occurrence, now_ms: int) -> Occurren
         return Occurrence(original_local=local, state="left_out" if local > rings.rings_from else date.state)
     if date.state == "moved":
         due_ms = series.moment_of(note, date)
-        own, new = (read_local(each) for each in (date.original_local, series.local_of(due_ms, rings.time_zone)))
-        ring = (
-            f"{ring_along(read_local(usual), own, new):{LOCAL}}" if rings.due_exact else _ring_for(note, rings, due_ms)
-        )
-        to_ms = series.at_ms_of(ring, rings.time_zone)
+        to_ms = series.at_ms_of(_ring_for(note, rings, due_ms), rings.time_zone)
         if to_ms > now_ms:
             moved = {"moved_to_ms": to_ms, "due_at_ms": due_ms, "lasts_ms": date.lasts_ms, "state": "moved"}
             return Occurrence.model_validate(moved | {"original_local": local})
@@ -287,7 +283,7 @@ def _ring_for(note: Note, rings: Note, own_ms: int) -> str:
     """When a series `rings` for a date of its own, as it was before."""
     first, due = read_local(rings.rings_from), series.local_due(rings)
     if rings.due_exact:
-        return f"{read_local(series.local_of(own_ms, rings.time_zone)) - (due - first):{LOCAL}}"
+        return f"{ring_along(first, due, read_local(series.local_of(own_ms, rings.time_zone))):{LOCAL}}"
     own = read_local(series.local_of(own_ms, note.time_zone))
     return f"{datetime.combine(own.date() - (due.date() - first.date()), first.time()):{LOCAL}}"
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from memory.ledger.own_dates import DAY, RUNG, due_at, due_of, further_rings, has_own_dates, most_ahead, own_date
+from memory.ledger.own_dates import DAY, due_at, due_of, further_rings, has_own_dates, most_ahead, own_date, rung
 from memory.ledger.rules import (
     DAY_CHARS,
     LOCAL,
@@ -289,7 +289,7 @@ def rule_behind(note: Note) -> str:
 
 def sleeping(note: Note, now_ms: int) -> tuple[Occurrence, ...]:
     """The dates of a series, with the last that rang asleep until it rings once more."""
-    rang = next((each for each in reversed(note.occurrences) if each.state in RUNG), None)
+    rang = rung(note)
     if rang is None or not note.rings_again_min or (rang.state == "snoozed" and (rang.moved_to_ms or 0) > now_ms):
         return note.occurrences
     following = next((each for each in further_rings(note, rang.original_local) if each > now_ms), None)

@@ -57,8 +57,9 @@ def _ended(desk: Desk, note: Note, how: Literal["done", "dropped"], day: str) ->
         return f"The date {done.original_local} is done already, the series goes on: {desk.line(note)}"
     if early := _too_early(desk, note, date, is_named=bool(day)):
         return early
-    own = f"{own_date(note, read_local(date)):{LOCAL}}" if date and has_own_dates(note) else date
-    named = own if note.due_exact or not has_own_dates(note) else own[:DAY_CHARS]
+    named = date
+    if date and has_own_dates(note):
+        named = f"{own_date(note, read_local(date)):{LOCAL}}"[: None if note.due_exact else DAY_CHARS]
     said = desk.done(f"The date {named} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
     return said + _behind(desk.notes.find(note.number))
 
