@@ -47,7 +47,7 @@ def model_line(
     reads it has just written it: `#12 task (due …)`.
     """
     coming_ms, ahead, then = _coming(note, now_ms), ahead_ms(note), series.at_its_date(note, now_ms)
-    again, own_rule = bool(note.rings_again_min), rule_behind(note) if brief else ""
+    again, own_rule = bool(note.rings_again_min), rule_behind(note)
     note, when = at_next_date(then, now_ms), partial(brief_moment, now_ms) if brief else moment
     remarks = "; ".join(
         _remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, of_each=(again, own_rule))
@@ -157,12 +157,7 @@ def _remarks(
 ) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     again, own_rule = of_each
-    words = (
-        in_words(with_minute(own_rule or note.repeats, series.begins(note)))
-        if brief
-        else note.repeats + _last_date(note)
-    )
-    rule = f", {words}" if note.repeats else ""
+    rule = f", {_rhythm(note, own_rule, brief=brief)}" if note.repeats else ""
     if note.about:
         found.append(f"in {note.about}")
     if note.owner not in {"", USER} and not (brief and _tells_its_owner(note)):
@@ -237,17 +232,22 @@ def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:
     return f"{due} to {when(over_ms, clock, exact=note.due_exact)}"
 
 
-def _last_date(note: Note) -> str:
-    """The last day of a series that ends: its rule tells it by a number of dates, or by a moment behind it.
+def _rhythm(note: Note, own_rule: str, *, brief: bool) -> str:
+    """The rule of a series in words, or as it is with its last day, where its `own_rule` says when it rings before.
 
-    Of several on one day with its hour: the 14th of two doses a day may be a morning's or an evening's.
+    That is told by a number of dates, or by a moment behind it. Of several on one day with its hour: the 14th of two
+    doses a day may be a morning's or an evening's.
     """
+    rule, begins = own_rule or note.repeats, series.local_due(note) if own_rule else read_local(series.begins(note))
+    first = f"{begins:{LOCAL}}"
+    if brief:
+        return in_words(with_minute(rule, first))
     try:
-        last = last_date(note.repeats, series.begins(note))
+        last = last_date(rule, first)
     except ValueError:
-        return ""
-    hour = f" {last:%H:%M}" if last and is_several_a_day(note.repeats) else ""
-    return f", the last on {last:%a %Y-%m-%d}{hour}" if last else ""
+        return rule
+    hour = f" {last:%H:%M}" if last and is_several_a_day(rule) else ""
+    return rule + (f", the last on {last:%a %Y-%m-%d}{hour}" if last else "")
 
 
 def ring_times(note: Note) -> list[int]:

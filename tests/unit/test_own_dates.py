@@ -422,7 +422,9 @@ def test_a_series_that_is_due_when_it_rings_moves_whole_to_another_day():
     assert model_line(monday, at(FRIDAY), LONDON).endswith(
         "(due Mon 2026-12-14 18:00; rings Mon 2026-12-14 18:00, FREQ=WEEKLY;BYDAY=MO)"
     )
-    assert "due Sun 2026-12-06 18:00; rings Sat 2026-12-05 20:00" in model_line(evening, at(FRIDAY), LONDON)
+    assert "due Sun 2026-12-06 18:00, FREQ=WEEKLY;BYDAY=SU; rings Sat 2026-12-05 20:00" in model_line(
+        evening, at(FRIDAY), LONDON
+    )
 
 
 def test_a_series_that_rings_the_day_before_is_told_by_its_own_days():
