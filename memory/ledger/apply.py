@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from memory.ledger import series
+from memory.ledger import series, spans
 from memory.ledger.own_dates import own_ms, set_again
-from memory.ledger.rules import is_by_days, is_rare, on_other_weekdays, what_is_wrong
-from memory.ledger.spans import as_moved, fitted, is_one_matter, rings_moved_along, sleeping, with_further_rings
+from memory.ledger.rules import is_by_days, is_rare, what_is_wrong
 from memory.ledger.types import (
     ASSISTANT,
     LASTING,
@@ -94,7 +93,7 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
         return Refusal("empty")
     if unknown := set(operation.fields) - CHANGEABLE - {"session_id", "user_id", "persona"}:
         return Refusal("field", detail=", ".join(sorted(unknown)))
-    fields = {"said_at_ms": by.at_ms, **fitted(operation.fields)}
+    fields = {"said_at_ms": by.at_ms, **spans.fitted(operation.fields)}
     told = operation.number
     number = told if told and told not in ledger.notes else ledger.next_number
     new = Note(
@@ -112,7 +111,7 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     if old is not None and not new.rings and (ring := _ring_to_take(old)):
         day = {"due_at_ms": new.due_at_ms, "due_exact": new.due_exact} if new.due_at_ms is not None else {}
         new = new.model_copy(update=ring | _ring_of(old, day, by))
-    new = new.model_copy(update={"occurrences": sleeping(new, by.at_ms)})
+    new = new.model_copy(update={"occurrences": spans.sleeping(new, by.at_ms)})
     ledger = replace(ledger, next_number=max(ledger.next_number, number + 1))
     changes: tuple[NoteChange, ...] = ()
     if old is not None:
@@ -130,7 +129,7 @@ def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     day = new.fields.get("due_at_ms") if has_day else None
     near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
     near = (n for n in near if not (owner and n.owner) or folded(owner) == folded(n.owner))
-    near = (n for n in near if not on_other_weekdays(n.repeats, rule))
+    near = (n for n in near if not spans.on_other_weekdays(n.repeats, rule))
     if by.hand == "person" and rings:  # who says another time means another reminder
         near = (n for n in near if n.rings_from == new.fields["rings_from"])
     same = (n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain)
@@ -157,7 +156,7 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
 
 def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] | Refusal:
     """The fields that these make other ones, with those that follow from them; or why they cannot be given."""
-    fields = with_further_rings(note, fitted({**_end_of(note, given), **given}, note))
+    fields = spans.with_further_rings(note, spans.fitted({**_end_of(note, given), **given}, note))
     if unknown := set(fields) - CHANGEABLE:
         return Refusal("field", note.number, ", ".join(sorted(unknown)))
     if "turn_ids" in fields:
@@ -177,7 +176,7 @@ def _values(note: Note, given: Mapping[str, Any], by: Actor) -> dict[str, Any] |
     if "snoozed_until_ms" in fields and "occurrences" not in fields:
         fields["occurrences"] = dates_after(note, note.model_copy(update=fields), by.at_ms)
     if "rings_again_min" in fields:
-        fields["occurrences"] = sleeping(note.model_copy(update=fields), by.at_ms)
+        fields["occurrences"] = spans.sleeping(note.model_copy(update=fields), by.at_ms)
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
     return (_faulty(note.model_copy(update=new)) if new else None) or new
 
@@ -212,7 +211,7 @@ def _ring_of(note: Note, fields: Mapping[str, Any], by: Actor) -> dict[str, Any]
     moved = note.model_copy(update=dict(fields))
     if (moved.due_at_ms, moved.due_exact) == (note.due_at_ms, note.due_exact):
         return {}
-    rings = rings_moved_along(note, moved)
+    rings = spans.rings_moved_along(note, moved)
     to_come = [each for each in rings if series.at_ms_of(each, moved.time_zone) > by.at_ms]
     if to_come == series.singles(note) or (not to_come and note.rings_at_ms is not None):
         return {}
@@ -226,7 +225,7 @@ def _ring_to_take(note: Note) -> dict[str, Any]:
 
 def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
     turn_ids = {"turn_ids": joined(note.turn_ids, operation.turn_ids)}
-    is_all = operation.how == "done" and is_one_matter(note)
+    is_all = operation.how == "done" and spans.is_one_matter(note)
     if operation.occurrence and not is_all and (note.repeats or series.rings_again(note, operation.occurrence)):
         if not _is_date(note, operation.occurrence):
             return Refusal("date", note.number, operation.occurrence)
@@ -293,7 +292,7 @@ def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
     if to_ms is not None and to_ms <= by.at_ms and not stays:
         return Refusal("past", note.number)
     date = series.left_out(note, local, by.lets_pass)
-    own = as_moved(note, operation)
+    own = spans.as_moved(note, operation)
     due_ms = own.get("due_at_ms")
     is_usual = own["lasts_ms"] is None and (due_ms is None or due_ms == own_ms(note, usual_ms))
     if note.repeats and date.state == "left_out" and to_ms == usual_ms and is_usual:  # as it would be
@@ -311,7 +310,7 @@ def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
     dates, rung = (operation.occurrence, series.skip_missed(note, operation.occurrence, by.at_ms)), note
     for local in dates:
         rung = rung.model_copy(update=_dated(rung, series.rang(note, local, by.at_ms)))
-    return written(ledger, note, {"occurrences": sleeping(rung, by.at_ms)}, "ring", by)
+    return written(ledger, note, {"occurrences": spans.sleeping(rung, by.at_ms)}, "ring", by)
 
 
 _WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {

@@ -27,8 +27,8 @@ HOURS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
 """Parts of a rule that tell an hour, which its first date tells, too."""
 COMPARED: Final = 60
 """So many dates of two rules are compared: of one that comes yearly a person's life."""
-MOST_DATES: Final = 1_000
-"""So many dates of a rule are looked through for its last."""
+CLOSE: Final = timedelta(hours=3)
+"""A ring so close before its date keeps its distance when that moves: an hour before, not at nine in the morning."""
 NUMBERED: Final = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"}
 RUN: Final = 3
 """So many days in a row are said as `Mon to Fri`."""
@@ -59,8 +59,14 @@ def what_is_wrong(repeats: str, rings_from: str) -> str:
 
 
 def ring_along(ring: datetime, old: datetime, new: datetime) -> datetime:
-    """A ring that moves with its date: on that day it keeps its distance, of an earlier day its hour."""
-    return ring + (new - old if ring.date() == old.date() else timedelta((new.date() - old.date()).days))
+    """A ring that moves with its date: close before it it keeps its distance, else its hour.
+
+    One of that morning whose hour the date now has, or is behind, comes an hour before it.
+    """
+    if ring.date() == old.date() and old - ring <= CLOSE:
+        return ring + (new - old)
+    same_hour = ring + timedelta((new.date() - old.date()).days)
+    return new - timedelta(hours=1) if ring < old and same_hour >= new else same_hour
 
 
 def first_from(repeats: str, local: str) -> str | None:
@@ -119,7 +125,7 @@ def rule_moved(repeats: str, first: str, days: int) -> str | None:
         return None
     parts = {name: value for name, value in named_parts(repeats).items() if name not in {"COUNT", "UNTIL", *HOURS}}
     try:
-        dates = [at.date() + timedelta(days) for at in islice(rule_of(repeats, first), MOST_DATES)]
+        dates = [at.date() + timedelta(days) for at in islice(rule_of(repeats, first), MOST_STEPS)]
         rule = ";".join(f"{name}={value}" for name, value in (_moved(parts, days) if days else parts).items())
         moved = rule_of(rule, f"{dates[0]}T00:00")
     except (ValueError, OverflowError):
@@ -127,7 +133,7 @@ def rule_moved(repeats: str, first: str, days: int) -> str | None:
     compared = dates[:COMPARED]
     if [at.date() for at in islice(moved, len(compared))] != compared:
         return None
-    has_end = any(map(is_end, parts_of(repeats))) and len(dates) < MOST_DATES
+    has_end = any(map(is_end, parts_of(repeats))) and len(dates) < MOST_STEPS
     return rule + (f";UNTIL={dates[-1]:%Y%m%d}" if has_end else "")
 
 
@@ -327,12 +333,6 @@ def parts_of(repeats: str) -> list[str]:
 def named_parts(repeats: str) -> dict[str, str]:
     """The parts of a rule by their names: `{"FREQ": "WEEKLY", "BYDAY": "SU"}`; {} for a text that is none."""
     return dict(part.upper().split("=", 1) for part in parts_of(repeats) if "=" in part)
-
-
-def on_other_weekdays(rule: str, other: str) -> bool:
-    """Whether two rules name weekdays of which none is in both: every Sunday, and Monday to Saturday."""
-    days, others = ({*filter(None, named_parts(each).get("BYDAY", "").split(","))} for each in (rule, other))
-    return bool(days and others) and days.isdisjoint(others)
 
 
 def is_same_rhythm(rule: str, other: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from memory.ledger.own_dates import DAY, due_at, due_of, further_rings, has_own_dates, most_ahead, own_date, rung
@@ -333,3 +334,16 @@ def as_moved(note: Note, move: Move) -> dict[str, Any]:
     day_ms = due_ms if note.due_exact else later(due_ms, DAY // timedelta(milliseconds=1), note.time_zone) - 1
     is_behind = move.due_at_ms is None and move.to_ms > day_ms and date.state not in OVER
     return own | {"due_at_ms": None if is_behind else due_ms}
+
+
+def not_left_out(note: Note, rule: str, first: str) -> str:
+    """The first date of another rhythm that is on none of the days that were left out: none of them was named."""
+    out = {each.original_local[:DAY_CHARS] for each in note.occurrences if each.state == "left_out"}
+    dates = (f"{at:{LOCAL}}" for at in islice(rule_of(rule, first), len(out) + 1))
+    return next((each for each in dates if each[:DAY_CHARS] not in out), first)
+
+
+def on_other_weekdays(rule: str, other: str) -> bool:
+    """Whether two rules name weekdays of which none is in both: every Sunday, and Monday to Saturday."""
+    days, others = ({*filter(None, named_parts(each).get("BYDAY", "").split(","))} for each in (rule, other))
+    return bool(days and others) and days.isdisjoint(others)

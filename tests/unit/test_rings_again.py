@@ -288,3 +288,57 @@ async def test_what_is_only_named_in_a_prompt_has_its_own_day():
 
     assert named((await choir()).notes[1], at("2026-11-30T09:00"), BERLIN) == "#1 Choir Thu 3 Dec"
     assert named(bare, at("2026-11-30T09:00"), BERLIN) == "#1 Choir Wed 2 Dec"
+
+
+@pytest.mark.parametrize(
+    ("at", "reads"),
+    [
+        ("T18:30", "Choir (every Thursday, next on Thu 3 Dec at 19:30, ⏰ 18:30)"),
+        ("18:30", "Choir (every Thursday, next on Thu 3 Dec at 19:30, ⏰ 18:30)"),
+        ("20:00,17:30", "⏰ the day before at 20:00 and on the day at 17:30)"),
+    ],
+)
+async def test_an_hour_alone_is_of_the_day_of_what_it_is_for(at: str, reads: str):
+    """Said on a Tuesday, “ring at half past six” took Thursday's choir to Tuesdays."""
+    box = make_box()
+
+    assert reads in await box.remind(text="Choir", kind="event", due=CHOIR, at=at, repeats=THURSDAYS)
+    silent = make_box()
+    await silent.note("Choir", "event", due=CHOIR, repeats=THURSDAYS)
+    assert reads in await silent.remind(numbers=[1], at=at)
+
+
+async def test_another_hour_alone_leaves_the_ring_of_the_evening_before_on_its_day():
+    box = make_box()
+    await box.remind(text="Bins", due="2026-12-03", at="2026-12-02T19:00", repeats=THURSDAYS)
+
+    said = await box.remind(numbers=[1], at="T20:00", repeats=THURSDAYS)
+    assert "BYDAY=TH; rings Wed 2026-12-02 20:00" in said
+    assert "is no date of that rule" not in await box.remind(
+        text="Rent", at="09:00", repeats="FREQ=MONTHLY;BYMONTHDAY=1"
+    )
+
+
+async def test_one_date_is_moved_by_one_time():
+    box = make_box()
+    await box.remind(text="Choir", kind="event", due=CHOIR, at="20:00,17:30", repeats=THURSDAYS)
+
+    said = await box.remind(numbers=[1], date="2026-12-03", at="2026-12-02T19:00,2026-12-03T18:00")
+    assert "by one time, its first ring" in said
+
+
+@pytest.mark.parametrize(
+    ("ring", "due", "rings"),
+    [
+        ("09:00", "T12:00", "09:00"),
+        ("09:00", "T08:00", "07:00"),
+        ("15:00", "T12:00", "10:00"),
+        ("09:00", "T19:00", "09:00"),
+    ],
+)
+async def test_a_ring_of_the_morning_keeps_its_hour_and_a_close_one_its_distance(ring: str, due: str, rings: str):
+    """“By noon already” took the nine o'clock of that day to four."""
+    box = make_box()
+    await box.remind(text="Hand it in", due="2026-12-03T17:00", at=f"2026-12-03T{ring}")
+
+    assert f"rings Thu 2026-12-03 {rings}" in await box.change([1], due=due)

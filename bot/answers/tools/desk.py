@@ -12,9 +12,19 @@ from typing import Any, Final, get_args
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.tools.times import NONE, LocalTime, is_too_far, read_rule, read_time, without_midnight
+from bot.answers.tools.times import (
+    MORNING,
+    NONE,
+    LocalTime,
+    is_hour,
+    is_too_far,
+    read_rule,
+    read_time,
+    without_midnight,
+)
 from bot.answers.tools.working_copy import WorkingCopy, candidates, near, wanted
 from bot.lines import note_line
+from bot.told_days import rhythm_in, tomorrow_in
 from memory.ledger import lines, series, views
 from memory.ledger.rules import DAY_CHARS, ending_by_day, first_from, is_several_a_day, what_is_wrong
 from memory.ledger.spans import end_fields, first_and_last
@@ -251,12 +261,13 @@ class Desk:
         return without_midnight(self._with_day(text.strip()))
 
     def _with_day(self, text: str) -> str:
-        """An hour alone, `T14:30`, with its day: today, tomorrow where it is over."""
-        at = read_time(text.strip().partition("/")[0].removeprefix("T"), self.zone, self.today)
-        if at is None or not text.strip().startswith("T"):
+        """An hour alone, `T14:30` or `14:30`, with its day: today, tomorrow where it is over."""
+        hours = text.strip().removeprefix("T")
+        at = read_time(hours.partition("/")[0], self.zone, self.today)
+        if at is None or not is_hour(text.strip()):
             return text
         tomorrow = date.fromisoformat(at.day) + timedelta(days=1)
-        return f"{tomorrow if at.is_over(self.ask.now_ms, self.zone) else at.day}{text.strip()}"
+        return f"{tomorrow if at.is_over(self.ask.now_ms, self.zone) else at.day}T{hours}"
 
     @property
     def today(self) -> str:
@@ -268,6 +279,23 @@ class Desk:
         counted = (int(each) for each in _COUNTED.findall(text))
         is_told = any(each < _FIRST_YEAR or each >= int(self.today[:4]) for each in counted)
         return f" {EACH_YEAR}" if "YEARLY" in rule and is_told else ""
+
+    def remark(self, text: str, rule: str = "", *, has_hour: bool) -> str:
+        """Sentences on the time of a ring, for model and person."""
+        rhythm, day = rhythm_in(text, rule), tomorrow_in(text)
+        said = f" Its time is told beside “{rhythm}”: change the text to what it is about." if rhythm else ""
+        said += f" “{day}” stands on their lists on every day: change the text to what it is about." if day else ""
+        hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
+        said += " Shorter months are passed over: BYMONTHDAY=-1 is the last day." * ("BYMONTHDAY=31" in rule)
+        said += self.counts_years(text, rule)
+        clock = "" if self.ask.private else f" By the group's clock, {self.zone}."
+        return f"{hour}{clock}{said}{self.unsure}"
+
+    def times(self, at: str) -> list[LocalTime]:
+        """Times by commas in their order, an hour alone on the day of the first. Raises `Refused`."""
+        first, *also = (each.strip() for each in at.split(","))
+        begins = self.time(first, day=self.today, past=True)
+        return sorted([begins, *(self.time(each, day=begins.day, past=True) for each in also)], key=LocalTime.local)
 
     def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
         """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""

@@ -29,6 +29,8 @@ def one_date(desk: Desk, note: Note, wish: Wish) -> str:
     wanted = wish.at.strip() or ("" if note.rings else wish.due.strip())
     if not wanted:
         raise Refused("Not done: say when that date is instead (at), or skip it.")
+    if "," in wanted:
+        raise Refused("Not done: one date is moved by one time, its first ring; later ones stay as long behind it.")
     at, lasts_ms = _span(desk, wanted, occurrence[:10])
     _check_rings(desk, note, wish, at, occurrence)
     exact = note.rings or note.due_exact or bool(at.hour)

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import islice
 from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
 from bot.answers.tools.one_date import one_date
-from bot.answers.tools.times import MORNING, NONE, LocalTime, RingTime, read_rule
-from bot.told_days import rhythm_in, tomorrow_in
+from bot.answers.tools.times import MORNING, NONE, LocalTime, RingTime, is_hour, on_day, read_rule
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.lines import reworded
@@ -25,12 +23,12 @@ from memory.ledger.rules import (
     has_end,
     is_end,
     is_same_rhythm,
-    on_other_weekdays,
+    named_parts,
     read_local,
     rule_moved,
     rule_of,
 )
-from memory.ledger.spans import first_and_last, ring_of_each
+from memory.ledger.spans import first_and_last, not_left_out, on_other_weekdays, ring_of_each
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note
 
 YEARLY = "FREQ=YEARLY"
@@ -42,7 +40,7 @@ ANOTHER_SERIES = (
 
 async def remind(desk: Desk, wish: Wish) -> str:
     """Carry out the wish, and return the line of each note. Raises `Refused`."""
-    wish = _by_the_ring(desk, wish)
+    wish = _by_the_ring(desk, _on_its_day(desk, wish))
     if not wish.numbers:
         return await _set_new(desk, wish)
     notes, problems = desk.picked(wish.numbers)
@@ -60,7 +58,7 @@ def _by_the_ring(desk: Desk, wish: Wish) -> Wish:
     rule, due = read_rule(wish.repeats), first_and_last(wish.due)[0]
     if not (rule and due and wish.at.strip()) or due.lower() in NONE:
         return wish
-    at, day = _times(desk, wish.at)[0], desk.time(due, past=True).day
+    at, day = desk.times(wish.at)[0], desk.time(due, past=True).day
     days = (date.fromisoformat(at.day) - date.fromisoformat(day)).days
     own = f"{rule};BYMONTHDAY={int(day[8:])}" if rule == "FREQ=MONTHLY" else rule
     is_of_rings = own == rule and (first_from(rule, at.local(MORNING)) or at.day)[:10] == at.day
@@ -72,6 +70,29 @@ def _by_the_ring(desk: Desk, wish: Wish) -> Wish:
             "remind for its next date alone (text and at), or ring on its day."
         )
     return replace(wish, repeats=moved)
+
+
+def _on_its_day(desk: Desk, wish: Wish, note: Note | None = None) -> Wish:
+    """The wish with a day for hours alone, of a series with days: that of its next ring, else of what it is for.
+
+    A later hour than that itself has is of the day before.
+    """
+    rule = read_rule(wish.repeats or (note.repeats if note else "")) or ""
+    due, day, hour = first_and_last(wish.due)[0], "", ""
+    date = series.next_date(note, desk.ask.now_ms) if note and not due else None
+    if named_parts(rule).get("FREQ") not in {"WEEKLY", "MONTHLY", "YEARLY"}:
+        return wish
+    if due and due.lower() not in NONE:
+        at = desk.time(due, past=True)
+        day, hour = at.day, at.hour
+    elif note and date:
+        is_behind = note.rings and "," in wish.at and own_dates.has_own_dates(note)
+        local = f"{own_dates.own_date(note, read_local(date[0])):{LOCAL}}" if is_behind else date[0]
+        day, hour = (
+            local[:DAY_CHARS],
+            local[DAY_CHARS + 1 :] if note.due_exact and (is_behind or not note.rings) else "",
+        )
+    return replace(wish, at=on_day(wish.at, day, hour)) if day else wish
 
 
 def _by_its_ring(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -168,6 +189,7 @@ def _silenced(desk: Desk, note: Note) -> str:
 
 async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     """Another time for all of it. Raises `Refused`, also for a series of which one date may be meant."""
+    wish = _on_its_day(desk, wish, note)
     has_own_words = bool(wish.text.strip()) and not note.rings and folded(wish.text) != folded(note.text)
     word = "Set"
     if (
@@ -224,7 +246,7 @@ def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
             f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring, and at; "
             f"for all of them at and repeats too ({note.repeats}, or once)."
         )
-    times = _times(desk, wish.at) if wish.at.strip() and not wish.repeats.strip() else []
+    times = desk.times(wish.at) if wish.at.strip() and not wish.repeats.strip() else []
     is_each = bool(times) and all(at.hour for at in times)
     is_each = is_each and (len(times) == 1 or times[0].day < times[-1].day or note.due_exact)
     found = ring_of_each(note, times[0].local(), desk.ask.now_ms) if is_each else None
@@ -257,7 +279,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
         first, *also = sorted(each.local(MORNING) for each in times)
         if series.at_ms_of(first, desk.zone) <= desk.ask.now_ms:
             raise Refused(f"Not set: no hour was given, and {first} is over. {desk.now}")
-        remark = _remark(desk, wish.text, has_hour=all(each.hour for each in times))
+        remark = desk.remark(wish.text, has_hour=all(each.hour for each in times))
         return RingTime(first, "", remark, tuple(also))
     at, rule, again = _several(desk, wish, note, at, rule)
     begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
@@ -269,28 +291,14 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
     if note is not None and not wish.at.strip():
-        found = _not_left_out(note, rule, found)
+        found = not_left_out(note, rule, found)
     is_over = series.at_ms_of(wanted, desk.zone) <= desk.ask.now_ms
-    is_other, is_date = not is_over and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
+    is_other, is_date = not (is_over or is_hour(at)) and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
     remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
     over = wanted if is_over and is_date else ""
     remark += _in_place(note, found) if note is not None and wish.at.strip() and not (again or wish.due.strip()) else ""
-    remark += _remark(desk, wish.text, rule, has_hour=has_hour)
+    remark += desk.remark(wish.text, rule, has_hour=has_hour)
     return RingTime(found, rule, remark, over=over, again=again if wish.at.strip() else None)
-
-
-def _not_left_out(note: Note, rule: str, first: str) -> str:
-    """The first date of another rhythm that is on none of the days that were left out: none of them was named."""
-    out = {each.original_local[:DAY_CHARS] for each in note.occurrences if each.state == "left_out"}
-    dates = (f"{at:{LOCAL}}" for at in islice(rule_of(rule, first), len(out) + 1))
-    return next((each for each in dates if each[:DAY_CHARS] not in out), first)
-
-
-def _times(desk: Desk, at: str) -> list[LocalTime]:
-    """The times of a ring in their order, an hour alone on the day of the first. Raises `Refused`."""
-    first, *also = (each.strip() for each in at.split(","))
-    begins = desk.time(first, day=desk.today, past=True)
-    return sorted([begins, *(desk.time(each, day=begins.day, past=True) for each in also)], key=LocalTime.local)
 
 
 def _several(desk: Desk, wish: Wish, note: Note | None, at: str, rule: str) -> tuple[str, str, tuple[int, ...]]:
@@ -300,7 +308,7 @@ def _several(desk: Desk, wish: Wish, note: Note | None, at: str, rule: str) -> t
     """
     if "," not in at:
         return at, rule, ()
-    times = _times(desk, at)
+    times = desk.times(at)
     hours, first, *later = [each.hour for each in times], *(read_local(each.local(MORNING)) for each in times)
     if _is_of_one_date(desk, wish, note, times) and "FREQ=DAILY" not in rule:
         second = None
@@ -334,14 +342,3 @@ def _in_place(note: Note, first: str) -> str:
     if not own_dates.has_own_dates(note) or (was.time() == ring.time() and not note.rings_again_min):
         return ""
     return " That is its only ring now: to ring twice for each date give both times, with repeats."
-
-
-def _remark(desk: Desk, text: str, rule: str = "", *, has_hour: bool) -> str:
-    rhythm, day = rhythm_in(text, rule), tomorrow_in(text)
-    said = f" Its time is told beside “{rhythm}”: change the text to what it is about." if rhythm else ""
-    said += f" “{day}” stands on their lists on every day: change the text to what it is about." if day else ""
-    hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
-    said += " Shorter months are passed over: BYMONTHDAY=-1 is the last day." * ("BYMONTHDAY=31" in rule)
-    said += desk.counts_years(text, rule)
-    clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
-    return f"{hour}{clock}{said}{desk.unsure}"

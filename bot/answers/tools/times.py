@@ -109,6 +109,22 @@ def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:
     return LocalTime(f"{at:%Y-%m-%d}", f"{at:%H:%M}")
 
 
+def is_hour(text: str) -> bool:
+    """Whether a time is an hour alone, `T14:30` or `14:30`."""
+    return ":" in text[: len("T14:3")]
+
+
+def on_day(at: str, day: str, until: str = "") -> str:
+    """Times, by commas, with a day for hours alone; a later hour than `until` is of the day before."""
+
+    def with_day(text: str) -> str:
+        hour = text.removeprefix("T")
+        is_before = bool(until) and hour > until
+        return f"{date.fromisoformat(day) - timedelta(is_before)}T{hour}" if is_hour(text) else text
+
+    return ",".join(with_day(each.strip()) for each in at.split(","))
+
+
 def without_midnight(text: str) -> str:
     """A day in place of its last minute: `2026-11-27T23:59` is by that day, not at an hour."""
     return text[:DAY_CHARS] if text[DAY_CHARS:] in {"T23:59", "T23:59:00", "T23:59:59"} else text
