@@ -74,9 +74,9 @@ def note_line(
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
     exceptions of a series alone.
     """
-    reader, zone, series_of = zone, zone if by_reader else note.time_zone, (rule_behind(note), ahead_ms(note))
+    reader, zone, behind, ahead = zone, zone if by_reader else note.time_zone, rule_behind(note), ahead_ms(note)
     note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
-    whole = note
+    whole, series_of = note, (behind, behind or series.until_its_last(note), ahead)
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
@@ -169,15 +169,15 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
 
 
 def _remarks(
-    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: tuple[str, int]
+    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: tuple[str, str, int]
 ) -> list[str]:
-    (behind, ahead), rings_at_ms, told = series_of, note.rings_at_ms, set(above)
+    behind, rings_at_ms, told = series_of[0], note.rings_at_ms, set(above)
     due = list(filter(None, [_when_due(note, now_ms, zone, told)]))
     rung = is_rung(note, zone, above)
     is_own = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
     comes, otherwise = bool(note.repeats) and (is_own or rung), ""
     if comes:
-        due, otherwise = _comes(note, now_ms, zone, told, behind=behind, ahead=ahead)
+        due, otherwise = _comes(note, now_ms, zone, told, series_of)
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
@@ -320,14 +320,13 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     return day if is_on_it else replies.say("lines.by", day=day)
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], *, behind: str, ahead: int) -> SeriesText:
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], series_of: tuple[str, str, int]) -> SeriesText:
     """The next date and the rhythm of a series, by its due times; a missed date of one that doesn't ring."""
-    clock, at_ms = _clock(note, zone), note.due_at_ms or 0
+    clock, at_ms, (behind, rule, ahead) = _clock(note, zone), note.due_at_ms or 0, series_of
     if is_missed(note, now_ms):
         return SeriesText(then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms, clock)))
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
-    rule = behind or series.until_its_last(note)
     if (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO:
         if local(at_ms, clock).date() not in told and (each_year := yearly_text(note, at_ms, now_ms)):
             return SeriesText([each_year])

@@ -163,7 +163,7 @@ def cancelling(note: Note) -> Operation:
 def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
     """Until when a date sleeps: at most an hour, or until tomorrow at its hour; from now on, else from its own time.
 
-    Tomorrow is before the hour by which something is to be done, an hour where its own is behind that.
+    Tomorrow is before the hour of that day by which something is to be done, an hour where its own is behind that.
     """
     from_ms = _sleeps_from(note, occurrence, now_ms)
     if choice != "tomorrow":
@@ -171,7 +171,8 @@ def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
     day = series.local_of(tomorrow_ms(from_ms, note.time_zone), note.time_zone)[:DAY_CHARS]
     to_ms = series.at_ms_of(f"{day}T{occurrence.partition('T')[2]}", note.time_zone)
     last_ms = (_begins_ms(note, occurrence) or 0) - MINUTES["hour"] * MINUTE_MS
-    return last_ms if note.kind in TO_DO and now_ms < last_ms < to_ms and from_ms == now_ms else to_ms
+    is_clipped = note.kind in TO_DO and last_ms < to_ms and from_ms == now_ms
+    return last_ms if is_clipped and days_from(last_ms, now_ms, note.time_zone) > 0 else to_ms
 
 
 def _sleeps_from(note: Note, occurrence: str, now_ms: int) -> int:

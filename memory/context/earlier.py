@@ -32,12 +32,11 @@ SCRAP: Final = 3
 """A standing of which less than a third is told nowhere else is left out: “It is your move” says nothing by itself."""
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
-IN_NOTES, SINCE_THEN, LATER = "see the notes", " Since then: ", " (messages that followed this: {n})"
+SINCE_THEN, LATER = " Since then: ", " (messages that followed this: {n})"
 MOST_SINCE: Final = 3
 """The latest notes of a session that are told as they stand now."""
-FIRST_WORDS_CHARS: Final = 90
-ASKED_CHARS: Final = 400
-"""The last sentences of an answer that asks."""
+FIRST_WORDS_CHARS, ASKED_CHARS = 90, 400
+"""The beginning of a session, and the last sentences of an answer that asks."""
 LEAST_WORDS, LEAST_TELLING = 4, 2
 """Fewer words, or fewer than two besides the little ones, name nothing: "back.", "good morning!", "where were we?"."""
 CACHED_SESSIONS: Final = 256
@@ -234,9 +233,10 @@ def _told(row: SessionRow, line: SessionLine | None, standings: Mapping[str, str
     """
     if line is None or not (is_latest or line.session_id in standings):
         return ""
-    standing = unbroken(standings.get(line.session_id, "")) or (IN_NOTES if is_latest and line.title else "")
-    later = row.last_seq - line.read_through_seq if line.read_through_seq and standing != IN_NOTES else 0
-    return f"{_named(line.title)}: {standing}{LATER.format(n=later) if later > 0 else ''}" if standing else ""
+    standing = unbroken(standings.get(line.session_id, ""))
+    later = (row.last_seq - line.read_through_seq) * bool(line.read_through_seq)
+    told = f"{_named(line.title)}: {standing}{LATER.format(n=later) if later > 0 else ''}"
+    return told if standing else _named(line.title) * is_latest
 
 
 def _named(name: str) -> str:

@@ -35,7 +35,7 @@ TURN_TITLE: Final = "What bears on the next message, from the assistant's memory
 NOTICES_TITLE: Final = "What the program has to say."
 NOTES: Final = "Notes, as they stood{when} (what changed since is told later)"
 OPEN: Final = "Open then, and days to come"
-EARLIER: Final = "Earlier conversations"
+EARLIER: Final = "Earlier conversations, as they stood then"
 CHANGED: Final = (
     "Notes that bear on this, are new or changed since, as they stand now (“now”: in place of its line above)"
 )

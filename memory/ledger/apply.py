@@ -129,7 +129,8 @@ def _same_as(ledger: Ledger, new: Add, by: Actor) -> Note | None:
     day = new.fields.get("due_at_ms") if has_day else None
     near = (n for n in ledger if n.is_open and n.about == about and n.rings == rings)
     near = (n for n in near if not (owner and n.owner) or folded(owner) == folded(n.owner))
-    near = (n for n in near if not spans.on_other_weekdays(n.repeats, rule))
+    first = str(new.fields.get("rings_from") or "")
+    near = (n for n in near if not spans.is_another_series(n, rule, first))
     if by.hand == "person" and rings:  # who says another time means another reminder
         near = (n for n in near if n.rings_from == new.fields["rings_from"])
     same = (n for n in near if (day is None or n.due_at_ms in {None, day}) and folded(n.text) == plain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from memory.ledger import series
@@ -339,3 +340,10 @@ def _dates_at(note: Note, new: Note, local: str) -> list[str]:
 def _one_each(dates: Iterable[Occurrence]) -> tuple[Occurrence, ...]:
     """The dates in their order, of two for one the later."""
     return tuple(date for _, date in sorted({date.original_local: date for date in dates}.items()))
+
+
+def not_left_out(note: Note, rule: str, first: str) -> str:
+    """The first date of another rhythm that is on none of the days that were left out: none of them was named."""
+    out = {each.original_local[:10] for each in note.occurrences if each.state == "left_out"}
+    dates = (f"{at:{LOCAL}}" for at in islice(rule_of(rule, first), len(out) + 1))
+    return next((each for each in dates if each[:10] not in out), first)

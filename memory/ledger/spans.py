@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from itertools import islice
 from typing import Any, Final
 
 from memory.ledger.own_dates import DAY, due_at, due_of, further_rings, has_own_dates, most_ahead, own_date, rung
@@ -211,8 +210,9 @@ def date_of(note: Note, day: str, zone: str) -> str | None:
         at = datetime.fromisoformat(day)
     except ValueError:
         return None
-    if "T" in day and has_date(note, f"{at:{LOCAL}}"):
-        return f"{at:{LOCAL}}"
+    minute = f"{at:{LOCAL}}"
+    if "T" in day and (record_of(note, minute) or has_date(note, minute)):  # one that rang may be before its rule
+        return minute
     if has_own_dates(note) and "T" not in day and not date_on(note, f"{at:%Y-%m-%d}"):
         ahead = local_due(note).date() - read_local(note.rings_from).date()
         own = date_on(note, f"{at - ahead:%Y-%m-%d}")
@@ -336,14 +336,11 @@ def as_moved(note: Note, move: Move) -> dict[str, Any]:
     return own | {"due_at_ms": None if is_behind else due_ms}
 
 
-def not_left_out(note: Note, rule: str, first: str) -> str:
-    """The first date of another rhythm that is on none of the days that were left out: none of them was named."""
-    out = {each.original_local[:DAY_CHARS] for each in note.occurrences if each.state == "left_out"}
-    dates = (f"{at:{LOCAL}}" for at in islice(rule_of(rule, first), len(out) + 1))
-    return next((each for each in dates if each[:DAY_CHARS] not in out), first)
+def is_another_series(note: Note, rule: str, first: str) -> bool:
+    """Whether a series is not that of a note with the same words: on none of its weekdays, or behind its last date.
 
-
-def on_other_weekdays(rule: str, other: str) -> bool:
-    """Whether two rules name weekdays of which none is in both: every Sunday, and Monday to Saturday."""
-    days, others = ({*filter(None, named_parts(each).get("BYDAY", "").split(","))} for each in (rule, other))
-    return bool(days and others) and days.isdisjoint(others)
+    Every Sunday, and Monday to Saturday; the pills of January, and those of this week.
+    """
+    days, others = ({*filter(None, named_parts(each).get("BYDAY", "").split(","))} for each in (note.repeats, rule))
+    last = last_date(note.repeats, begins(note)) if note.repeats else None
+    return (bool(days and others) and days.isdisjoint(others)) or (last is not None and f"{last:{LOCAL}}" < first)

@@ -28,10 +28,11 @@ from memory.ledger.rules import (
     rule_moved,
     rule_of,
 )
-from memory.ledger.spans import first_and_last, not_left_out, on_other_weekdays, ring_of_each
+from memory.ledger.spans import first_and_last, is_another_series, ring_of_each
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note
 
 YEARLY = "FREQ=YEARLY"
+AS_EVENT = " That is when it takes place; kind task if it is to be done by then."
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
 ANOTHER_SERIES = (
     "To change it call with numbers; a series of other days or hours beside it needs another text: “…, weekends”."
@@ -117,7 +118,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known, note_id = views.find(desk.notes.open(), wish.text), _id_of(desk, wish)
-    if known and on_other_weekdays(known.repeats, read_rule(wish.repeats) or ""):
+    if known and is_another_series(known, read_rule(wish.repeats) or "", _first_of(desk, wish)):
         known = None
     if known and _is_another_day(desk, known, wish):
         known = None
@@ -140,6 +141,11 @@ def _is_another_day(desk: Desk, known: Note, wish: Wish) -> bool:
     return desk.time(due, past=True).day != series.local_of(known.due_at_ms, known.time_zone)[:10]
 
 
+def _first_of(desk: Desk, wish: Wish) -> str:
+    """The first ring of a wish; "" for none."""
+    return desk.times(wish.at)[0].local() if wish.at.strip() else ""
+
+
 def _id_of(desk: Desk, wish: Wish) -> str:
     return desk.note_id("remind", wish.text, wish.at, wish.repeats)
 
@@ -151,13 +157,13 @@ def _add(desk: Desk, wish: Wish, rings: dict[str, Any]) -> str:
     fields = desk.origin() | rings | {"owner": owner}
     kind: Kind = "promise" if owner == ASSISTANT else "task"
     is_apart = rings.get("due_at_ms") != series.at_ms_of(rings["rings_from"], desk.zone)
-    if rings.get("due_exact") and is_apart:
-        kind = "event"
-    if rings.get("due_at_ms") and YEARLY in rings["repeats"]:
+    is_guessed = bool(rings.get("due_exact")) and is_apart and not wish.kind.strip()
+    if is_guessed or (rings.get("due_at_ms") and YEARLY in rings["repeats"]):
         kind = "event"
     if wish.kind.strip():
         kind = kind_of(wish.kind)
-    return desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields), text=False)
+    said = desk.done("Set", Add(kind=kind, text=wish.text, note_id=note_id, fields=fields), text=False)
+    return said + AS_EVENT * is_guessed
 
 
 async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:
@@ -291,7 +297,7 @@ async def ring_time(desk: Desk, wish: Wish, note: Note | None = None) -> RingTim
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
     if note is not None and not wish.at.strip():
-        found = not_left_out(note, rule, found)
+        found = own_dates.not_left_out(note, rule, found)
     is_over = series.at_ms_of(wanted, desk.zone) <= desk.ask.now_ms
     is_other, is_date = not (is_over or is_hour(at)) and found[:10] != wanted[:10], first_from(rule, wanted) == wanted
     remark = f" {wanted[:10]} is no date of that rule: it rings first on {found[:10]}." * is_other
