@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates, was_rung
+from memory.ledger.own_dates import ahead_ms, at_next_date, due_at, has_own_dates, was_rung
 from memory.ledger.rules import LOCAL, in_words, is_several_a_day, last_date, named_parts, read_local, with_minute
 from memory.ledger.spans import over_at, rule_behind
 from memory.ledger.types import TO_DO, USER, Ledger, Note, Occurrence, OccurrenceState
@@ -108,7 +108,7 @@ def in_brief(note: Note, chars: int = BRIEF_CHARS) -> Note:
     """
     note = clipped(note, chars)
     own = has_own_dates(note)
-    told = series.EXCEPTIONS | {"rang", "snoozed"} if own else series.EXCEPTIONS  # its day may be still to be
+    told = series.EXCEPTIONS | series.OVER if own else series.EXCEPTIONS  # its day follows from the last
     update: dict[str, Any] = {"occurrences": tuple(each for each in note.occurrences if each.state in told)}
     if own:
         return note.model_copy(update=update)
@@ -266,8 +266,7 @@ def _date_before(
     """The outcome of the last date: it rang, was called done, missed or left out; with `today` no earlier date's.
 
     A date of a series is told by its own time, also where it rang late or was put off: `rang Mon 08:10 for Sun 20:00`;
-    of one that rings `again` for each its last ring alone.
-    Work of the assistant's was done when it rang.
+    of one that rings `again` for each its last ring alone. Work of the assistant's was done when it rang.
     """
     if rang := series.last(note, "rang"):
         if is_work(note) or not was_rung(note, rang):
@@ -286,7 +285,9 @@ def _date_before(
         return []
     at_ms = series.moment_of(note, over)
     is_old = at_ms < now_ms and when(at_ms, zone, exact=False) != when(now_ms, zone, exact=False)
-    return [] if today and is_old else [f"{_OUTCOMES[over.state]} {_own_time(note, over, zone, when)}"]
+    is_ahead = has_own_dates(note)  # told by the day of the thing itself
+    own = when(due_at(note, over), zone, exact=note.due_exact) if is_ahead else _own_time(note, over, zone, when)
+    return [] if today and is_old else [f"{_OUTCOMES[over.state]} {own}"]
 
 
 def _own_time(note: Note, date: Occurrence, zone: str, when: Callable[..., str]) -> str:

@@ -137,7 +137,7 @@ def due_at(note: Note, date: Occurrence) -> int:
         return date.due_at_ms
     ring_ms = series.moment_of(note, date)
     usual_ms = series.at_ms_of(date.original_local, note.time_zone)
-    return own_ms(note, min(ring_ms, usual_ms) if date.state in RUNG else ring_ms)
+    return own_ms(note, min(ring_ms, usual_ms) if date.state in series.OVER else ring_ms)
 
 
 def due_of(note: Note, ring_ms: int) -> int:

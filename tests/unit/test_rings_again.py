@@ -10,7 +10,7 @@ from bot.lines import note_line
 from bot.reminders.ringing import list_row, operation_for
 from memory.ledger import series
 from memory.ledger.apply import apply
-from memory.ledger.lines import model_line, named
+from memory.ledger.lines import in_brief, model_line, named
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import Actor, Applied, Ledger, Note, Operation, Ring
 from memory.ledger.undo import undo
@@ -342,3 +342,16 @@ async def test_a_ring_of_the_morning_keeps_its_hour_and_a_close_one_its_distance
     await box.remind(text="Hand it in", due="2026-12-03T17:00", at=f"2026-12-03T{ring}")
 
     assert f"rings Thu 2026-12-03 {rings}" in await box.change([1], due=due)
+
+
+@pytest.mark.parametrize(("how", "told"), [("done", "done for"), ("dropped", "left out")])
+async def test_behind_a_date_that_is_over_the_prompt_tells_the_next(how: str, told: str):
+    """“due Mon 30 Nov 07:30; rings Wed 2 Dec”, after every date of a swim that was ticked or called off."""
+    swim = {"due": "2026-11-30T07:30", "at": "2026-11-30T07:00", "repeats": "FREQ=DAILY;INTERVAL=2;UNTIL=20261224"}
+    ledger = rung(await choir(text="Swim", **swim), "2026-11-30T07:34")
+    box = make_box(now_ms=at("2026-11-30T07:40"), ledger=ledger)
+    await box.end([1], how, "2026-11-30")
+
+    brief = model_line(in_brief(stored(box, ledger).notes[1]), at("2026-11-30T10:00"), BERLIN, brief=True)
+    assert "due Wed 2 Dec 07:30, rings 07:00, every 2 days" in brief
+    assert f"{told} Mon 30 Nov 07:30" in brief
