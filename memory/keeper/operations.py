@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
 from memory.ledger import series
+from memory.ledger.apply import folded
 from memory.ledger.rules import DAY_CHARS, LOCAL, first_from
 from memory.ledger.series import at_ms_of
 from memory.ledger.spans import end_fields
@@ -173,18 +174,11 @@ def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
 
 
 def _ended(text: str, kept: Kept, request: KeeperRequest) -> Note | None:
-    """The note that said this and ended since: the same turns are not noted once more."""
-    plain = " ".join(text.casefold().split()).rstrip(" .!")
-    return next(
-        (
-            note
-            for note in request.ledger
-            if not note.is_open
-            and " ".join(note.text.casefold().split()).rstrip(" .!") == plain
-            and set(kept.turn_ids) <= set(note.turn_ids)
-        ),
-        None,
-    )
+    """The note that said this of the same day and ended since: the same turns are not noted once more."""
+    ended = (each for each in request.ledger if not each.is_open and folded(each.text) == folded(text))
+    day = _due(kept, request).get("due_at_ms")
+    same = (each for each in ended if None in {day, each.due_at_ms} or day == each.due_at_ms)
+    return next((each for each in same if set(kept.turn_ids) <= set(each.turn_ids)), None)
 
 
 def _given(change: ProposedChange) -> dict[str, Any]:

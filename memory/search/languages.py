@@ -17,6 +17,8 @@ import snowballstemmer
 from memory.search.guess import LanguageGuess
 from memory.text import words_of
 
+UNDETERMINED: Final = "und"
+"""The code of a language that is not known."""
 _DATA: Final = Path(__file__).with_name("languages.toml")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _VOTE_WORDS: Final = 60
@@ -151,7 +153,7 @@ class Languages:
 
     def get(self, code: str | None) -> Language:
         """The language of the code; for an unknown code one that knows no words, never an error."""
-        code = (code or "und").lower().partition("-")[0]
+        code = (code or UNDETERMINED).lower().partition("-")[0]
         return self._by_code.get(code) or self._bare.setdefault(code, Language(code=code))
 
     def detect(self, text: str, default: str = "en") -> Language:

@@ -11,7 +11,7 @@ from memory.ledger.ledgers import Writing
 from memory.ledger.store import refusal_row
 from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
 from memory.ports import Statement, TokenCounter
-from memory.search.languages import Languages
+from memory.search.languages import UNDETERMINED, Languages
 from memory.state import state_manager
 from memory.text import clean
 from memory.types import CARE, PRIVATE, ConversationTurn, SessionState, ToolCall
@@ -113,13 +113,13 @@ def _lost(operation: Operation, outcome: Outcome) -> Refusal | None:
 
 
 def turn_of(exchange: Exchange, state: SessionState, languages: Languages, counter: TokenCounter) -> ConversationTurn:
-    """The turn that an exchange becomes; a text too short to tell gets the language of the turn before."""
+    """The turn that an exchange becomes; a text too short to tell gets the language of the turn before, else none."""
     user_text, assistant_text = clean(exchange.user_text), clean(exchange.assistant_text)
     calls = tuple(_cleaned_call(call) for call in exchange.tool_calls)
     authored = None if exchange.authored is None else clean(exchange.authored)
     acted = bool(calls or exchange.operations or exchange.job_refs)
     signs = state_manager.read_turn(state, user_text, assistant_text, acted=acted)
-    count = counter.count
+    count, language = counter.count, languages.detect(user_text, state.language or UNDETERMINED).code
     return ConversationTurn(
         turn_id=exchange.turn_id,
         session_id=exchange.session_id,
@@ -135,7 +135,7 @@ def turn_of(exchange: Exchange, state: SessionState, languages: Languages, count
         tool_calls=calls,
         third_party=exchange.third_party,
         authored=authored,
-        language=languages.detect(user_text, state.language or "en").code,
+        language=None if language == UNDETERMINED else language,
         user_tokens=count(user_text),
         assistant_tokens=count(assistant_text),
         tool_tokens=count(orjson.dumps([call.model_dump() for call in calls]).decode()) if calls else 0,

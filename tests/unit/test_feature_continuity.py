@@ -153,7 +153,9 @@ def test_what_is_carried_stands_in_the_order_of_its_days():
         make_note("The concert", number=2, kind="event", due_at_ms=START_MS - 2 * day),
         make_note("Some day", number=3),
         make_note("Weekly report", number=4, rings_at_ms=START_MS + 5 * day, **weekly),
-        make_note("Hand in", number=5, due_at_ms=START_MS + 9 * day, rings_at_ms=START_MS + day, rings_from="2026-11-28T09:00"),
+        make_note(
+            "Hand in", number=5, due_at_ms=START_MS + 9 * day, rings_at_ms=START_MS + day, rings_from="2026-11-28T09:00"
+        ),
         make_note("The fair", number=6, kind="project", due_at_ms=START_MS + 2 * day),
         make_note("The rent", number=7, due_at_ms=START_MS - day),
     )

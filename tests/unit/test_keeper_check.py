@@ -243,6 +243,11 @@ def test_what_ended_is_not_opened_by_saying_it_again():
     asked = request(SAID, notes=[noted, End(number=1)])
 
     assert outcome(asked, add("Call the plumber.", "call the plumber"))[1] == ["ledger"]
+    later = request(SAID, notes=[replace(noted, fields={**noted.fields, "due_at_ms": START_MS}), End(number=1)])
+    another = add(
+        "Call the plumber.", "call the plumber", due="2026-11-27"
+    )  # not the day that ended: an edited message
+    assert outcome(later, another)[1] == []
     assert outcome(asked, change("change", number=1, text="Call him", said="call the plumber"))[1] == ["note"]
 
 

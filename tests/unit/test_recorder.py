@@ -100,6 +100,14 @@ async def test_a_turn_is_stored_whole(memory, session_id):
     assert (row["model"], row["input_tokens"], row["output_tokens"], row["dedupe_key"]) == ("m", 11, 12, "tg:1:99")
 
 
+async def test_a_first_message_too_short_to_tell_has_no_language(memory, session_id):
+    """“estás aí?” in a group was English, and so were the lists of who had written nothing else there."""
+    spoken = [("estás aí?", None), ("Amanhã às oito ligo à minha avó.", "pt"), ("ok", "pt")]
+    for number, (text, language) in enumerate(spoken, 1):
+        turn = await memory.recorder.record(exchange(session_id, number, user_text=text), None)
+        assert turn.language == language
+
+
 async def test_state_row_and_turn_move_together(memory, session_id):
     """After each turn the session row holds the state that is live, one version further."""
     for number in range(1, 4):
