@@ -308,7 +308,7 @@ def _exception(note: Note, date: Occurrence, zone: str, when: Callable[..., str]
     own_ms = ring_ms + ahead if date.due_at_ms is None else date.due_at_ms
     was, there = (when(at_ms, zone, exact=exact) for at_ms in (usual_ms, own_ms))
     moved = was if own_ms == usual_ms else f"moved from {was}" if is_told else f"moved: {was} to {there}"
-    if date.lasts_ms is not None:
+    if date.lasts_ms is not None and not is_told:  # its new end stands behind the day
         over_ms = later(own_ms, date.lasts_ms, note.time_zone)
         moved += f" until {moment(over_ms, zone)[-5:] if exact else when(over_ms, zone, exact=False)}"
     return moved if ring_ms + ahead == own_ms or is_told else f"{moved}, rings {moment(ring_ms, zone)[-5:]}"

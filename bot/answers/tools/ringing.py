@@ -32,6 +32,7 @@ from memory.ledger.spans import first_and_last, is_another_series, ring_of_each
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Add, Change, End, Kind, Note
 
 YEARLY = "FREQ=YEARLY"
+NO_EVE = "no rule rings on the day before such weekdays: ring on its day, or for one date alone (text and at)"
 AS_EVENT = " That is when it takes place; kind task if it is to be done by then."
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
 ANOTHER_SERIES = (
@@ -118,7 +119,8 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known, note_id = views.find(desk.notes.open(), wish.text), _id_of(desk, wish)
-    if known and is_another_series(known, read_rule(wish.repeats) or "", _first_of(desk, wish)):
+    first = desk.times(wish.at)[0].local() if wish.at.strip() else ""
+    if known and is_another_series(known, read_rule(wish.repeats) or "", first):
         known = None
     if known and _is_another_day(desk, known, wish):
         known = None
@@ -139,11 +141,6 @@ def _is_another_day(desk: Desk, known: Note, wish: Wish) -> bool:
     if known.due_at_ms is None or known.repeats or wish.repeats.strip() or not due or due.lower() in NONE:
         return False
     return desk.time(due, past=True).day != series.local_of(known.due_at_ms, known.time_zone)[:10]
-
-
-def _first_of(desk: Desk, wish: Wish) -> str:
-    """The first ring of a wish; "" for none."""
-    return desk.times(wish.at)[0].local() if wish.at.strip() else ""
 
 
 def _id_of(desk: Desk, wish: Wish) -> str:
@@ -257,6 +254,8 @@ def _of_each(desk: Desk, note: Note, wish: Wish) -> Wish:
     is_each = is_each and (len(times) == 1 or times[0].day < times[-1].day or note.due_exact)
     found = ring_of_each(note, times[0].local(), desk.ask.now_ms) if is_each else None
     if found is None or note.time_zone != desk.zone:
+        if times and named_parts(note.repeats).get("FREQ") == "MONTHLY" and "BYDAY" in note.repeats:
+            raise Refused(f"Not set, {NO_EVE}: {desk.line(note)}")
         raise Refused(
             f"Not set, it is a series: {desk.line(note)}. To ring for each of its dates give at, before its next date, "
             f"and repeats, by the days of the ring ({note.repeats}); to move one date, date and at; to ring for one "
