@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from typing import Final
 
 from bot.sentences import DEFAULT, LANGUAGES, SPEAKABLE, sentences
-from memory.ledger.rules import WEEK, hours_of, last_hour, named_parts
+from memory.ledger.rules import UNITS, WEEK, hours_of, last_hour, named_parts
 from memory.zones import whole_month, zone_of
 
 TO: Final = "\u2013"
@@ -202,10 +202,7 @@ def each_named(days: Sequence[str], language: str) -> list[str]:
 
 def frequency(parts: Mapping[str, str], language: str) -> str:
     """The rhythm of a rule's parts: `every Sunday`, `every two weeks`; `regularly` for odd ones."""
-    unit = {"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}.get(
-        parts.get("FREQ", "")
-    )
-    step = parts.get("INTERVAL", "1")
+    unit, step = UNITS.get(parts.get("FREQ", "")), parts.get("INTERVAL", "1")
     days = [day for day in parts.get("BYDAY", "").split(",") if day]
     if unit is None or _is_odd(parts) or not step.isdigit() or (unit in {"hour", "year"} and days):
         return say(language, "every.at_times")
@@ -259,10 +256,11 @@ def _run(order: Sequence[str], language: str) -> str:
 
 def _in_month(days: Sequence[str], month_days: str, step: int, language: str) -> str:
     each = _each("month", step, language)
-    if len(days) == step == 1 and (number := _number(days[0][:-2], language)):
+    if len({day[-2:] for day in days}) == 1 and all(numbers := [_number(day[:-2], language) for day in days]):
         name = _this_weekday(WEEK.index(days[0][-2:]), language).rsplit(" ", 1)[-1]
-        number = f"{number[:-1]}a" if number.endswith("o") and name.endswith("a") else number  # prima domenica
-        return say(language, "every.month_weekday", number=number, day=name)
+        said = listed([f"{one[:-1]}a" if one[-1] + name[-1] == "oa" else one for one in numbers], language)
+        key = "every.month_weekday" if step == 1 else "every.months_weekday"
+        return say(language, key, each=each, number=said, day=name)  # prima domenica
     if days:
         named = [_nth_weekday(day, language) for day in days]
         return ", ".join([each, *named]) if all(named) else say(language, "every.at_times")

@@ -67,6 +67,8 @@ def test_a_day_without_an_hour_stays_a_day():
         ("FREQ=MONTHLY;BYMONTHDAY=3", "every month on the 3rd"),
         ("FREQ=MONTHLY;BYMONTHDAY=11,21", "every month on the 11th and 21st"),
         ("FREQ=MONTHLY;BYDAY=-1FR", "on the last Friday of every month"),
+        ("FREQ=MONTHLY;BYDAY=2TH,4TH", "on the second and fourth Thursday of every month"),
+        ("FREQ=MONTHLY;INTERVAL=3;BYDAY=-1SA", "every 3 months on the last Saturday"),
         ("FREQ=DAILY;UNTIL=20261231T225959Z", "every day until 31 Dec 2026"),
         ("FREQ=DAILY;BYHOUR=20,8;BYMINUTE=30", "every day at 08:30 and 20:30"),
         ("FREQ=WEEKLY;BYDAY=MO;BYHOUR=8,20", "every Monday at 08:00 and 20:00"),
