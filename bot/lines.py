@@ -9,6 +9,7 @@ from typing import Literal
 
 from bot import replies
 from bot.dates import (
+    TO,
     clock_text,
     day_text,
     days_from,
@@ -24,7 +25,6 @@ from bot.rhythms import SeriesText, goes_on_every, is_missed, next_parts, rests,
 from bot.rings import (
     at_a_glance,
     due_with_its_ring,
-    is_of_one_date,
     is_one,
     is_rung,
     is_under_its_ring,
@@ -33,6 +33,7 @@ from bot.rings import (
     put_off_text,
     rang_text,
     rings_for_next,
+    rings_otherwise,
     rings_text,
 )
 from bot.told_days import acts_unnamed, tells_day, tells_days, tells_hour
@@ -51,10 +52,10 @@ ELLIPSIS = "\u2026"
 LEAST_CHARS = LINE_CHARS // 2
 """A text whose sentence ends earlier is cut within the next one: what a person wants to keep often stands there."""
 _SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
-_OWN_BRACKETS = re.compile(r" \(([^()]*)\)$")
 YEARLY = "FREQ=YEARLY"
 Heading = Literal["", "story", "tasks", "rang"]
 """What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
+SeriesOf = tuple[str, str, int, bool]  # its rules by its own days and for the list, `ahead_ms`, `rings_otherwise`
 
 
 def note_line(
@@ -74,9 +75,10 @@ def note_line(
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
     exceptions of a series alone.
     """
-    reader, zone, behind, ahead = zone, zone if by_reader else note.time_zone, rule_behind(note), ahead_ms(note)
+    reader, zone, of_all = zone, zone if by_reader else note.time_zone, note
     note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
-    whole, series_of = note, (behind, behind or series.until_its_last(note), ahead)
+    whole, behind = note, rule_behind(of_all)
+    series_of = (behind, behind or series.until_its_last(note), ahead_ms(of_all), rings_otherwise(of_all))
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
@@ -123,11 +125,10 @@ def say_in(conversation_id: str, key: str, **values: object) -> str:
 
 
 def with_remarks(text: str, remarks: Sequence[str]) -> str:
-    """The text with remarks in brackets, behind those that it has at its end: `Dénia (if free; Fri 16 Jul)`."""
+    """The text with remarks in brackets, behind a dash where it ends with some: `Dénia (if free) - today`."""
     said = ", ".join(remarks)
-    if said and (own := _OWN_BRACKETS.search(text)):
-        said, text = replies.say("lines.own_brackets", own=own[1], said=said), text[: own.start()]
-    return f"{text} ({said})" if said else text
+    with_said = f"{text} {TO} {said}" if text.endswith(")") else f"{text} ({said})"
+    return with_said if said else text
 
 
 def bare(text: str) -> str:
@@ -169,7 +170,7 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
 
 
 def _remarks(
-    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: tuple[str, str, int]
+    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: SeriesOf
 ) -> list[str]:
     behind, rings_at_ms, told = series_of[0], note.rings_at_ms, set(above)
     due = list(filter(None, [_when_due(note, now_ms, zone, told)]))
@@ -198,7 +199,7 @@ def _remarks(
             found[-1] = _for(note, now_ms, zone)
         ring = replies.say(f"lines.{'sends' if is_work(note) and heading != 'tasks' else 'rings'}", when=rings).rstrip()
         leads = leads or (comes and is_under_its_ring(note, now_ms, zone, above, rings))
-        found.insert(0 if comes and leads else 1 if is_of_one_date(note, found) else len(found) - leads, ring)
+        found.insert(0 if comes and leads else 1 if len(found) > 1 and series_of[-1] else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))
     found += filter(None, [otherwise])  # behind the ring, which is no exception's
@@ -320,9 +321,9 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     return day if is_on_it else replies.say("lines.by", day=day)
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], series_of: tuple[str, str, int]) -> SeriesText:
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], series_of: SeriesOf) -> SeriesText:
     """The next date and the rhythm of a series, by its due times; a missed date of one that doesn't ring."""
-    clock, at_ms, (behind, rule, ahead) = _clock(note, zone), note.due_at_ms or 0, series_of
+    clock, at_ms, (behind, rule, ahead, _) = _clock(note, zone), note.due_at_ms or 0, series_of
     if is_missed(note, now_ms):
         return SeriesText(then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms, clock)))
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import date, time
+from collections.abc import Collection
+from datetime import date, time, timedelta
 from typing import Final
 
 from bot import replies
@@ -24,8 +24,8 @@ from bot.rhythms import next_parts, then
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.own_dates import due_at, has_own_dates, sleeps, was_rung
-from memory.ledger.rules import WAITS_DAYS, is_rare, is_several_a_day
+from memory.ledger.own_dates import due_at, further_rings, has_own_dates, sleeps, was_rung
+from memory.ledger.rules import LOCAL, WAITS_DAYS, is_rare, is_several_a_day, read_local
 from memory.ledger.spans import last_of, rule_behind
 from memory.ledger.types import Note, Occurrence
 from memory.ledger.views import SOON_MS, is_work, waits_for_word
@@ -67,9 +67,13 @@ def due_with_its_ring(note: Note, behind: str) -> bool:
     return note.due_exact if days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) == 0 else bool(behind)
 
 
-def is_of_one_date(note: Note, due: Sequence[str]) -> bool:
-    """Whether a ring is at another hour than the others': of the date before the rhythm that is told behind it."""
-    return len(due) > 1 and series.local_of(note.rings_at_ms or 0, note.time_zone)[11:] != note.rings_from[11:]
+def rings_otherwise(note: Note) -> bool:
+    """Whether a series rings for its next date at another hour than for the others, at one of its times."""
+    local, at_ms = series.next_ring(note) or ("", 0)
+    usual = [read_local(local) + timedelta(minutes=each) for each in note.rings_again_min] if local else []
+    later = [series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in usual]
+    is_other_hour = series.local_of(at_ms, note.time_zone)[11:] != note.rings_from[11:]
+    return bool(local) and (is_other_hour or further_rings(note, local) != later)
 
 
 def is_under_its_ring(note: Note, now_ms: int, zone: str, above: Collection[date], rings: str) -> bool:

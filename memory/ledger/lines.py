@@ -47,11 +47,9 @@ def model_line(
     reads it has just written it: `#12 task (due …)`.
     """
     coming_ms, ahead, then = _coming(note, now_ms), ahead_ms(note), series.at_its_date(note, now_ms)
-    again, own_rule = bool(note.rings_again_min), rule_behind(note)
+    of_each = (bool(note.rings_again_min), rule_behind(note))
     note, when = at_next_date(then, now_ms), partial(brief_moment, now_ms) if brief else moment
-    remarks = "; ".join(
-        _remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, of_each=(again, own_rule))
-    )
+    remarks = "; ".join(_remarks(note, now_ms, zone, when, coming_ms, ahead=ahead, brief=brief, of_each=of_each))
     words = f": {titled(note) if brief and is_work(note) and not whole else note.text}" if text else ""
     return f"#{note.number} {note.kind}{words}" + (f" ({remarks})" if remarks else "")
 
@@ -86,12 +84,14 @@ def titled(note: Note) -> str:
 
 
 def named(note: Note, now_ms: int, zone: str) -> str:
-    """The number of a note, how it begins and its day, where no more is told: `#12 Spanish class… Thu 3 Dec`."""
+    """The number of a note, how it begins and its days, where no more is told: `#12 Spanish class… Thu 3 Dec`."""
     then = at_next_date(series.at_its_date(note, now_ms), now_ms)
     is_own = then.due_at_ms is not None and (not note.repeats or not note.rings or has_own_dates(note))
     at_ms = then.due_at_ms if is_own else moment_of(then)
     day = "" if at_ms is None else f" {brief_moment(now_ms, at_ms, zone, exact=False)}"
-    return f"#{note.number} {shorten(title_of(note.text), NAME_CHARS)}{day}"
+    day = f" {due_days(then, zone, partial(brief_moment, now_ms))}" if is_own and not then.due_exact else day
+    was = " was" * (note.kind in TO_DO and is_past(then, now_ms))
+    return f"#{note.number} {shorten(title_of(note.text), NAME_CHARS)}{was}{day}"
 
 
 def clipped(note: Note, chars: int = BRIEF_CHARS) -> Note:

@@ -197,8 +197,8 @@ def test_what_the_text_says_is_not_said_again_beside_it():
     club = a_note("Walking club (every Sunday)", time_zone="UTC", **rule)
     ficus = a_note("Water Ana's plant (the ficus)", time_zone="UTC", **rule)
 
-    assert line(club) == "Walking club (every Sunday; ⏰ at 08:00)"
-    assert line(ficus) == "Water Ana's plant (the ficus; ⏰ every Sunday at 08:00)"
+    assert line(club) == "Walking club (every Sunday) – ⏰ at 08:00"
+    assert line(ficus) == "Water Ana's plant (the ficus) – ⏰ every Sunday at 08:00"
     assert line(a_note("Call mum (Rosa)")) == "Call mum (Rosa)"
 
 
@@ -952,8 +952,8 @@ def test_what_has_brackets_gets_no_second_ones_and_another_hour_is_told():
     ring = {"rings_from": "2023-11-15T06:00", "rings_at_ms": at_ms - 3 * HOUR_MS // 2}
     shift = a_note("Service (y être à 6h45)", kind="event", due_at_ms=at_ms, due_exact=True, **ring)
 
-    assert line(shift) == "Service (y être à 6h45; tomorrow at 07:30, ⏰ 06:00)"
-    assert line(shift, under_ms=at_ms) == "Service (y être à 6h45; at 07:30, ⏰ 06:00)"
+    assert line(shift) == "Service (y être à 6h45) – tomorrow at 07:30, ⏰ 06:00"
+    assert line(shift, under_ms=at_ms) == "Service (y être à 6h45) – at 07:30, ⏰ 06:00"
 
 
 def test_a_day_is_found_in_a_text_of_another_language():

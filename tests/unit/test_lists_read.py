@@ -528,7 +528,7 @@ Heute
 Morgen
 3. Ein Wort Italienisch (⏰ jeden Tag außer Sonntag um 05:30)
 4. Frühschicht im Café, um 6:45 da sein (um 07:30, ⏰ 06:00)
-5. Tagesüberblick (⏰ schicke ich an Werktagen um 07:30)
+5. Tagesüberblick (⏰ schicke ich montags bis freitags um 07:30)
 6. Biscuit füttern (⏰ jeden Tag um 08:00 bis 9. Dez., außer diesen Samstag)
 
 … und noch 4.
@@ -572,7 +572,7 @@ Dom 29 de nov
 
 Lo que viene
 Hoy: Owen mira el horno (a las 14:30, ⏰ 13:45)
-Mañana: Turno de mañana en el café (llegar a las 6:45; a las 07:30, ⏰ 06:00)
+Mañana: Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
 Jue 3 de dic: Operación de ojo de tu madre (a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
 Mar 8 de dic: Horno nuevo para la tienda
 Reunión de padres el 8 de diciembre (a las 18:00)
@@ -626,7 +626,7 @@ Esto es lo que recuerdo:
 
 En marcha y por venir
 7. Owen mira el horno (hoy a las 14:30, ⏰ 13:45)
-8. Turno de mañana en el café (llegar a las 6:45; mañana a las 07:30, ⏰ 06:00)
+8. Turno de mañana en el café (llegar a las 6:45) – mañana a las 07:30, ⏰ 06:00
 9. Operación de ojo de tu madre (el jue 3 de dic a las 14:00, ⏰ el día antes a las 18:00 y el propio día a las 13:00)
 10. Horno nuevo para la tienda (mar 8 de dic)
 11. Reunión de padres el 8 de diciembre (a las 18:00)
@@ -658,7 +658,7 @@ Hoy
 
 Mañana
 3. Una palabra de italiano (⏰ todos los días menos el domingo a las 05:30)
-4. Turno de mañana en el café (llegar a las 6:45; a las 07:30, ⏰ 06:00)
+4. Turno de mañana en el café (llegar a las 6:45) – a las 07:30, ⏰ 06:00
 5. Resumen del día (⏰ lo mando entre semana a las 07:30)
 6. Dar de comer a Biscuit (⏰ todos los días a las 08:00 hasta el 9 de dic, menos este sábado)
 
@@ -703,7 +703,7 @@ Dim. 29 nov.
 
 À venir
 Aujourd'hui : Owen regarde le four (à 14h30, ⏰ 13h45)
-Demain : Service du matin au café (y être à 6h45 ; à 7h30, ⏰ 6h)
+Demain : Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
 Jeu. 3 déc. : Opération de l'œil de ta maman à Annecy (à 14h, ⏰ la veille à 18h et le jour même à 13h)
 Mar. 8 déc. : Nouveau four pour la boutique
 Réunion de parents le 8 décembre (à 18h)
@@ -757,7 +757,7 @@ Voici ce que je retiens :
 
 En cours et à venir
 7. Owen regarde le four (aujourd'hui à 14h30, ⏰ 13h45)
-8. Service du matin au café (y être à 6h45 ; demain à 7h30, ⏰ 6h)
+8. Service du matin au café (y être à 6h45) – demain à 7h30, ⏰ 6h
 9. Opération de l'œil de ta maman à Annecy (le jeu. 3 déc. à 14h, ⏰ la veille à 18h et le jour même à 13h)
 10. Nouveau four pour la boutique (mar. 8 déc.)
 11. Réunion de parents le 8 décembre (à 18h)
@@ -789,7 +789,7 @@ Aujourd'hui
 
 Demain
 3. Un mot d'italien (⏰ tous les jours sauf le dimanche à 5h30)
-4. Service du matin au café (y être à 6h45 ; à 7h30, ⏰ 6h)
+4. Service du matin au café (y être à 6h45) – à 7h30, ⏰ 6h
 5. Programme du jour (⏰ je l'envoie en semaine à 7h30)
 6. Nourrir Biscuit (⏰ tous les jours à 8h jusqu'au 9 déc., sauf ce samedi)
 

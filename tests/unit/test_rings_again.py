@@ -355,3 +355,13 @@ async def test_behind_a_date_that_is_over_the_prompt_tells_the_next(how: str, to
     brief = model_line(in_brief(stored(box, ledger).notes[1]), at("2026-11-30T10:00"), BERLIN, brief=True)
     assert "due Wed 2 Dec 07:30, rings 07:00, every 2 days" in brief
     assert f"{told} Mon 30 Nov 07:30" in brief
+
+
+async def test_the_rings_of_a_moved_date_stand_before_the_rhythm_of_the_others():
+    """“every Tuesday at 07:30, the day before at 19:00 and on the day at 07:00”: that hour was of one date alone."""
+    box = make_box(now_ms=at("2026-11-30T09:00"), ledger=await choir())
+    await box.change([1], date="2026-12-03", due="2026-12-02T20:00")
+
+    line = note_line(stored(box, await choir()).notes[1], at("2026-11-30T09:00"), BERLIN)
+    rings = "\u23f0 the day before at 20:00 and on the day at 18:00"
+    assert line == f"Choir (this Wednesday at 20:00, {rings}, then every Thursday at 19:30)"

@@ -30,7 +30,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.lines import model_line
 from memory.ledger.series import at_ms_of
-from memory.ledger.types import Actor, Add, Change, End, Ledger, Move, Ring
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Merge, Move, Ring
 from memory.ledger.views import DAY_MS, Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
@@ -1434,6 +1434,22 @@ async def test_a_member_elsewhere_moves_no_groups_clock():
 
 
 # --- forget, settings, buttons --------------------------------------------------------------------------------------
+
+
+async def test_forgetting_what_was_merged_leaves_the_note_that_stands_unless_it_is_named():
+    """“Only Mum, not Nuno” was merged into the note on her; forgetting it left nobody allergic, and said it had not."""
+    allergies = ("Nuno is allergic to penicillin", "Your mum is allergic to penicillin", "Only your mum, not Nuno")
+    ledger = ledger_of(*(("constraint", text) for text in allergies))
+    ledger = apply(ledger, Merge(number=3, into=2), BEFORE).ledger
+
+    box = make_box(ledger=ledger)
+    said = await box.forget([3, 1])
+    assert "In its place stands, and stays unless you name it, too: #2 constraint: Your mum" in said
+    assert [note.number for note in stored(box, ledger) if note.is_open] == [2]
+
+    box = make_box(ledger=ledger)
+    assert "In its place" not in await box.forget([3, 2])
+    assert [note.number for note in stored(box, ledger) if note.is_open] == [1]
 
 
 async def test_forgetting_ends_the_notes_and_offers_to_delete_the_messages():

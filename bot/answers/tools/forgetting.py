@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.answers.answer_buttons import Rows, forget_buttons
@@ -10,7 +11,17 @@ from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.working_copy import fields_of
 from memory.ledger.apply import folded, joined
 from memory.ledger.erasing import values_of
-from memory.ledger.types import Add, Change, End, Note, Reopen
+from memory.ledger.types import Add, Change, End, Ledger, Note, Reopen
+
+
+def _values_of(ledger: Ledger, notes: Sequence[Note]) -> list[Note]:
+    """These notes with the older and newer values of the same things; of those that stand only these.
+
+    “Not Nuno, only Mum is allergic” was merged into the note on her: forgetting it left nobody allergic (a trial).
+    """
+    named = {note.note_id for note in notes}
+    kept = {number: each for number, each in ledger.notes.items() if not each.is_open or each.note_id in named}
+    return values_of(replace(ledger, notes=kept), named)
 
 
 class ForgetTool:
@@ -41,13 +52,21 @@ class ForgetTool:
         if text.strip():
             return f"{self._detail(notes, text)}\n{there}"
         gone = [f"Used no more: {', '.join(f'#{note.number}' for note in notes)}."] if notes else []
-        values = values_of(desk.notes.ledger, [note.note_id for note in notes])
+        gone += self._in_place_of(notes)
+        values = _values_of(desk.notes.ledger, notes)
         turn_ids = [turn_id for note in values for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
         self._forgotten = joined(self._forgotten, turn_ids)
         for note in values:
             self._let_go(note)
         said = there if turn_ids else "No message that said it is left, so there is no button." if gone else ""
         return "\n".join(filter(None, [*gone, said, *problems]))
+
+    def _in_place_of(self, notes: Sequence[Note]) -> list[str]:
+        """The notes that stand in place of such as ended, and were not named: they stay, and the model is told so."""
+        ledger, named = self._desk.notes.ledger, {note.note_id for note in notes}
+        newest = {each.note_id: each for note in notes if (each := ledger.newest(note)).is_open}
+        stand = (each for note_id, each in newest.items() if note_id not in named)
+        return [f"In its place stands, and stays unless you name it, too: {self._desk.line(each)}" for each in stand]
 
     def _detail(self, notes: Sequence[Note], text: str) -> str:
         """Let another note stand for one, which goes with its wording. Raises `Refused`."""
