@@ -1350,6 +1350,19 @@ async def test_what_a_fresh_conversation_finds_of_its_own_says_that_the_earlier_
     assert "left out" not in await make_box(ours).search(query)
 
 
+async def test_a_fresh_conversation_offers_what_was_before_where_that_is_the_better_find():
+    """“Tap the button below”, said a model that had found Nuno's onions; no button stood there (a trial)."""
+    before = ("constraint", "Nuno is allergic to penicillin")
+    ours = ("preference", "Nuno eats no raw onions", {"session_id": "s_fresh"})
+    box = make_fresh_box(before, ours)
+
+    assert "offer the button" in await box.search("Nuno penicillin")
+    assert "Bring back what was before" in labels_of(box)
+    other = make_fresh_box(before, ours)
+    assert "offer the button" not in await other.search("Nuno onions")
+    assert labels_of(other) == []
+
+
 @pytest.mark.parametrize(("turns", "is_told"), [(0, True), (9, True), (10, False)])
 async def test_behind_a_private_conversation_a_search_says_that_nothing_of_it_is_there(turns: int, is_told: bool):  # noqa: FBT001 - a case of the table
     """What isn't found may have been said there: /continue is not offered for it, in the instructions neither."""

@@ -138,9 +138,16 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, led
     said = "\n".join(_line(item, desk.zone) for item in found)
     told = fence(clip(_parted(desk.shown(notes[:MAX_FOUND]), said), room - len(files)), TITLE)
     if told or files:
-        return _parted(told, files, left_out)
+        return _parted(told, files, _left_out(desk, notes, query))
     missed = desk.can_join and (near(desk.elsewhere, query) or await _said(desk, places.talk, query, days, None))
     return _nothing(desk, NOTHING, missed=bool(missed))
+
+
+def _left_out(desk: Desk, notes: Sequence[Note], query: str) -> str:
+    """What is said of all that was before a fresh start: that a button brings it back, where it has a better find."""
+    before = desk.elsewhere
+    desk.missed = desk.missed or near([*notes, *before], query)[:1] != near(notes, query)[:1]
+    return (BRINGS_BACK if desk.missed else LEFT_OUT) if desk.is_alone else ""
 
 
 def _parted(*parts: str) -> str:
