@@ -25,11 +25,15 @@ class Basics:
         self.actions: dict[str, Action] = {"help_all": self._help_all}
 
     async def start(self, envelope: Envelope) -> None:
-        """Say hello, and where there is no model, say that."""
+        """Say hello, and where there is no model, say that; in a group what is read there."""
         called = (await self._services.people.choices(envelope.user_id)).get(CALLED) or envelope.user_name
         name = f", {called}" if called else ""
         offline = [replies.say("start_offline")] if self._offline else []
-        await self._say(envelope, "\n\n".join((replies.say("start", name=name), *offline)))
+        here, told = replies.say("start_how"), list[Statement]()
+        if not envelope.private:
+            here, told = await told_with(self._services, envelope.conversation_id)
+        text = "\n\n".join(filter(None, (replies.say("start", name=name), here, *offline)))
+        await self._services.committer.done([envelope], [OutgoingMessage(text)], *told)
 
     async def help(self, envelope: Envelope) -> None:
         """List the commands that people need first, with a button for all; in a group also what is read there."""

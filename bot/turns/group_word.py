@@ -43,7 +43,7 @@ async def told_with(services: Services, conversation_id: str) -> tuple[str, list
     word, group = await word_of(services, conversation_id), group_of(conversation_id)
     if not word or group is None:
         return "", []
-    return replies.say(word), [await services.people.choose(group, **{TOLD: word})]
+    return replies.say(word, me=f"@{services.me.username}"), [await services.people.choose(group, **{TOLD: word})]
 
 
 class GroupWord:
@@ -70,9 +70,10 @@ class GroupWord:
             if not word:
                 return
             if word != told:
+                text = replies.say(word, me=f"@{services.me.username}")
                 choice = await services.people.choose(group, **{TOLD: word})
                 target = Target(
                     envelope.bot_id, envelope.conversation_id, envelope.chat_id, envelope.thread_id, envelope.user_id
                 )
-                await services.committer.write(target, [OutgoingMessage(replies.say(word))], choice)
+                await services.committer.write(target, [OutgoingMessage(text)], choice)
             self._told.add(group)

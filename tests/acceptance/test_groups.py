@@ -15,8 +15,9 @@ from memory.testing import START_MS
 pytestmark = pytest.mark.acceptance
 ANA, RUI, EVA = 11, 12, 13
 """Ana owns the group, Rui is in it, Eva is not."""
-BOT = "@continuity_bot "
-WORDS = [replies.say("group_reads"), replies.say("group_reads_all")]
+ME = "@continuity_bot"
+BOT = f"{ME} "
+WORDS = [replies.say("group_reads", me=ME), replies.say("group_reads_all", me=ME)]
 
 
 @pytest.fixture
@@ -227,9 +228,9 @@ async def test_a_group_is_told_what_can_reach_the_bot(api, model, bot_here, hear
     await says(api, group, "and again", RUI)
     await bot.settled()
 
-    assert told(api, group) == [replies.say(word)]
-    assert (await reply(api, "/help@continuity_bot", group, user=RUI)).text.endswith(replies.say(word))
-    assert replies.say(word) in (await reply(api, "/group@continuity_bot", group, user=RUI)).text
+    assert told(api, group) == [replies.say(word, me=ME)]
+    assert (await reply(api, "/help@continuity_bot", group, user=RUI)).text.endswith(replies.say(word, me=ME))
+    assert replies.say(word, me=ME) in (await reply(api, "/group@continuity_bot", group, user=RUI)).text
     assert [text.removeprefix(BOT) for text in heard(bot)] == ["hello", "and again"]
 
 
@@ -244,9 +245,9 @@ async def test_a_group_hears_when_the_bot_becomes_an_admin_and_is_none_again(api
     api.people.makes_bot_admin(ANA, group)
     api.people.says(RUI, "not for the bot", chat_id=group)
     shown = await reply(api, "/help@continuity_bot", group, user=RUI)
-    assert shown.text.endswith(replies.say("group_reads_all"))
+    assert shown.text.endswith(replies.say("group_reads_all", me=ME))
     whole = await tap(api, "All commands", "/privacy", on=shown, chat_id=group, user=RUI)
-    assert whole.text.endswith(replies.say("group_reads_all"))
+    assert whole.text.endswith(replies.say("group_reads_all", me=ME))
     await bot.restart()
     await says(api, group, "still there?", RUI)
     api.people.makes_bot_admin(ANA, group, is_admin=False)
@@ -262,12 +263,12 @@ async def test_a_group_hears_nothing_of_what_is_read_while_that_is_not_known(api
     group = api.people.opens_group("House", owner=ANA)
     api.faults.plant("getChatMember", "server_error", times=None)
     await says(api, group, "hello", RUI)
-    assert replies.say("group_reads") not in (await reply(api, "/help@continuity_bot", group, user=RUI)).text
+    assert replies.say("group_reads", me=ME) not in (await reply(api, "/help@continuity_bot", group, user=RUI)).text
     await bot.settled()
     assert told(api, group) == []
     api.people.makes_bot_admin(ANA, group)
 
-    await api.until(lambda: told(api, group) == [replies.say("group_reads_all")])
+    await api.until(lambda: told(api, group) == [replies.say("group_reads_all", me=ME)])
 
 
 async def test_an_admin_forgets_the_whole_group(api, model, bot, group):
@@ -305,7 +306,7 @@ async def test_who_wrote_nothing_in_a_group_is_spoken_to_as_in_private(api, mode
     hello = await reply(api, "/start@continuity_bot", group, user=ANA)
     await bot.settled()
     with replies.speaking("de"):
-        assert bot_texts(api, group)[-1] in (replies.say("group_reads"), replies.say("group_reads_all"))
+        assert bot_texts(api, group)[-1] in (replies.say("group_reads", me=ME), replies.say("group_reads_all", me=ME))
     await says(api, group, "Bonjour, on se retrouve demain soir chez moi pour le repas ?", RUI)
     again = await reply(api, "/start@continuity_bot", group, user=ANA)
     his = await reply(api, "/start@continuity_bot", group, user=RUI)

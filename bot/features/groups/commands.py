@@ -75,7 +75,7 @@ class GroupCommands:
             return "group_admins_only"
         word = await word_of(services, envelope.conversation_id)
         choose = await services.people.choose(number, **{OPEN: is_open})
-        reads = replies.say(word) if word else ""
+        reads = replies.say(word, me=f"@{services.me.username}") if word else ""
         shown = self._shown(envelope, reads, is_open=is_open, leads=True)
         message = replace(shown, edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
