@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -33,6 +33,7 @@ from memory.ledger.views import DAY_MS, agenda, dates_to_come, ends_at, is_story
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.state.fields import open_loop
+from memory.text import shorten
 from memory.types import OpenLoop
 
 __all__ = ["Ending", "Loops", "OpenMatter", "end_open", "loop_list", "read_open"]
@@ -339,8 +340,11 @@ class Loops:
         return await change_listed(services, tap, operation, self._view, said)
 
     def _listing(self, ledger: Ledger, zone: str, words: str = "") -> Listing | OutgoingMessage:
-        """The list of what holds the words; all of it where nothing open does."""
+        """The list of what holds the words; where nothing open does all of it, which its head says."""
         now_ms = self._services.clock.now_ms()
         listed = [*agenda(ledger, now_ms), *dates_to_come(ledger, now_ms)] if words else []
         found = looked_up(listed, words, now_ms, zone)
-        return loop_list(found or ledger, now_ms, zone, self._services.personas.plays)
+        listing = loop_list(found or ledger, now_ms, zone, self._services.personas.plays)
+        if words and not found and isinstance(listing, Listing):
+            return replace(listing, head=replies.say("loops_none_of", words=shorten(words, 60)))
+        return listing

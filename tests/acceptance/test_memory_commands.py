@@ -52,7 +52,12 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     listed = await reply(api, "/loops")
     assert "1. " in listed.text
     assert "2. " in listed.text
+    assert "2. " not in (await reply(api, "/loops plumber")).text
+    none = (await reply(api, "/loops unicorns")).text
+    assert none.startswith("Nothing open mentions “unicorns”. This is all that's open:")
+    assert "2. " in none
 
+    listed = await reply(api, "/loops")
     opened = await tap(api, "1", r"\A(?!Still open)")
     assert opened.buttons == (("Done", "Drop"), ("Back",))
     await tap(api, "Back", r"\AStill open")

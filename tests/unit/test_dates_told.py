@@ -363,3 +363,15 @@ async def test_what_is_carried_on_tells_a_moved_date_by_the_days_of_its_series()
     told_ = preview_lines(shown, other, at(MONDAY), BERLIN)
     assert told_[-1].startswith("• Choir (tomorrow at 18:00")
     assert "then every Thursday at 19:30" in told_[-1]
+
+
+async def test_of_events_called_the_same_the_next_is_carried_on():
+    """The stall of the 17th alone, while that of the 12th was to come (a trial)."""
+    ledger = await after("note", text="Market stall", kind="event", due="2026-12-17T10:00")
+    ledger = await after("note", ledger, text="Market stall", kind="event", due="2026-12-12T10:00")
+    arcs = (make_arc("Market stall", number=1),)
+    shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text="", arcs=arcs)
+
+    assert preview_lines(shown, ledger, at(MONDAY), BERLIN) == ["• Market stall (on Sat 12 Dec at 10:00)"]
+    both = shown.model_copy(update={"arcs": (*arcs, make_arc("Market stall", number=2))})
+    assert len(preview_lines(both, ledger, at(MONDAY), BERLIN)) == 2

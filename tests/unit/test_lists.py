@@ -1468,7 +1468,7 @@ def test_what_was_done_already_is_not_done_once_more():
     note = series_note(text="Ring mum", occurrences=(done,))
 
     assert told_unchanged(note, "2023-11-19T19:00") == "Already ticked off: Ring mum"
-    assert told_unchanged(note, "2023-11-12T19:00") == "The next reminder has already come: Ring mum"
+    assert told_unchanged(note, "2023-11-12T19:00") == "The next reminder has come since, so tick that one: Ring mum"
     assert told(note, note, "2023-11-26T19:00", "done", now_ms=START_MS, zone="UTC") == "Ticked off: Ring mum"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any
 
@@ -13,6 +13,7 @@ from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc
 from memory.ledger import series
+from memory.ledger.apply import folded
 from memory.ledger.own_dates import at_next_date, has_own_dates
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import comes_by_itself, dates_to_come, day_it_is_for, is_over
@@ -38,8 +39,10 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     Behind what somebody goes on with stand events to come, with those of today and tomorrow that come by themselves,
     and what lasts, which is kept in mind.
     """
-    found: list[tuple[Arc | None, Note | None]] = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
     carried = {arc.number for arc in shown.arcs}
+    found: list[tuple[Arc | None, Note | None]] = [
+        (arc, _first_of_its_name(ledger.find(arc.number), ledger, carried, now_ms)) for arc in shown.arcs
+    ]
     coming = [note for note in dates_to_come(ledger, now_ms) if note.kind == "event" and note.number not in carried]
     near = [note for note in coming if days_from(note.due_at_ms or 0, now_ms, zone) <= 1] if found else []
     found += [(None, ledger.find(note.number)) for note in near[:NEAR_MOST]]
@@ -51,6 +54,14 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
             lines.append(f"\n{replies.say(HEADS[under])}")
         lines, above = [*lines, f"• {_preview_line(arc, note, now_ms, zone)}"], under
     return lines
+
+
+def _first_of_its_name(note: Note | None, ledger: Ledger, carried: Collection[int], now_ms: int) -> Note | None:
+    """The event, or the next that is called the same and is not shown itself: the stall of the 12th before the 17th."""
+    if note is None or note.kind != "event" or note.repeats or note.due_at_ms is None:
+        return note
+    named = (each for each in dates_to_come(ledger, now_ms) if folded(each.text) == folded(note.text))
+    return next((each for each in named if each.number == note.number or each.number not in carried), note)
 
 
 def _by_time(note: Note | None, now_ms: int) -> tuple[int, bool, float]:
