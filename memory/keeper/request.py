@@ -71,6 +71,8 @@ EDITED: Final = "[edited since: this is what holds; what the assistant did and s
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"#(\d+)")
 _HOW: Final = re.compile(r'"how":\s*"(\w+)"')
+_OF_ONE_DATE: Final = re.compile(r"(?:The date|Left out on) (\d{4}[-T:\d]*)")
+"""What `end` and `remind` answer that ended, or left out, one date of a series."""
 """Whether a call of `end` called notes done, dropped them, or let them stand again."""
 _OWN_ANSWER: Final = re.compile(r"\A<data-\w{8}>\nYour own tool's answer\.[^\n]*\n\n(.*)\n</data-\w{8}>\Z", re.DOTALL)
 """How the answer of a tool of ours is told in a group."""
@@ -297,6 +299,7 @@ def _called(call: ToolCall, shown: Collection[int]) -> tuple[str, str]:
     if result and not deeds:
         return f"the assistant's tool {name} did nothing", ""
     how = "".join(f", {each}" for each in _HOW.findall(call.arguments)) if call.name == "end" else ""
+    how += "".join(f", of {date[1]} alone" for deed in deeds if (date := _OF_ONE_DATE.match(deed)))
     tool, numbers = f"the assistant's tool {name}{how}", [_NUMBER.search(deed) for deed in deeds]
     known = [number[0] for number in numbers if number and int(number[1]) in shown]
     if deeds and len(known) == len(deeds):

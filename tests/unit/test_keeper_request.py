@@ -336,6 +336,19 @@ def test_a_call_that_ends_notes_or_lets_them_stand_says_which(how):
     assert f"(the assistant's tool end, {how}: #1)" in request_text(request(turn, notes=notes))
 
 
+@pytest.mark.parametrize(
+    "answer", ["The date 2026-11-29T08:00 is done", "Left out on 2026-11-29T08:00, the series goes on"]
+)
+def test_a_call_that_ends_one_date_of_a_series_says_which(answer):
+    """“end, done: #6” read as if the whole course were over, where one dose was."""
+    notes = ledger(note("Take your pills", 1, "task"))
+    call = ToolCall(call_id="c", name="end", arguments='{"numbers": [1], "how": "done"}', result=f"{answer}: #1 task")
+    turn = make_turn(seq=1, user_text="took the morning one", tool_calls=(call,))
+
+    shown = request_text(request(turn, notes=notes))
+    assert "(the assistant's tool end, done, of 2026-11-29T08:00 alone: #1)" in shown
+
+
 def test_a_request_takes_no_more_than_a_model_can_read():
     """Twenty turns, or fewer long ones, but always one."""
     assert len(chunk([make_turn(seq=n) for n in range(1, 60)])) == 20
