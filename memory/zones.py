@@ -1,10 +1,14 @@
-"""A time zone by its name, UTC in place of an unknown one; months and the beginning of a day by its clock."""
+"""A time zone by its name, UTC in place of an unknown one; months, days and moved times by its clock."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+CLOSE: Final = timedelta(hours=3)
+"""A ring so close before its date keeps its distance when that moves: an hour before, not at nine in the morning."""
 
 
 def known_zone(name: str) -> tzinfo | None:
@@ -46,3 +50,14 @@ def midnight_of(now_ms: int, time_zone: str) -> int:
     """When the day began where the person is."""
     now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
     return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
+
+
+def ring_along(ring: datetime, old: datetime, new: datetime) -> datetime:
+    """A ring that moves with its date: close before it it keeps its distance, else its hour.
+
+    One of that morning whose hour the date now has, or is behind, comes an hour before it.
+    """
+    if ring.date() == old.date() and old - ring <= CLOSE:
+        return ring + (new - old)
+    same_hour = ring + timedelta((new.date() - old.date()).days)
+    return new - timedelta(hours=1) if ring < old and same_hour >= new else same_hour

@@ -16,12 +16,11 @@ from memory.ledger.rules import (
     is_several_a_day,
     named_parts,
     read_local,
-    ring_along,
     rule_moved,
     rule_of,
 )
 from memory.ledger.types import Note, Occurrence
-from memory.zones import later
+from memory.zones import later, ring_along
 
 DAY: Final = timedelta(days=1)
 BEFORE_MS: Final = 2 * 86_400_000

@@ -27,8 +27,11 @@ HOURS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
 """Parts of a rule that tell an hour, which its first date tells, too."""
 COMPARED: Final = 60
 """So many dates of two rules are compared: of one that comes yearly a person's life."""
-CLOSE: Final = timedelta(hours=3)
-"""A ring so close before its date keeps its distance when that moves: an hour before, not at nine in the morning."""
+_WEEKS: Final = {
+    **{",".join(map(str, range(7 * n - 6, 7 * n + 1))): str(n) for n in range(1, 5)},
+    ",".join(map(str, range(-7, 0))): "-1",
+}
+"""The days of a month on which its first, second … and last of a weekday may be, with the number in a rule."""
 NUMBERED: Final = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"}
 RUN: Final = 3
 """So many days in a row are said as `Mon to Fri`."""
@@ -56,17 +59,6 @@ def what_is_wrong(repeats: str, rings_from: str) -> str:
     """Why a rule is none, or has no date; "" for one that has."""
     found = _found(repeats, rings_from)
     return found if isinstance(found, str) else ""
-
-
-def ring_along(ring: datetime, old: datetime, new: datetime) -> datetime:
-    """A ring that moves with its date: close before it it keeps its distance, else its hour.
-
-    One of that morning whose hour the date now has, or is behind, comes an hour before it.
-    """
-    if ring.date() == old.date() and old - ring <= CLOSE:
-        return ring + (new - old)
-    same_hour = ring + timedelta((new.date() - old.date()).days)
-    return new - timedelta(hours=1) if ring < old and same_hour >= new else same_hour
 
 
 def first_from(repeats: str, local: str) -> str | None:
@@ -116,7 +108,7 @@ def endless(repeats: str) -> str:
 def rule_moved(repeats: str, first: str, days: int) -> str | None:
     """The rule whose dates are those of a series from its first on, so many days later, with the last day for an end.
 
-    None where no rule says that: for several dates a day, for the day before the last Friday of a month.
+    None where no rule says that, as for several dates a day.
 
     >>> rule_moved("FREQ=WEEKLY;BYDAY=MO;COUNT=2", "2026-11-30T20:00", 1)
     'FREQ=WEEKLY;BYDAY=TU;UNTIL=20261208'
@@ -141,12 +133,24 @@ def _moved(parts: dict[str, str], days: int) -> dict[str, str]:
     """The parts of a rule with other days; a day of the year is told by the first date."""
     if parts["FREQ"] == "YEARLY":
         return {name: value for name, value in parts.items() if name not in {"BYMONTH", "BYMONTHDAY"}}
-    parts = dict(parts)
+    parts = _by_month_days(parts)
     if "BYDAY" in parts:
         parts["BYDAY"] = ",".join(WEEK[(WEEK.index(day) + days) % len(WEEK)] for day in parts["BYDAY"].split(","))
     if "BYMONTHDAY" in parts:
         parts["BYMONTHDAY"] = ",".join(_day_moved(int(day), days) for day in parts["BYMONTHDAY"].split(","))
+    if (numbered := _WEEKS.get(parts.get("BYMONTHDAY", ""))) and parts.get("BYDAY") in WEEK:
+        return {name: value for name, value in parts.items() if name != "BYMONTHDAY"} | {
+            "BYDAY": f"{numbered}{parts['BYDAY']}"
+        }
     return parts
+
+
+def _by_month_days(parts: Mapping[str, str]) -> dict[str, str]:
+    """The parts with the seven days of the month on one of which its second Tuesday, or last Friday, falls."""
+    number, day = parts.get("BYDAY", "")[:-2], parts.get("BYDAY", "")[-2:]
+    days = next((days for days, numbered in _WEEKS.items() if numbered == number), "")
+    is_one = parts["FREQ"] == "MONTHLY" and bool(days) and "BYMONTHDAY" not in parts
+    return dict(parts) | ({"BYDAY": day, "BYMONTHDAY": days} if is_one else {})
 
 
 def _day_moved(day: int, days: int) -> str:
@@ -333,12 +337,6 @@ def parts_of(repeats: str) -> list[str]:
 def named_parts(repeats: str) -> dict[str, str]:
     """The parts of a rule by their names: `{"FREQ": "WEEKLY", "BYDAY": "SU"}`; {} for a text that is none."""
     return dict(part.upper().split("=", 1) for part in parts_of(repeats) if "=" in part)
-
-
-def is_same_rhythm(rule: str, other: str) -> bool:
-    """Whether two rules differ in nothing but their end."""
-    parts, others = ({*filter(lambda part: not is_end(part), parts_of(each.upper()))} for each in (rule, other))
-    return bool(rule) and parts == others
 
 
 def is_end(part: str) -> bool:

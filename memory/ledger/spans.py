@@ -16,7 +16,6 @@ from memory.ledger.rules import (
     last_date,
     named_parts,
     read_local,
-    ring_along,
     rule_moved,
     rule_of,
 )
@@ -41,7 +40,7 @@ from memory.ledger.series import (
 )
 from memory.ledger.types import TO_DO, Change, Move, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_snoozed
-from memory.zones import later
+from memory.zones import later, ring_along
 
 _HOUR_CHARS: Final = len("16:00:00")
 _MORE_THAN_A_MONTH: Final = 31

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -103,7 +104,9 @@ def test_a_ring_that_is_taken_away_leaves_the_series_as_it_was(first, again):
         ("2026-12-01T18:30", "2026-12-01T17:30", f"{TUESDAYS};UNTIL=20261215T173000", f"{TUESDAYS};UNTIL=20261215"),
         ("2026-12-01T00:00", "2026-11-30T20:00", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO;UNTIL=20261214",
          "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU;UNTIL=20261215"),
-        ("2026-11-28T10:00", "2026-11-27T20:00", "FREQ=MONTHLY;BYDAY=-1FR", ""),  # no rule has the days behind these
+        ("2026-11-28T10:00", "2026-11-27T20:00", "FREQ=MONTHLY;BYDAY=-1FR",
+         "FREQ=MONTHLY;BYDAY=SA;BYMONTHDAY=-6,-5,-4,-3,-2,-1,1"),
+        ("2026-11-28T10:00", "2026-11-27T20:00", "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR", ""),  # none has the days behind
         ("2026-12-24T00:00", "2026-12-01T09:00", "FREQ=DAILY;UNTIL=20261224", ""),  # until then, its own is the end
     ],
 )  # fmt: skip
@@ -275,9 +278,25 @@ def test_a_ring_that_was_put_off_tells_the_hour_that_was_not():
 
 
 def test_no_rule_is_made_up_for_days_that_none_has():
-    """Several dates a day, ordinals of a weekday, what is no rule."""
-    for rule in ("FREQ=DAILY;BYHOUR=8,20", "FREQ=HOURLY", "FREQ=MONTHLY;BYDAY=1MO", "nonsense"):
+    """Several dates a day, the days behind the last of a weekday every two months, what is no rule."""
+    for rule in ("FREQ=DAILY;BYHOUR=8,20", "FREQ=HOURLY", "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1MO", "nonsense"):
         assert rule_moved(rule, "2026-12-01T08:00", 1) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "before"),
+    [
+        ("FREQ=MONTHLY;BYDAY=2TU", "2026-12-08T19:00", "FREQ=MONTHLY;BYDAY=MO;BYMONTHDAY=7,8,9,10,11,12,13"),
+        ("FREQ=MONTHLY;BYDAY=-1FR", "2026-12-25T19:00", "FREQ=MONTHLY;BYDAY=TH;BYMONTHDAY=-8,-7,-6,-5,-4,-3,-2"),
+        ("FREQ=MONTHLY;BYDAY=1TU", "2026-12-01T19:00", "FREQ=MONTHLY;BYDAY=MO;BYMONTHDAY=-1,1,2,3,4,5,6"),
+    ],
+)
+def test_the_day_before_a_numbered_weekday_has_a_rule(rule: str, first: str, before: str):
+    """The council of each second Tuesday, rung on the Monday: it was refused, and stood as a task of its own."""
+    eve = f"{read_local(first) - timedelta(days=1):%Y-%m-%dT%H:%M}"
+
+    assert rule_moved(rule, first, -1) == before
+    assert rule_moved(before, eve, 1) == rule
 
 
 def on(note: Note, day: str, last: str = "", now: str = FRIDAY) -> bool:

@@ -1999,11 +1999,24 @@ async def test_another_rhythm_lets_a_series_rest_on(rings: bool):  # noqa: FBT00
 
 
 async def test_a_ring_for_which_there_is_no_rule_is_not_set_behind_its_date():
-    """The evening before each last Friday of a month: it rang on that Friday, after the audit."""
-    last_friday = {"due": "2026-12-25T15:00", "repeats": "FREQ=MONTHLY;BYDAY=-1FR"}
+    """The evening before the first Tuesday of every other month: it rang on that Tuesday, after the audit."""
+    tuesday = {"due": "2026-12-01T15:00", "repeats": "FREQ=MONTHLY;INTERVAL=2;BYDAY=1TU"}
 
-    assert "no rule rings 1 days before" in await make_box().remind(text="Audit", at="2026-12-24T18:00", **last_friday)
-    assert "Set: #1" in await make_box().remind(text="Audit", at="2026-12-25T09:00", **last_friday)
+    assert "no rule rings 1 days before" in await make_box().remind(text="Audit", at="2026-11-30T18:00", **tuesday)
+    assert "Set: #1" in await make_box().remind(text="Audit", at="2026-12-01T09:00", **tuesday)
+    silent = make_box()
+    await silent.note("Audit", "event", **tuesday)
+    assert "no rule rings on the day before" in await silent.remind(numbers=[1], at="2026-11-30T18:00")
+
+
+async def test_the_evening_before_each_last_friday_is_told_as_such():
+    last_friday = {"due": "2026-12-25T15:00", "repeats": "FREQ=MONTHLY;BYDAY=-1FR"}
+    told = "(on the last Friday of every month, next on Fri 25 Dec at 15:00, \u23f0 the day before at 18:00)"
+    assert told in await make_box().remind(text="Audit", at="2026-12-24T18:00", **last_friday)
+
+    silent = make_box()
+    await silent.note("Audit", "event", **last_friday)
+    assert told in await silent.remind(numbers=[1], at="2026-12-24T18:00")
 
 
 async def test_what_waters_today_is_still_open_when_it_gets_a_ring():

@@ -15,9 +15,10 @@ from bot.tasks.task import goes_on
 from memory.ledger import series
 from memory.ledger.lines import reworded
 from memory.ledger.own_dates import ahead_ms, at_next_date, has_own_dates, own_date
-from memory.ledger.rules import DAY_CHARS, LOCAL, read_local, ring_along, rule_moved
+from memory.ledger.rules import DAY_CHARS, LOCAL, read_local, rule_moved
 from memory.ledger.types import NAMELESS, UNTIL_TOLD_MS, USER, Add, Change, Kind, Note
 from memory.ledger.views import is_work
+from memory.zones import ring_along
 
 UNTIL_TOLD: Final = "told"
 """In place of a time: a series rests until the person says that it goes on."""

@@ -9,9 +9,10 @@ from bot.answers.tools.desk import Desk, Refused, Wish
 from bot.answers.tools.times import LocalTime, read_time
 from memory.ledger import lines, own_dates, series
 from memory.ledger.apply import folded
-from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local, ring_along
+from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
 from memory.ledger.spans import as_moved, date_of, first_and_last
 from memory.ledger.types import Move, Note
+from memory.zones import ring_along
 
 SAME_WORDS = " Its text stays: one date has no words of its own. For other words skip that date and remind anew."
 

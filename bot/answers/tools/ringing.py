@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.answers.tools.desk import HOW, Desk, Refused, Wish, kind_of
 from bot.answers.tools.one_date import one_date
-from bot.answers.tools.times import MORNING, NONE, LocalTime, RingTime, is_hour, on_day, read_rule
+from bot.answers.tools.times import MORNING, NONE, LocalTime, RingTime, is_hour, is_same_rhythm, on_day, read_rule
 from memory.ledger import own_dates, series, views
 from memory.ledger.apply import folded
 from memory.ledger.lines import reworded
@@ -22,7 +22,6 @@ from memory.ledger.rules import (
     first_from,
     has_end,
     is_end,
-    is_same_rhythm,
     named_parts,
     read_local,
     rule_moved,

@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from memory.ledger import series
-from memory.ledger.rules import DAY_CHARS, LOCAL, read_local
+from memory.ledger.rules import DAY_CHARS, LOCAL, is_end, parts_of, read_local
 from memory.ledger.types import Occurrence
 from memory.zones import zone_of
 
@@ -153,3 +153,9 @@ def read_rule(text: str) -> str | None:
     if "UNTIL" in named:
         named["UNTIL"] = named["UNTIL"].replace("-", "").replace(":", "")
     return ";".join(f"{name}={value}" for name, value in named.items())
+
+
+def is_same_rhythm(rule: str, other: str) -> bool:
+    """Whether two rules differ in nothing but their end."""
+    parts, others = ({*filter(lambda part: not is_end(part), parts_of(each.upper()))} for each in (rule, other))
+    return bool(rule) and parts == others
