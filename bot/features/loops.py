@@ -12,7 +12,7 @@ from dateutil.rrule import rrule
 from bot import replies
 from bot.dates import TO, as_heading, day_text, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, told_day, undated
+from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, this_date, told_day, undated
 from bot.features.memories import looked_up
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
@@ -152,35 +152,37 @@ def _regular(note: Note, next_ms: int) -> rrule | None:
 def _at_date(note: Note, due_ms: int, ring_ms: int) -> Note:
     """One date of a series, alone."""
     rings = {"rings_at_ms": None if note.rings_at_ms is None else ring_ms}
-    return _this_date(note.model_copy(update={"due_at_ms": due_ms, **rings}))
+    return this_date(note.model_copy(update={"due_at_ms": due_ms, **rings}))
 
 
 def coming_line(note: Note, now_ms: int, zone: str) -> str:
     """A date by its day, unless its line tells that: `Thu 3 Dec: Lia's recital (at 18:00)`.
 
-    One that began before midnight and is on stands under today, and says since when. A series of which dates of these
-    two weeks come otherwise tells no rhythm there.
+    One that is on stands under today, or behind its last day: `Until Sun 6 Dec: Away in Rome`. A series of which dates
+    of these two weeks come otherwise tells no rhythm there.
     """
     clock, language, is_series = note.time_zone, replies.spoken(), bool(note.repeats)
-    moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences}
-    is_moved = note.due_at_ms is not None and note.due_at_ms in moved
+    moved = {each.due_at_ms if note.rings else each.moved_to_ms for each in note.occurrences} - {None}
     others = series.exceptions(note, now_ms)  # the next first
     is_other, is_near = bool(others), bool(others) and others[0][0] - now_ms < 2 * WEEK_MS
-    if is_moved or rings_for_next(note) or (is_other and (is_near or has_end(note.repeats))):
-        note = _this_date(note)
+    if note.due_at_ms in moved or rings_for_next(note) or (is_other and (is_near or has_end(note.repeats))):
+        note = this_date(note)
     elif is_other:
-        kept = (each for each in note.occurrences if each.state not in series.EXCEPTIONS)
-        note = note.model_copy(update={"occurrences": tuple(kept)})
+        kept = tuple(each for each in note.occurrences if each.state not in series.EXCEPTIONS)
+        note = note.model_copy(update={"occurrences": kept})
     first_ms, last_ms = note.due_at_ms or 0, ends_at(note) or 0
-    if under_way(note, now_ms, clock) and not is_for_a_month(note, now_ms):
-        line = note_line(note, now_ms, zone, under_ms=None if note.repeats else now_ms, brief=True)
+    at, today = local(first_ms, clock).date(), local(now_ms, zone).date()
+    until = "" if is_for_a_month(note, now_ms) else under_way(note, now_ms, clock)
+    if until and last_day(note) is not None and not is_series and days_from(last_ms, now_ms, clock) > 0:
         return replies.say(
-            "coming_line", day=heading(local(now_ms, zone).date(), local(now_ms, zone).date(), language), line=line
+            "coming_line", day=as_heading(until), line=note_line(undated(note), now_ms, zone, brief=True)
         )
+    if until:
+        line = note_line(note, now_ms, zone, under_ms=None if is_series else now_ms, brief=True)
+        return replies.say("coming_line", day=heading(today, today, language), line=line)
     told = tells_day(note.text, first_ms, now_ms, clock) or tells_days(note.text, first_ms, last_ms, now_ms, clock)
     if told and not is_series:  # a weekday there tells the rhythm
         return note_line(note, now_ms, zone, brief=True)
-    at, today = local(first_ms, clock).date(), local(now_ms, zone).date()
     day, under_ms = heading(max(at, today), today, language), first_ms if at >= today else None
     if last_day(note) is not None and (note.ends_at_ms is not None or not note.due_exact):
         day = as_heading(days_text(first_ms, last_ms, now_ms, clock, language))
@@ -188,14 +190,6 @@ def coming_line(note: Note, now_ms: int, zone: str) -> str:
             day = f"{heading(at, today, language)} {TO} {day_text(last_ms, now_ms, clock, language)}"
         note, under_ms = (note, first_ms) if note.repeats else (undated(note), None)
     return replies.say("coming_line", day=day, line=note_line(note, now_ms, zone, under_ms=under_ms, brief=True))
-
-
-def _this_date(note: Note) -> Note:
-    """A series, at its next date, as that date alone: under its day the others, and the exceptions, are too much."""
-    rings_ms = None if rings_for_next(note) else note.rings_at_ms
-    rings = "" if rings_ms is None else series.local_of(rings_ms, note.time_zone)
-    own = {"lasts_ms": note.lasts_at(note.due_at_ms or 0), "rings_from": rings, "rings_at_ms": rings_ms}
-    return note.model_copy(update={"repeats": "", "occurrences": (), **own})
 
 
 def loop_row(note: Note, now_ms: int, zone: str) -> Row:
@@ -333,18 +327,21 @@ class Loops:
         note = await find_note(self._services, tap, self._view)
         if note is None:
             return True
-        services = self._services
-        zone = (await services.people.clock(tap.envelope.conversation_id, tap.envelope.user_id)).name
-        operation = putting_off(note, services.clock.now_ms(), zone)
-        said = replies.say("loop_put_off", title=name_of(note))
+        services, here = self._services, tap.envelope
+        zone = (await services.people.clock(here.conversation_id, here.user_id)).name
+        operation, said = (
+            putting_off(note, services.clock.now_ms(), zone),
+            replies.say("loop_put_off", title=name_of(note)),
+        )
         return await change_listed(services, tap, operation, self._view, said)
 
     def _listing(self, ledger: Ledger, zone: str, words: str = "") -> Listing | OutgoingMessage:
         """The list of what holds the words; where nothing open does all of it, which its head says."""
         now_ms = self._services.clock.now_ms()
-        listed = [*agenda(ledger, now_ms), *dates_to_come(ledger, now_ms)] if words else []
-        found = looked_up(listed, words, now_ms, zone)
+        found = looked_up(
+            [*agenda(ledger, now_ms), *dates_to_come(ledger, now_ms)] if words else [], words, now_ms, zone
+        )
         listing = loop_list(found or ledger, now_ms, zone, self._services.personas.plays)
-        if words and not found and isinstance(listing, Listing):
-            return replace(listing, head=replies.say("loops_none_of", words=shorten(words, 60)))
-        return listing
+        if not words or found or not isinstance(listing, Listing):
+            return listing
+        return replace(listing, head=replies.say("loops_none_of", words=shorten(words, 60)))

@@ -1079,7 +1079,7 @@ def test_what_lasts_several_days_is_on_until_its_last():
         "",
         "Coming up",
     ]
-    assert page(loop_list(ledger, START_MS, "UTC")).text.splitlines()[6] == "Today: Away in Rome (until tomorrow)"
+    assert page(loop_list(ledger, START_MS, "UTC")).text.splitlines()[6] == "Until tomorrow: Away in Rome"
     assert note_line(cat, START_MS, "UTC") == "Feed the cat (Mon 13 Nov – Wed 15 Nov)"
     assert note_line(away.model_copy(update={"text": "Away 13-15 November"}), START_MS, "UTC") == "Away 13-15 November"
     assert model_line(away, START_MS, "UTC").endswith("(due Mon 2023-11-13 to Wed 2023-11-15)")
