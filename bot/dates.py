@@ -85,12 +85,15 @@ def for_text(at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool =
     return _say_when(f"dates.{key}_on", at_ms, now_ms, zone, language, exact=exact)
 
 
-def to_do_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False) -> str:
-    """The hour of something to do, which is one to begin at or to be done by: `12:00` alone, `tomorrow, 12:00`."""
+def to_do_text(at_ms: int, now_ms: int, zone: str, language: str, *, hour_alone: bool = False, by: bool = False) -> str:
+    """The hour of something to do, one to begin at or to be done by: `12:00` alone, `tomorrow, 12:00`; `by 12:00`."""
+    if by and not hour_alone:
+        return for_text(at_ms, now_ms, zone, language, key="by")
     clock = clock_text(local(at_ms, zone), language)
     far = "" if abs(days_from(at_ms, now_ms, zone)) <= 1 else day_text(at_ms, now_ms, zone, language)
     day = far or when_text(at_ms, now_ms, zone, language, exact=False)
-    return clock if hour_alone else f"{day}, {clock}"
+    alone = say(language, "dates.by", when=clock) if by else clock
+    return alone if hour_alone else f"{day}, {clock}"
 
 
 def _say_when(key: str, at_ms: int, now_ms: int, zone: str, language: str, *, exact: bool) -> str:
@@ -217,8 +220,7 @@ def _each(unit: str, step: int, language: str) -> str:
     """`every week`, `every two weeks`, `every 3 weeks`."""
     if step == 1:
         return say(language, f"every.{unit}")
-    two = {"day": "other_day", "week": "two_weeks", "month": "two_months"}.get(unit)
-    if step == _TWO and two:
+    if step == _TWO and (two := {"day": "other_day", "week": "two_weeks", "month": "two_months"}.get(unit)):
         return say(language, f"every.{two}")
     return say(language, f"every.{unit}s", n=step)
 

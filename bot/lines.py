@@ -293,8 +293,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=_has_hour(note, clock), until_ms=until_ms)
     if note.ends_at_ms is not None:
         when = days_text(note.due_at_ms, last_ms, now_ms, clock, language)
-    ends = note.kind in TO_DO or note.kind == "project"
-    is_on = note.kind == "event" and not is_over(note, now_ms)
+    ends, is_on = note.kind in {*TO_DO, "project"}, note.kind == "event" and not is_over(note, now_ms)
     day_is_told = in_text or (note.ends_at_ms is None and local(note.due_at_ms, clock).date() in told)
     if is_past(note, now_ms) and not is_on and (ends or not in_text):
         if day_is_told and _has_hour(note, clock) and until_ms is None:
@@ -303,7 +302,8 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         is_month = whole_month(note.due_at_ms, last_ms, clock) is not None
         return replies.say("lines.late_in" if ends and is_month else "lines.late" if ends else "lines.was", when=when)
     if ends and until_ms is None and _has_hour(note, clock):
-        return to_do_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told)
+        is_apart = note.rings_at_ms is not None  # its ring, from the hour by which it is to be done
+        return to_do_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told, by=is_apart)
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     is_day = not note.due_exact and note.ends_at_ms is None and ends

@@ -375,3 +375,14 @@ async def test_of_events_called_the_same_the_next_is_carried_on():
     assert preview_lines(shown, ledger, at(MONDAY), BERLIN) == ["• Market stall (on Sat 12 Dec at 10:00)"]
     both = shown.model_copy(update={"arcs": (*arcs, make_arc("Market stall", number=2))})
     assert len(preview_lines(both, ledger, at(MONDAY), BERLIN)) == 2
+
+
+async def test_something_to_do_that_rings_before_its_hour_is_to_be_done_by_it():
+    """“Order inner tubes (14:00, ⏰ 12:00)” of a cutoff; what has no ring may as well begin then."""
+    wish = {"text": "Order tubes", "kind": "task", "due": "2026-12-04T14:00", "at": "2026-12-04T12:00"}
+    rings, silent = await after("remind", **wish), await after("note", **{**wish, "at": ""})
+
+    assert line(rings, MONDAY) == "Order tubes (by Fri 4 Dec at 14:00, ⏰ 12:00)"
+    assert line(rings, "2026-12-03T09:00") == "Order tubes (by tomorrow at 14:00, ⏰ 12:00)"
+    assert line(rings, "2026-12-04T09:00", at("2026-12-04T00:00")) == "Order tubes (by 14:00, ⏰ 12:00)"
+    assert line(silent, "2026-12-04T09:00", at("2026-12-04T00:00")) == "Order tubes (14:00)"
