@@ -97,8 +97,7 @@ def note_line(
     story = "" if heading == "story" else story_of(note)
     if story and story not in note.text:
         remarks.append(story)
-    if note.doubtful:
-        remarks.append(replies.say("lines.edited"))
+    remarks += [replies.say("lines.edited")] if note.doubtful else []
     asks = note.rings_at_ms is not None and is_question(note)
     return with_remarks(replies.say("lines.asks", text=note.text) if asks else note.text, remarks)
 
@@ -198,7 +197,9 @@ def _remarks(
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         ring = replies.say(f"lines.{'sends' if is_work(note) and heading != 'tasks' else 'rings'}", when=rings).rstrip()
-        leads = leads or (comes and is_under_its_ring(note, now_ms, zone, above, rings))
+        is_under = comes and is_under_its_ring(note, now_ms, zone, above, rings)
+        leads, is_date = leads or is_under, len(found) > 1 or YEARLY not in note.repeats  # not `14 Feb, every year`
+        found[:1] = [_for(note, now_ms, zone)] if is_under and is_date else found[:1]
         found.insert(0 if comes and leads else 1 if len(found) > 1 and series_of[-1] else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))
@@ -302,8 +303,7 @@ def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
         is_month = whole_month(note.due_at_ms, last_ms, clock) is not None
         return replies.say("lines.late_in" if ends and is_month else "lines.late" if ends else "lines.was", when=when)
     if ends and until_ms is None and _has_hour(note, clock):
-        is_apart = note.rings_at_ms is not None  # its ring, from the hour by which it is to be done
-        return to_do_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told, by=is_apart)
+        return to_do_text(note.due_at_ms, now_ms, clock, language, hour_alone=day_is_told, by=bool(note.rings_at_ms))
     if day_is_told:
         return hour_text(note.due_at_ms, clock, language, until_ms) if _has_hour(note, clock) else ""
     is_day = not note.due_exact and note.ends_at_ms is None and ends
@@ -343,8 +343,8 @@ def _has_hour(note: Note, clock: str) -> bool:
 
 def _for(note: Note, now_ms: int, zone: str) -> str:
     """The due time behind a ring that leads: `for Fri 4 Dec at 10:30`, the hour alone where its day is told."""
-    at_ms, language, key = note.due_at_ms or 0, replies.spoken(), "by" if note.kind in TO_DO else "for"
+    at_ms, language, is_by = note.due_at_ms or 0, replies.spoken(), note.kind in TO_DO and not note.repeats
     last_ms = series.at_ms_of(series.singles(note)[-1], note.time_zone)
-    if days_from(last_ms, at_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone):
+    if note.due_exact and (days_from(last_ms, at_ms, zone) == 0 or tells_day(note.text, at_ms, now_ms, zone)):
         return replies.say("lines.for_hour", hour=clock_text(local(at_ms, zone), language))
-    return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone), key=key)
+    return for_text(at_ms, now_ms, zone, language, exact=_has_hour(note, zone), key="by" if is_by else "for")

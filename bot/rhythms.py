@@ -32,7 +32,7 @@ from bot.dates import (
 from bot.other_dates import MOST_EXCEPTIONS, exceptions, moved_ms, sleeping_dose
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
-from memory.ledger.rules import LOCAL, WEEK, first_from, is_several_a_day, named_parts, read_local, with_minute
+from memory.ledger.rules import LOCAL, WEEK, first_from, is_rare, is_several_a_day, named_parts, read_local, with_minute
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import TO_DO, Note, Occurrence
 from memory.ledger.views import DAY_MS, ends_at, is_past, is_snoozed
@@ -182,11 +182,11 @@ def _weeks_alone(rrule: str) -> str:
 
 
 def _is_by_its_ring(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[date]) -> bool:
-    """Whether a date stands under the day of its ring: rung already, or today for tomorrow."""
+    """Whether a date stands under the day of its ring: rung already, or today for tomorrow, or of a month each."""
     if at_ms != note.due_at_ms or note.rings_at_ms is None:
         return False
     is_ahead = local(note.rings_at_ms, zone).date() in told and days_from(at_ms, note.rings_at_ms, zone) > 0
-    return note.rings_at_ms > at_ms or (is_ahead and days_from(at_ms, now_ms, zone) <= 1)
+    return note.rings_at_ms > at_ms or (is_ahead and (days_from(at_ms, now_ms, zone) <= 1 or is_rare(note.repeats)))
 
 
 def under_way(note: Note, now_ms: int, zone: str) -> str:

@@ -154,7 +154,8 @@ def _ring_of_series(note: Note, now_ms: int, zone: str, told: Collection[date], 
     if comes and note.due_at_ms is not None and (days := days_from(note.due_at_ms, at_ms, zone)) > 0:
         is_near = days_from(note.due_at_ms, now_ms, zone) <= 1
         is_alone = not note.rings_again_min  # beside a ring “on the day” it is one of the day before
-        if local(at_ms, zone).date() in told and is_alone and (is_near or not names_days(note.repeats)):
+        is_apart = is_near or is_rare(note.repeats) or not names_days(note.repeats)  # its date is told apart
+        if local(at_ms, zone).date() in told and is_alone and is_apart:
             return _clock(note, at_ms, zone)
         if is_alone and days_from(at_ms, now_ms, zone) == 0:
             return when_text(at_ms, now_ms, zone, replies.spoken())
@@ -282,3 +283,11 @@ def _with_next_exceptions(note: Note, now_ms: int) -> Note:
     later = later if len(later) > 1 else []  # a line that says “more” is as long
     kept = (each for each in note.occurrences if each not in later and each.state not in {"done", "passed", "skipped"})
     return note.model_copy(update={"occurrences": tuple(kept)})
+
+
+def this_date(note: Note) -> Note:
+    """A series, at its next date, as that date alone: under its day the others, and the exceptions, are too much."""
+    rings_ms = None if rings_for_next(note) else note.rings_at_ms
+    rings = "" if rings_ms is None else series.local_of(rings_ms, note.time_zone)
+    own = {"lasts_ms": note.lasts_at(note.due_at_ms or 0), "rings_from": rings, "rings_at_ms": rings_ms}
+    return note.model_copy(update={"repeats": "", "occurrences": (), **own})

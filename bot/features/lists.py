@@ -12,7 +12,7 @@ from typing import Any, Final
 from bot import replies
 from bot.dates import as_heading, days_from, heading, local, month_text
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.rings import is_fresh, rings_for_next, rung_days
+from bot.rings import is_fresh, rung_days
 from memory.ledger import series
 from memory.ledger.own_dates import due_at, has_own_dates, sleeps
 from memory.ledger.rules import WEEK
@@ -255,11 +255,3 @@ def _turns(listing: Listing, offset: int, left: int) -> Row:
     back = Button(replies.say("back"), listing.turns_page, payload | {"offset": max(0, offset - PAGE)})
     more = Button(replies.say("show_more"), listing.turns_page, payload | {"offset": offset + PAGE})
     return (*([back] if offset else ()), *([more] if left else ()))
-
-
-def this_date(note: Note) -> Note:
-    """A series, at its next date, as that date alone: under its day the others, and the exceptions, are too much."""
-    rings_ms = None if rings_for_next(note) else note.rings_at_ms
-    rings = "" if rings_ms is None else series.local_of(rings_ms, note.time_zone)
-    own = {"lasts_ms": note.lasts_at(note.due_at_ms or 0), "rings_from": rings, "rings_at_ms": rings_ms}
-    return note.model_copy(update={"repeats": "", "occurrences": (), **own})

@@ -12,14 +12,14 @@ from dateutil.rrule import rrule
 from bot import replies
 from bot.dates import TO, as_heading, day_text, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, this_date, told_day, undated
+from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, told_day, undated
 from bot.features.memories import looked_up
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
 from bot.reminders.ringing import a_day_later, date_at_hand, operation_for
 from bot.rhythms import under_way
-from bot.rings import rings_for_next
+from bot.rings import rings_for_next, this_date
 from bot.told_days import tells_day, tells_days
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services

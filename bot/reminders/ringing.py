@@ -9,6 +9,7 @@ from bot import replies
 from bot.dates import clock_text, day_text, days_from, hour_text, local, tomorrow_ms, when_text
 from bot.delivery.outbox import Button
 from bot.lines import name_of, note_line, say_in, with_remarks
+from bot.rings import this_date
 from memory.ledger import series
 from memory.ledger.own_dates import at_next_date, due_at, has_own_dates, is_between_rings
 from memory.ledger.rules import DAY_CHARS, LOCAL, is_several_a_day, read_local
@@ -215,8 +216,9 @@ def told_off(after: Note, now_ms: int, zone: str) -> str:
 
 
 def told_seen(note: Note, now_ms: int, zone: str) -> str:
-    """The answer to [Done] on the eve of a date that comes all the same."""
-    return replies.say("reminder_seen", title=note_line(note, now_ms, zone))
+    """The answer to [Done] on the eve of a date that comes all the same, with that date alone."""
+    date = this_date(at_next_date(note, now_ms)) if note.repeats else note
+    return replies.say("reminder_seen", title=note_line(date, now_ms, zone))
 
 
 def told_unchanged(note: Note, occurrence: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -163,16 +163,15 @@ def _remarks(
     if note.owner not in {"", USER} and not (brief and _tells_its_owner(note)):
         found.append(f"owner {note.owner}")
     is_behind, is_paused = is_past(note, now_ms), note.is_open and note.is_paused
-    is_ended = is_behind and not series.goes_on(note, now_ms)
-    goes_on = "" if is_paused or is_ended else rule
-    rings_then = brief and _rings_on_its_day(note, zone)
+    goes_on = "" if is_paused or (is_behind and not series.goes_on(note, now_ms)) else rule
+    rings_then = _rings_on_its_day(note, zone) if brief else []
     if note.due_at_ms is not None:
         word = "was" if is_behind else "due"
         following = f", next {when(coming_ms, zone, exact=note.due_exact)}" if coming_ms is not None else ""
-        ring = _ring_that_day(note, zone) if rings_then else ""
+        ring = _ring_that_day(note, rings_then, zone) if rings_then else ""
         rhythm = goes_on if ring or own_rule or not note.rings else ""
         found.append(f"{word} {due_days(note, zone, when)}{following}{ring}{rhythm}")
-    if rings := ring_times(note)[rings_then:]:
+    if rings := [at_ms for at_ms in ring_times(note) if at_ms not in rings_then]:
         found.append(f"rings {' and '.join(when(at_ms, zone) for at_ms in rings)}{'' if own_rule else goes_on}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
@@ -199,18 +198,19 @@ def _remarks(
     return found
 
 
-def _rings_on_its_day(note: Note, zone: str) -> bool:
-    """Whether a note rings next on the day that it is due."""
-    if note.due_at_ms is None or note.rings_at_ms is None:
-        return False
-    days = ((note.due_at_ms, zone if note.due_exact else note.time_zone), (note.rings_at_ms, zone))
-    return len({moment(at_ms, clock, exact=False) for at_ms, clock in days}) == 1
+def _rings_on_its_day(note: Note, zone: str) -> list[int]:
+    """The rings of a note on the day that it is due, where the next is one."""
+    if note.due_at_ms is None:
+        return []
+    day = moment(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=False)
+    rings = [at_ms for at_ms in ring_times(note) if moment(at_ms, zone, exact=False) == day]
+    return rings if note.rings_at_ms in rings else []
 
 
-def _ring_that_day(note: Note, zone: str) -> str:
-    """The ring behind the day: `, rings 18:00`, or `, rings` at the minute at which it is due."""
-    hour = "" if note.rings_at_ms == note.due_at_ms else f" {moment(note.rings_at_ms or 0, zone)[-5:]}"
-    return f", rings{hour}"
+def _ring_that_day(note: Note, rings: Sequence[int], zone: str) -> str:
+    """The rings behind their day: `, rings 09:00 and 18:00`, or `, rings` at the minute at which it is due."""
+    hours = " and ".join(moment(at_ms, zone)[-5:] for at_ms in rings)
+    return ", rings" if note.rings_at_ms == note.due_at_ms else f", rings {hours}"
 
 
 def due_days(note: Note, zone: str, when: Callable[..., str]) -> str:

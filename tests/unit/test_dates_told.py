@@ -154,7 +154,9 @@ async def test_under_the_day_of_the_next_ring_stands_the_date_that_it_is_for():
     ledger = rung(await after("remind", text="Brown bin", kind="event", **wish))
     under_ms = ledger.notes[1].rings_at_ms
 
-    assert line(ledger, "2026-12-01T09:00", under_ms) == "Brown bin (⏰ 19:00, on Tue 15 Dec, then every other Tuesday)"
+    assert (
+        line(ledger, "2026-12-01T09:00", under_ms) == "Brown bin (⏰ 19:00, for Tue 15 Dec, then every other Tuesday)"
+    )
 
 
 async def test_a_ring_at_noon_of_the_day_before_is_one_for_a_date_in_the_evening():
@@ -266,7 +268,7 @@ async def test_under_the_day_of_a_ring_its_hour_leads_before_another_day():
     ledger = await after("remind", text="The insurance runs out", **wish)
 
     assert line(ledger, MONDAY, at("2027-01-07T09:00")) == (
-        "The insurance runs out (⏰ 09:00, on Thu 14 Jan 2027, then every year)"
+        "The insurance runs out (⏰ 09:00, for Thu 14 Jan 2027, then every year)"
     )
 
 

@@ -549,7 +549,7 @@ def test_a_ring_of_today_is_for_tomorrow():
 
     assert listed(ledger, FRIDAY) == [
         "Mon 30 Nov",
-        "1. Pay the rent (every month on the 1st, ⏰ the day before at 18:00)",
+        "1. Pay the rent (⏰ 18:00, for Tue 1 Dec, then every month on the 1st)",
     ]
     assert listed(ledger, "2026-11-30T09:00") == [
         "Today",
@@ -668,5 +668,5 @@ def test_under_the_day_of_its_ring_a_series_of_two_weeks_is_told_by_its_date():
     note, now_ms = ledger.notes[1], at("2026-11-27T08:00")
 
     assert note_line(note, now_ms, LONDON, under_ms=note.rings_at_ms) == (
-        "Bins (⏰ 19:00, on Tue 1 Dec, then every other Tuesday)"
+        "Bins (⏰ 19:00, for Tue 1 Dec, then every other Tuesday)"
     )
