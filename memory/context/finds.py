@@ -26,6 +26,7 @@ from memory.types import ConversationTurn, ToolCall
 FORGOTTEN: Final = "Forgotten, as the person asked; you no longer know it: {numbers}"
 _NAMED: Final = re.compile(r"^[^#'\"\n]*: #(\d+(?:, #\d+)*)", re.MULTILINE)
 """The notes of which a line of a tool of ours tells (`Ended: #3 task: …`); their texts have numbers of their own."""
+_ENDED: Final = re.compile(r"^Ended: #(\d+)", re.MULTILINE)
 OVER: Final = frozenset({"done", "dropped"})
 BESIDE_NOTES: Final = 4
 """Finds of a message that a note in the prompt speaks of."""
@@ -198,11 +199,10 @@ def with_forgotten(
     calls = [call for turn in shown for call in turn.tool_calls if call.name in NOTES]
     named, told = _named(calls), _named(call for call in calls if call.name == FORGET)
     given = (n for n in named if n < ledger.next_number)
-    gone |= {n for n in given if (note := ledger.find(n)) is None or note.is_forgotten}
-    if not (left := sorted(gone - told)):
-        return since
-    line = FORGOTTEN.format(numbers=", ".join(f"#{number}" for number in left))
-    return replace(since, changed=(*since.changed, line))
+    ended = {int(number) for call in calls for number in _ENDED.findall(call.result)}  # in its own turn: it has no row
+    gone |= {n for n in given if (note.is_forgotten if (note := ledger.find(n)) else n not in ended)}
+    line = FORGOTTEN.format(numbers=", ".join(f"#{number}" for number in sorted(gone - told)))
+    return replace(since, changed=(*since.changed, line)) if gone - told else since
 
 
 def with_over(since: Since, ledger: Ledger, scope: Scope, shown: Sequence[ConversationTurn]) -> Since:

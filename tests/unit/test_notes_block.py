@@ -413,6 +413,7 @@ def test_a_note_that_was_forgotten_since_is_told_by_its_number_alone():
             (),
         ),
         ("Noted: #9 fact: Else", ()),
+        ("Set: #1 task: Else\nEnded: #1 task: Else (dropped; rings no more)", ()),  # in its own turn: it has no row
         (
             "Ended: #2 task: Else\nNoted: #1 fact: Row: #3",
             ("Forgotten, as the person asked; you no longer know it: #1",),

@@ -275,9 +275,9 @@ class Desk:
         return series.local_of(self.ask.now_ms, self.zone)[:DAY_CHARS]
 
     def counts_years(self, text: str, rule: str) -> str:
-        """A sentence on the text of what comes each year and tells a number, as an age; "" where a past year alone."""
-        counted = (int(each) for each in _COUNTED.findall(text))
-        is_told = any(each < _FIRST_YEAR or each >= int(self.today[:4]) for each in counted)
+        """A sentence on the text of what comes each year and tells a number, as an age; "" where it says the year."""
+        counted = [int(each) for each in _COUNTED.findall(text)]
+        is_told = any(each < _FIRST_YEAR for each in counted) and not any(each >= _FIRST_YEAR for each in counted)
         return f" {EACH_YEAR}" if "YEARLY" in rule and is_told else ""
 
     def remark(self, text: str, rule: str = "", *, has_hour: bool) -> str:

@@ -35,7 +35,8 @@ NO_EVE = "no rule rings on the day before such weekdays: ring on its day, or for
 AS_EVENT = " That is when it takes place; kind task if it is to be done by then."
 ANOTHER_TIME = "To change it call with numbers; to ring twice give both, at: 2026-11-26T13:00, 2026-11-27T07:00."
 ANOTHER_SERIES = (
-    "To change it call with numbers; a series of other days or hours beside it needs another text: “…, weekends”."
+    "To change it call with numbers (all hours of a day in at: T08:00,T20:00); a series of other days or hours "
+    "beside it needs another text: “…, weekends”."
 )
 
 
