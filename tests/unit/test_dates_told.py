@@ -11,7 +11,7 @@ from bot.features.loops import coming_up
 from bot.features.overview import ChatStatus, status_text
 from bot.lines import note_line
 from bot.reminders.messages import due_of, messages_for
-from bot.reminders.ringing import operation_for, told
+from bot.reminders.ringing import operation_for, told, told_seen
 from bot.sentences import base_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.ledger import series, views
@@ -388,3 +388,30 @@ async def test_something_to_do_that_rings_before_its_hour_is_to_be_done_by_it():
     assert line(rings, "2026-12-03T09:00") == "Order tubes (by tomorrow at 14:00, ⏰ 12:00)"
     assert line(rings, "2026-12-04T09:00", at("2026-12-04T00:00")) == "Order tubes (by 14:00, ⏰ 12:00)"
     assert line(silent, "2026-12-04T09:00", at("2026-12-04T00:00")) == "Order tubes (14:00)"
+
+
+async def test_done_on_an_eve_tells_that_date_alone():
+    """“Good: flour comes (tomorrow at 06:00, then every other Tuesday, on Wed 16 Dec instead of …)”."""
+    ledger = rung(await choir())
+    said = told_seen(ledger.notes[1], at("2026-12-02T20:05"), BERLIN)
+
+    assert "Choir (tomorrow at 19:30, \u23f0 17:30)" in said
+    assert "every" not in said
+
+
+async def test_behind_a_moved_last_date_nothing_is_said_to_come():
+    """“today at 19:00, then every Wednesday at 20:00 until 16 Dec”: that is the one that was moved."""
+    wish = {"text": "Choir", "kind": "event", "due": "2026-12-09T20:00", "at": "2026-12-09T19:00"}
+    ledger = await after("remind", **wish, repeats="FREQ=WEEKLY;BYDAY=WE;UNTIL=20261216")
+    ledger = rung(await after("change", ledger, numbers=[1], date="2026-12-16", due="2026-12-16T19:00"))
+
+    assert line(ledger, "2026-12-16T09:00") == "Choir (today at 19:00, \u23f0 18:00)"
+
+
+async def test_tomorrow_is_tomorrow_also_of_what_is_due_today():
+    """[Tomorrow] at four of something due at six rang at five."""
+    wish = {"text": "Flowers", "kind": "task", "due": "2026-12-04T18:00", "at": "2026-12-04T16:00"}
+    ledger = rung(await after("remind", **wish))
+    later = tapped(ledger, "2026-12-04T16:00", "tomorrow", "2026-12-04T16:07")
+
+    assert series.local_of(later.notes[1].rings_at_ms or 0, BERLIN) == "2026-12-05T16:00"

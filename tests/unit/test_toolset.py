@@ -28,9 +28,9 @@ from memory.errors import StorageUnavailable
 from memory.ledger import series
 from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.lines import model_line
+from memory.ledger.lines import in_brief, model_line
 from memory.ledger.series import at_ms_of
-from memory.ledger.types import Actor, Add, Change, End, Ledger, Merge, Move, Ring
+from memory.ledger.types import Actor, Add, Change, End, Ledger, Merge, Move, Occurrence, Ring
 from memory.ledger.views import DAY_MS, Scope
 from memory.packets import ConversationContextPacket, RetrievedItem
 from memory.ports import Result as Done
@@ -1662,6 +1662,53 @@ async def test_a_reminder_may_have_words_of_its_own_beside_its_note():
     assert "#2 task: Pack the picnic and 12 euros" in await box.remind(
         numbers=[2], text="Pack the picnic and 12 euros", at="2026-11-25T20:00"
     )
+
+
+async def test_a_course_behind_the_end_of_another_of_its_name_is_one_of_its_own():
+    """“It is set already” to January's pills, while this week's ran."""
+    box = make_box()
+    await box.remind(text="Pills", at="T08:00,T20:00", repeats="FREQ=DAILY;UNTIL=20261208")
+
+    january = {"at": "2027-01-11T08:00", "repeats": "FREQ=DAILY;BYHOUR=8,20;UNTIL=20270115"}
+    assert "Set: #2" in await box.remind(text="Pills", **january)
+    assert "already" in await box.remind(text="Pills", at="T08:00,T20:00", repeats="FREQ=DAILY;UNTIL=20261206")
+    assert [note.number for note in stored(box, Ledger("c"))] == [1, 2]
+
+
+async def test_a_date_that_rang_before_its_rule_is_done_by_its_minute():
+    """A dose could not be ticked once its course was made longer."""
+    rang = {"occurrences": (Occurrence(original_local="2026-11-23T20:00", state="rang"),)}
+    fields = {"rings_from": "2026-11-24T08:00", "repeats": "FREQ=DAILY;BYHOUR=8,20;UNTIL=20261212", **rang}
+    box = make_box(("task", "Pills", fields))
+
+    assert "The date 2026-11-23T20:00 is done" in await box.end([1], "done", "2026-11-23T20:00")
+
+
+@pytest.mark.parametrize(("kind", "told"), [("", True), ("event", False), ("task", False)])
+async def test_an_hour_apart_from_its_ring_is_told_to_be_when_it_takes_place(kind: str, told: bool):  # noqa: FBT001 - a case of the table
+    """“Order dough by noon, tell me at ten” was an appointment, and gone at noon."""
+    said = await make_box().remind(text="Order dough", at="2026-12-07T10:00", due="2026-12-07T12:00", kind=kind)
+
+    assert ("kind task if it is to be done by then" in said) == told
+
+
+async def test_another_end_of_one_date_is_told_once():
+    box = make_box()
+    await box.note("Physio", "event", due="2026-12-08T15:00/16:30", repeats="FREQ=WEEKLY;BYDAY=TU")
+
+    said = await box.change([1], date="2026-12-08", due="2026-12-08T15:30/16:00")
+    assert "due Tue 2026-12-08 15:30 to 16:00, FREQ=WEEKLY;BYDAY=TU; moved from Tue 2026-12-08 15:00)" in said
+
+
+async def test_the_prompt_tells_all_rings_of_the_day_at_once():
+    """“rings 09:00, every Mon; rings Mon 18:30, every Mon”: the rhythm stood there twice."""
+    box = make_box()
+    wish = {"text": "Rehearsal", "kind": "event", "due": "2026-11-30T19:30", "repeats": "FREQ=WEEKLY;BYDAY=MO"}
+    await box.remind(at="2026-11-30T09:00,2026-11-30T18:30", **wish)
+
+    note = stored(box, Ledger("c")).notes[1]
+    brief = model_line(in_brief(note), NOW_MS, "Europe/Berlin", brief=True)
+    assert brief == "#1 event: Rehearsal (due Mon 30 Nov 19:30, rings 09:00 and 18:30, every Mon)"
 
 
 # --- the schemas ----------------------------------------------------------------------------------------------------
