@@ -134,8 +134,7 @@ def _ring_day(note: Note, at_ms: int, now_ms: int, zone: str, told: Collection[d
         key = {-1: "lines.day_before", 0: "lines.on_the_day"}.get(days_from(at_ms, due_ms, zone)) if is_told else None
         is_behind_date = before_ms is not None and days_from(before_ms, due_ms, zone) < -1  # the eve of which day?
         key = None if key == "lines.day_before" and is_behind_date else key
-        is_behind_day = before_ms is not None and abs(days_from(before_ms, now_ms, zone)) <= 1  # “tomorrow” has one
-        if key and not (key == "lines.on_the_day" and (note.ends_at_ms is not None or is_behind_day)):
+        if key and not (key == "lines.on_the_day" and note.ends_at_ms is not None):
             return replies.say(key, hour=hour)
     exact = not tells_hour(note.text, at_ms, zone)
     if is_work(note) or before_ms is not None:
