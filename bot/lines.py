@@ -192,8 +192,7 @@ def _remarks(
         if tells_day(note.text, rings_at_ms, now_ms, zone):
             told.add(local(rings_at_ms, zone).date())
             last = last if due_stands else local(rings_at_ms, zone).date()
-        days = above if comes and sleeps(note) else told  # an hour alone would be that of all its dates
-        rings = rings_text(note, now_ms, zone, days, last=last, leads=leads, comes=comes)
+        rings = rings_text(note, now_ms, zone, told, last=last, leads=leads, comes=comes)
         if leads and note.due_exact and last_of(note) is None and not is_past(note, now_ms):
             found[-1] = _for(note, now_ms, zone)
         ring = replies.say(f"lines.{'sends' if is_work(note) and heading != 'tasks' else 'rings'}", when=rings).rstrip()

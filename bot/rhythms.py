@@ -32,6 +32,7 @@ from bot.dates import (
 from bot.other_dates import MOST_EXCEPTIONS, exceptions, moved_ms, sleeping_dose
 from bot.told_days import rhythm_in, tells_days, tells_hour
 from memory.ledger import series
+from memory.ledger.own_dates import sleeps
 from memory.ledger.rules import LOCAL, WEEK, first_from, is_rare, is_several_a_day, named_parts, read_local, with_minute
 from memory.ledger.spans import last_day, over_at
 from memory.ledger.types import TO_DO, Note, Occurrence
@@ -86,9 +87,11 @@ def next_parts(
     if (days := _last_days(note, at_ms, now_ms, zone)) is not None:
         return _told([replies.say("lines.also_on", when=when, days=days).strip(", ") if days else when])
     is_long = until_ms is not None and last_day(note) is not None
+    is_asleep = at_ms == note.due_at_ms and sleeps(note)  # its next ring is for this date alone
     is_other = (
         bool(is_on)
         or is_long
+        or is_asleep
         or _is_by_its_ring(note, at_ms, now_ms, zone, told)
         or not (_is_another_dose(note, rule, at_ms, ahead) or _is_expected(note, rule, at_ms, now_ms))
     )
@@ -105,7 +108,7 @@ def next_parts(
         return _told([", ".join(filter(None, [when, every]))], beside)
     rings_ms = note.rings_at_ms
     is_under_ring = rings_ms is not None and rings_ms < at_ms and local(rings_ms, zone).date() in told
-    if when and not is_told and (is_under_ring or days_from(at_ms, now_ms, zone) <= 1):
+    if when and (is_asleep or (not is_told and (is_under_ring or days_from(at_ms, now_ms, zone) <= 1))):
         return _told(then(when, ", ".join(filter(None, [every, beside]))))
     if every and when:
         every = replies.say("lines.next_here" if is_told else "lines.next", every=every, when=when)

@@ -73,7 +73,7 @@ def rings_otherwise(note: Note) -> bool:
     usual = [read_local(local) + timedelta(minutes=each) for each in note.rings_again_min] if local else []
     later = [series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in usual]
     is_other_hour = series.local_of(at_ms, note.time_zone)[11:] != note.rings_from[11:]
-    return bool(local) and (is_other_hour or further_rings(note, local) != later)
+    return bool(local) and (is_other_hour or further_rings(note, local) != later or sleeps(note))
 
 
 def is_under_its_ring(note: Note, now_ms: int, zone: str, above: Collection[date], rings: str) -> bool:

@@ -324,8 +324,8 @@ async def test_between_two_rings_of_a_date_the_next_has_its_day():
     """“Okay: course (every Wednesday, 17:30)” read as if the ring of the evening before were gone for good."""
     eve = rung(await choir())
 
-    assert line(eve, "2026-12-02T21:00") == "Choir (every Thursday at 19:30, ⏰ tomorrow at 17:30)"
-    assert line(eve, "2026-12-03T09:00", at("2026-12-03T17:30")) == "Choir (every Thursday at 19:30, ⏰ 17:30)"
+    assert line(eve, "2026-12-02T21:00") == "Choir (tomorrow at 19:30, ⏰ 17:30, then every Thursday)"
+    assert line(eve, "2026-12-03T09:00", at("2026-12-03T17:30")) == "Choir (at 19:30, ⏰ 17:30, then every Thursday)"
 
 
 async def test_the_ring_of_a_moved_date_keeps_the_hour_of_the_evening_before_under_a_new_end():

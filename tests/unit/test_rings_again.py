@@ -79,7 +79,7 @@ async def test_lists_and_the_prompt_tell_both_rings():
     assert line(ledger, "2026-12-02T09:00", EVE) == (
         "Choir (tomorrow at 19:30, then every Thursday, ⏰ the day before at 20:00 and on the day at 17:30)"
     )
-    assert line(eve, "2026-12-03T09:00", BEFORE) == "Choir (every Thursday at 19:30, ⏰ 17:30)"
+    assert line(eve, "2026-12-03T09:00", BEFORE) == "Choir (at 19:30, ⏰ 17:30, then every Thursday)"
     assert line(day, "2026-12-03T18:00", CHOIR) == "Choir (at 19:30, every Thursday)"
     assert told(ledger, "2026-11-30T09:00") == (
         "#1 event: Choir (due Thu 3 Dec 19:30, every Thu; rings Wed 2 Dec 20:00 and Thu 3 Dec 17:30)"
