@@ -63,7 +63,10 @@ def due_with_its_ring(note: Note, behind: str) -> bool:
     if note.due_at_ms is None or note.rings_at_ms is None or (is_one(note) and not sleeps(note)):
         return False
     if sleeps(note):
-        return bool(behind) and days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) >= 0
+        usual_ms = series.at_ms_of(note.rings_from, note.time_zone)
+        is_same_day = note.due_exact and days_from(note.due_at_ms, usual_ms, note.time_zone) == 0
+        is_apart = bool(behind) or (is_same_day and abs(note.due_at_ms - usual_ms) >= _TOGETHER_MS)
+        return is_apart and days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) >= 0
     return note.due_exact if days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) == 0 else bool(behind)
 
 

@@ -130,7 +130,7 @@ def _with_moved(note: Note, now_ms: int, within_ms: int) -> list[Note]:
             found.append(_at_date(note, due_ms, ring_ms))
     if not (others and has_end(note.repeats)) or (rule := _regular(note, next_ms)) is None:
         return found
-    ahead_ms = own_ahead_ms(note) if sleeps(note) else ahead_ms
+    ahead_ms = own_ahead_ms(note) if sleeps(note) or rings_for_next(note) else ahead_ms
     next_at_ms = next_ms - ahead_ms
     gone = {each.original_local for each in note.occurrences}
     for at in rule.xafter(read_local(series.local_of(next_at_ms, note.time_zone))):
@@ -150,8 +150,8 @@ def _regular(note: Note, next_ms: int) -> rrule | None:
 
 
 def _at_date(note: Note, due_ms: int, ring_ms: int) -> Note:
-    """One date of a series, alone."""
-    rings = {"rings_at_ms": None if note.rings_at_ms is None else ring_ms}
+    """One date of a series, alone; without a ring where the one before is between two of its own."""
+    rings = {"rings_at_ms": None if note.rings_at_ms is None or sleeps(note) else ring_ms}
     return this_date(note.model_copy(update={"due_at_ms": due_ms, **rings}))
 
 

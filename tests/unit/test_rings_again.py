@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.features.loops import coming_up
 from bot.lines import note_line
 from bot.reminders.ringing import list_row, operation_for
 from memory.ledger import series
@@ -14,6 +15,7 @@ from memory.ledger.lines import in_brief, model_line, named
 from memory.ledger.own_dates import at_next_date
 from memory.ledger.types import Actor, Applied, Ledger, Note, Operation, Ring
 from memory.ledger.undo import undo
+from memory.ledger.views import dates_to_come
 from tests.unit.test_toolset import make_box, stored
 
 BERLIN = "Europe/Berlin"
@@ -365,3 +367,27 @@ async def test_the_rings_of_a_moved_date_stand_before_the_rhythm_of_the_others()
     line = note_line(stored(box, await choir()).notes[1], at("2026-11-30T09:00"), BERLIN)
     rings = "\u23f0 the day before at 20:00 and on the day at 18:00"
     assert line == f"Choir (this Wednesday at 20:00, {rings}, then every Thursday at 19:30)"
+
+
+async def test_once_the_first_ring_of_that_day_came_lists_tell_the_one_that_is_left_and_no_other_rhythm():
+    """“at 18:30 this time, then every Monday and Thursday at 09:00”; the date behind lost its hour, or a ring."""
+    both = {"due": "2026-11-30T19:30", "at": "2026-11-30T09:00,2026-11-30T18:30"}
+    ledger = await choir(**both, repeats="FREQ=WEEKLY;BYDAY=MO,TH;UNTIL=20270111")
+    box = make_box(now_ms=at("2026-11-28T10:00"), ledger=ledger)
+    await box.change([1], date="2026-12-10", due="2026-12-09")
+    first = rung(stored(box, ledger))
+
+    def told(ledger: Ledger, now: str) -> list[str]:
+        found = coming_up(dates_to_come(ledger, at(now)), at(now), BERLIN).splitlines()[1:3]
+        return [note_line(ledger.notes[1], at(now), BERLIN).partition(" until")[0], *found]
+
+    assert told(first, "2026-11-30T10:00") == [
+        "Choir (today at 19:30, \u23f0 18:30, then every Monday and Thursday",
+        "Today: Choir (at 19:30, \u23f0 18:30)",
+        "Thu 3 Dec: Choir (at 19:30)",
+    ]
+    assert told(rung(first), "2026-11-30T18:40") == [
+        "Choir (today at 19:30, then every Monday and Thursday",
+        "Today: Choir (at 19:30)",
+        "Thu 3 Dec: Choir (at 19:30, \u23f0 09:00 and 18:30)",
+    ]
