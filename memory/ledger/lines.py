@@ -238,8 +238,7 @@ def _rhythm(note: Note, own_rule: str, *, brief: bool) -> str:
     That is told by a number of dates, or by a moment behind it. Of several on one day with its hour: the 14th of two
     doses a day may be a morning's or an evening's.
     """
-    rule, begins = own_rule or note.repeats, series.local_due(note) if own_rule else read_local(series.begins(note))
-    first = f"{begins:{LOCAL}}"
+    rule, first = own_rule or note.repeats, f"{series.local_due(note):{LOCAL}}" if own_rule else series.begins(note)
     if brief:
         return in_words(with_minute(rule, first))
     try:
