@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from bot.lines import is_group
+from bot.sentences import base_of
 from memory.errors import StorageUnavailable
 from memory.ports import Clock, Database, Row, Statement
 from memory.zones import known_zone, zone_names
@@ -132,6 +133,16 @@ class PersonalChoices:
         wrote = [(row["language"], row.get("own", 1)) for row in rows if row["language"]]
         own, members = ([language for language, is_own in wrote if bool(is_own) is mine] for mine in (True, False))
         return str(chosen) if chosen else mostly(own, members), mostly(members)
+
+    async def with_their_hours(self, language: str, conversation_id: str, user_id: int | None) -> str:
+        """Return the language of a group, with the hours that somebody chose for it in private: 3:15pm."""
+        if user_id is None or group_of(conversation_id) is None:
+            return language
+        try:
+            own = str((await self.choices(user_id)).get(LANGUAGE) or "")
+        except StorageUnavailable:
+            return language
+        return own if own and base_of(own) == language else language
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""

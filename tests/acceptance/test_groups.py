@@ -318,6 +318,21 @@ async def test_who_wrote_nothing_in_a_group_is_spoken_to_as_in_private(api, mode
     assert his.text.startswith("Bonjour")
 
 
+async def test_a_group_is_told_hours_as_who_asks_chose_them_in_private(api, model, bot, group):
+    """“at 17:30” in the lists of somebody who had asked for 3:15pm, whose assistant said 5:30pm beside it."""
+    await reply(api, "/settings", ANA, user=ANA)
+    await tap(api, "Language", "In which", chat_id=ANA, user=ANA)
+    await tap(api, "English, 3:15pm", "3:15pm", chat_id=ANA, user=ANA)
+    tea = ToolCall("note", {"text": "Tea at the hall", "kind": "event", "due": "2027-03-01T17:30"}, "c1")
+    model.reply = lambda messages: "OK." if messages[-1]["role"] == "tool" else [tea]
+    await says(api, group, "The tea is at the hall on the first of March", ANA)
+    await says(api, group, "Let us all meet there at the usual time", RUI)
+    await bot.settled()
+
+    assert "at 5:30pm" in (await reply(api, "/memory@continuity_bot", group, user=ANA)).text
+    assert "at 17:30" in (await reply(api, "/memory@continuity_bot", group, user=RUI)).text
+
+
 async def test_buttons_and_lists_in_a_group_are_in_the_language_of_who_wrote(api, model, bot, group):
     """Ana writes German, Rui English: each finds [Undo], the lists and a reminder in their own, whoever wrote last."""
     german, english = "Ich muss noch die Einkäufe für das Fest besorgen", "We all have to be at the station in time"
