@@ -99,10 +99,10 @@ async def language_of(services: Services, envelope: Envelope) -> str:
     """Return the language in which the sender of an update is spoken to; of their first message here that one's."""
     here, user_id = envelope.conversation_id, envelope.user_id
     if known := await services.people.known_language(here, user_id):
-        return await services.people.with_their_hours(known, here, user_id)
+        return known if envelope.private else await services.people.with_their_hours(known, here, user_id)
     elsewhere = await services.people.language(here, user_id, envelope.language)
     if envelope.kind != "text" or envelope.third_party:
         return elsewhere
     said = own_words(envelope.text[:FIRST_CHARS]) if envelope.files else envelope.text[:FIRST_CHARS]
     found = services.memory.languages.detect(said, base_of(elsewhere)).code
-    return await services.people.with_their_hours(found, here, user_id)
+    return found if envelope.private else await services.people.with_their_hours(found, here, user_id)
