@@ -1358,6 +1358,7 @@ async def test_a_fresh_conversation_offers_what_was_before_where_that_is_the_bet
 
     assert "offer the button" in await box.search("Nuno penicillin")
     assert "Bring back what was before" in labels_of(box)
+    assert "Nuno eats" in await box.search("Nuno penicillin")
     other = make_fresh_box(before, ours)
     assert "offer the button" not in await other.search("Nuno onions")
     assert labels_of(other) == []

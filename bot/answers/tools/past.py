@@ -119,10 +119,10 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, led
     A message of which something is otherwise by now is told with the notes that say so. Of a conversation that began
     fresh that others are left out. Raises `StorageUnavailable`.
     """
-    left_out = LEFT_OUT if desk.is_alone else ""
     query, days = wanted.query, Days(_day(wanted.since, desk.zone), _day(wanted.until, desk.zone))
-    room = max(0, max_chars - FENCE_CHARS - len(left_out))
     if not query.strip():
+        left_out = LEFT_OUT if desk.is_alone else ""
+        room = max(0, max_chars - FENCE_CHARS - len(left_out))
         listed = _standing(desk, days)
         told_of = [_listed(desk, days, listed)]
         shown = {note.number for note in listed[:MAX_LISTED]}
@@ -135,19 +135,22 @@ async def search(desk: Desk, places: Places, wanted: Wanted, max_chars: int, led
     found = await _said(desk, places.talk, query, days, _alone(desk))
     found = await _with_notes(desk, found, notes[:MAX_FOUND], ledgers)
     files = await _of_files(desk, places.files, query, days, max_chars // 2)
-    said = "\n".join(_line(item, desk.zone) for item in found)
-    told = fence(clip(_parted(desk.shown(notes[:MAX_FOUND]), said), room - len(files)), TITLE)
+    said, left_out = "\n".join(_line(item, desk.zone) for item in found), _left_out(desk, notes, query)
+    room = max_chars - FENCE_CHARS - len(left_out) - len(files)
+    told = fence(clip(_parted(desk.shown(notes[:MAX_FOUND]), said), max(0, room)), TITLE)
     if told or files:
-        return _parted(told, files, _left_out(desk, notes, query))
+        desk.missed = desk.missed or left_out == BRINGS_BACK
+        return _parted(told, files, left_out)
     missed = desk.can_join and (near(desk.elsewhere, query) or await _said(desk, places.talk, query, days, None))
     return _nothing(desk, NOTHING, missed=bool(missed))
 
 
 def _left_out(desk: Desk, notes: Sequence[Note], query: str) -> str:
     """What is said of all that was before a fresh start: that a button brings it back, where it has a better find."""
-    before = desk.elsewhere
-    desk.missed = desk.missed or near([*notes, *before], query)[:1] != near(notes, query)[:1]
-    return (BRINGS_BACK if desk.missed else LEFT_OUT) if desk.is_alone else ""
+    if not desk.is_alone:
+        return ""
+    is_better = near([*notes, *desk.elsewhere], query)[:1] != near(notes, query)[:1]
+    return BRINGS_BACK if desk.missed or is_better else LEFT_OUT
 
 
 def _parted(*parts: str) -> str:
