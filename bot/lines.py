@@ -23,6 +23,7 @@ from bot.dates import (
 )
 from bot.rhythms import SeriesText, goes_on_every, is_missed, next_parts, rests, then, under_way, yearly_text
 from bot.rings import (
+    SeriesRules,
     at_a_glance,
     due_with_its_ring,
     is_one,
@@ -33,14 +34,14 @@ from bot.rings import (
     put_off_text,
     rang_text,
     rings_for_next,
-    rings_otherwise,
     rings_text,
+    rules_of,
 )
 from bot.told_days import acts_unnamed, tells_day, tells_days, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import TITLE_CHARS, ring_times, title_in, title_of
-from memory.ledger.own_dates import ahead_ms, at_next_date, due_of, sleeps
-from memory.ledger.spans import last_day, last_of, over_at, rule_behind
+from memory.ledger.own_dates import at_next_date, due_of, sleeps
+from memory.ledger.spans import last_day, last_of, over_at
 from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, Note
 from memory.ledger.views import LIMITS, is_over, is_past, is_question, is_work, story_of, waits_for_word
 from memory.text import shorten
@@ -55,7 +56,6 @@ _SENTENCE = re.compile(r"[.!?]\s|[\u3002\uff01\uff1f]")
 YEARLY = "FREQ=YEARLY"
 Heading = Literal["", "story", "tasks", "rang"]
 """What stands over a line beside a day: the name of its story, that it is work by the clock, that it rang."""
-SeriesOf = tuple[str, str, int, bool]  # its rules by its own days and for the list, `ahead_ms`, `rings_otherwise`
 
 
 def note_line(
@@ -75,10 +75,9 @@ def note_line(
     rang. A `brief` one, of a list that is read at a glance, has the first sentences of a long text, and the next
     exceptions of a series alone.
     """
-    reader, zone, of_all = zone, zone if by_reader else note.time_zone, note
-    note = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
-    whole, behind = note, rule_behind(of_all)
-    series_of = (behind, behind or series.until_its_last(note), ahead_ms(of_all), rings_otherwise(of_all))
+    reader, zone = zone, zone if by_reader else note.time_zone
+    whole = at_next_date(series.at_its_date(note, now_ms), now_ms).model_copy(update={"text": name_of(note)})
+    note, rules = whole, rules_of(note, whole)
     if brief:
         note = at_a_glance(note.model_copy(update={"text": _beginning(note.text)}), now_ms, zone)
     told = set[date]() if under_ms is None else {local(under_ms, zone).date()}
@@ -87,7 +86,7 @@ def note_line(
     if heading == "rang":
         times = _rang(note, now_ms, zone, told)
     else:
-        times = _remarks(note, now_ms, zone, told, heading=heading, series_of=series_of)
+        times = _remarks(note, now_ms, zone, told, heading=heading, rules=rules)
     is_cut = brief and len(series.exceptions(note, now_ms)) < len(series.exceptions(whole, now_ms))
     remarks = [*filter(None, [_owner(note)]), *times, *([replies.say("lines.more_changes")] if is_cut else [])]
     note = note.model_copy(update={"text": with_owner(note, note.text)})
@@ -169,15 +168,15 @@ def _rang(note: Note, now_ms: int, zone: str, told: Collection[date]) -> list[st
 
 
 def _remarks(
-    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, series_of: SeriesOf
+    note: Note, now_ms: int, zone: str, above: set[date], *, heading: Heading, rules: SeriesRules
 ) -> list[str]:
-    behind, rings_at_ms, told = series_of[0], note.rings_at_ms, set(above)
+    rings_at_ms, told = note.rings_at_ms, set(above)
     due = list(filter(None, [_when_due(note, now_ms, zone, told)]))
     rung = is_rung(note, zone, above)
-    is_own = due_with_its_ring(note, behind) if note.rings else _comes_again(note, now_ms)
+    is_own = due_with_its_ring(note, rules.behind) if note.rings else _comes_again(note, now_ms)
     comes, otherwise = bool(note.repeats) and (is_own or rung), ""
     if comes:
-        due, otherwise = _comes(note, now_ms, zone, told, series_of)
+        due, otherwise = _comes(note, now_ms, zone, told, rules)
     if is_at_rest(note):
         put_off = [] if rings_at_ms is None else [put_off_ring(rings_at_ms, now_ms, zone, told)]
         return [*put_off, replies.say("task_is_paused")]
@@ -199,7 +198,7 @@ def _remarks(
         is_under = comes and is_under_its_ring(note, now_ms, zone, above, rings)
         leads, is_date = leads or is_under, len(found) > 1 or YEARLY not in note.repeats  # not `14 Feb, every year`
         found[:1] = [_for(note, now_ms, zone)] if is_under and is_date else found[:1]
-        found.insert(0 if comes and leads else 1 if len(found) > 1 and series_of[-1] else len(found) - leads, ring)
+        found.insert(0 if comes and leads else 1 if len(found) > 1 and rules.is_other else len(found) - leads, ring)
     elif waits_for_word(note) and note.due_at_ms is None and (rang := series.last(note, "rang")):
         found.append(rang_text(note, rang, now_ms, zone, told))
     found += filter(None, [otherwise])  # behind the ring, which is no exception's
@@ -320,18 +319,18 @@ def _by_day(note: Note, now_ms: int, clock: str, *, among: bool) -> str:
     return day if is_on_it else replies.say("lines.by", day=day)
 
 
-def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], series_of: SeriesOf) -> SeriesText:
+def _comes(note: Note, now_ms: int, zone: str, told: Collection[date], rules: SeriesRules) -> SeriesText:
     """The next date and the rhythm of a series, by its due times; a missed date of one that doesn't ring."""
-    clock, at_ms, (behind, rule, ahead, _) = _clock(note, zone), note.due_at_ms or 0, series_of
+    clock, at_ms, rule = _clock(note, zone), note.due_at_ms or 0, rules.listed
     if is_missed(note, now_ms):
         return SeriesText(then(_when_due(note, now_ms, zone, told), goes_on_every(note, now_ms, clock)))
     if names_days(note.repeats) and tells_day(note.text, at_ms, now_ms, clock):
         told = {*told, local(at_ms, clock).date()}
-    if (behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO:
+    if (rules.behind or not note.rings) and YEARLY in rule and note.kind not in TO_DO:
         if local(at_ms, clock).date() not in told and (each_year := yearly_text(note, at_ms, now_ms)):
             return SeriesText([each_year])
         rule = ""
-    return next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=ahead)
+    return next_parts(note, rule, at_ms, now_ms=now_ms, zone=clock, told=told, exact=note.due_exact, ahead=rules.ahead)
 
 
 def _has_hour(note: Note, clock: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import date, time, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot import replies
 from bot.dates import (
@@ -24,7 +24,7 @@ from bot.rhythms import next_parts, then
 from bot.told_days import tells_day, tells_hour
 from memory.ledger import series
 from memory.ledger.lines import MINUTE_MS, ring_times
-from memory.ledger.own_dates import due_at, further_rings, has_own_dates, sleeps, was_rung
+from memory.ledger.own_dates import ahead_ms, due_at, further_rings, has_own_dates, sleeps, was_rung
 from memory.ledger.rules import LOCAL, WAITS_DAYS, is_rare, is_several_a_day, read_local
 from memory.ledger.spans import last_of, rule_behind
 from memory.ledger.types import Note, Occurrence
@@ -70,8 +70,28 @@ def due_with_its_ring(note: Note, behind: str) -> bool:
     return note.due_exact if days_from(note.due_at_ms, note.rings_at_ms, note.time_zone) == 0 else bool(behind)
 
 
-def rings_otherwise(note: Note) -> bool:
-    """Whether a series rings for its next date at another hour than for the others, at one of its times."""
+class SeriesRules(NamedTuple):
+    """What a series has for all its dates, where its note stands at one of them."""
+
+    behind: str = ""
+    """The rule of its own days, where it rings on days before (`rule_behind`)."""
+    listed: str = ""
+    """The rule that lists tell: until its last date."""
+    ahead: int = 0
+    """By how many milliseconds it rings before each of its dates."""
+    is_other: bool = False
+    """Whether it rings for its next date at another hour than for the others, or only once more."""
+
+
+def rules_of(note: Note, then: Note) -> SeriesRules:
+    """The rules of a series that is told by its next date, `then`; none of a note without one."""
+    if not note.repeats:
+        return SeriesRules()
+    behind = rule_behind(note)
+    return SeriesRules(behind, behind or series.until_its_last(then), ahead_ms(note), _rings_otherwise(note))
+
+
+def _rings_otherwise(note: Note) -> bool:
     local, at_ms = series.next_ring(note) or ("", 0)
     usual = [read_local(local) + timedelta(minutes=each) for each in note.rings_again_min] if local else []
     later = [series.at_ms_of(f"{each:{LOCAL}}", note.time_zone) for each in usual]

@@ -13,7 +13,7 @@ from bot import replies
 from bot.dates import TO, as_heading, day_text, days_from, days_text, heading, local, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.features.lists import Listing, Row, by_day, by_story, day_of, is_for_a_month, told_day, undated
-from bot.features.memories import looked_up
+from bot.features.memories import WORDS_CHARS, looked_up
 from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import is_at_rest, name_of, note_line
@@ -329,19 +329,16 @@ class Loops:
             return True
         services, here = self._services, tap.envelope
         zone = (await services.people.clock(here.conversation_id, here.user_id)).name
-        operation, said = (
-            putting_off(note, services.clock.now_ms(), zone),
-            replies.say("loop_put_off", title=name_of(note)),
-        )
+        operation = putting_off(note, services.clock.now_ms(), zone)
+        said = replies.say("loop_put_off", title=name_of(note))
         return await change_listed(services, tap, operation, self._view, said)
 
     def _listing(self, ledger: Ledger, zone: str, words: str = "") -> Listing | OutgoingMessage:
         """The list of what holds the words; where nothing open does all of it, which its head says."""
         now_ms = self._services.clock.now_ms()
-        found = looked_up(
-            [*agenda(ledger, now_ms), *dates_to_come(ledger, now_ms)] if words else [], words, now_ms, zone
-        )
+        listed = [*agenda(ledger, now_ms), *dates_to_come(ledger, now_ms)] if words else []
+        found = looked_up(listed, words, now_ms, zone)
         listing = loop_list(found or ledger, now_ms, zone, self._services.personas.plays)
         if not words or found or not isinstance(listing, Listing):
             return listing
-        return replace(listing, head=replies.say("loops_none_of", words=shorten(words, 60)))
+        return replace(listing, head=replies.say("loops_none_of", words=shorten(words, WORDS_CHARS)))

@@ -134,10 +134,8 @@ class PersonalChoices:
         own, members = ([language for language, is_own in wrote if bool(is_own) is mine] for mine in (True, False))
         return str(chosen) if chosen else mostly(own, members), mostly(members)
 
-    async def with_their_hours(self, language: str, conversation_id: str, user_id: int | None) -> str:
-        """Return the language of a group, with the hours that somebody chose for it in private: 3:15pm."""
-        if user_id is None or group_of(conversation_id) is None:
-            return language
+    async def with_their_hours(self, language: str, user_id: int | None) -> str:
+        """Return a language with the hours that somebody chose for it: 3:15pm."""
         try:
             own = str((await self.choices(user_id)).get(LANGUAGE) or "")
         except StorageUnavailable:

@@ -35,6 +35,11 @@ async def word_of(services: Services, conversation_id: str, role: str = "") -> s
     return _WORDS.get(role, "")
 
 
+def word_text(services: Services, word: str) -> str:
+    """The sentence of this name, with the name by which the bot is mentioned; "" for none."""
+    return replies.say(word, me=f"@{services.me.username}") if word else ""
+
+
 async def told_with(services: Services, conversation_id: str) -> tuple[str, list[Statement]]:
     """The sentence on the bot's reading in a group, and statements, for its message's commit, that it was said there.
 
@@ -43,7 +48,7 @@ async def told_with(services: Services, conversation_id: str) -> tuple[str, list
     word, group = await word_of(services, conversation_id), group_of(conversation_id)
     if not word or group is None:
         return "", []
-    return replies.say(word, me=f"@{services.me.username}"), [await services.people.choose(group, **{TOLD: word})]
+    return word_text(services, word), [await services.people.choose(group, **{TOLD: word})]
 
 
 class GroupWord:
@@ -70,10 +75,9 @@ class GroupWord:
             if not word:
                 return
             if word != told:
-                text = replies.say(word, me=f"@{services.me.username}")
                 choice = await services.people.choose(group, **{TOLD: word})
                 target = Target(
                     envelope.bot_id, envelope.conversation_id, envelope.chat_id, envelope.thread_id, envelope.user_id
                 )
-                await services.committer.write(target, [OutgoingMessage(text)], choice)
+                await services.committer.write(target, [OutgoingMessage(word_text(services, word))], choice)
             self._told.add(group)

@@ -96,13 +96,20 @@ def _reads_by_model(services: Services, place: Place, last: Envelope) -> list[St
 
 
 async def language_of(services: Services, envelope: Envelope) -> str:
-    """Return the language in which the sender of an update is spoken to; of their first message here that one's."""
+    """Return the language in which the sender of an update is spoken to; of their first message here that one's.
+
+    In a group with the hours that they chose in private.
+    """
+    spoken = await _spoken(services, envelope)
+    return spoken if envelope.private else await services.people.with_their_hours(spoken, envelope.user_id)
+
+
+async def _spoken(services: Services, envelope: Envelope) -> str:
     here, user_id = envelope.conversation_id, envelope.user_id
     if known := await services.people.known_language(here, user_id):
-        return known if envelope.private else await services.people.with_their_hours(known, here, user_id)
+        return known
     elsewhere = await services.people.language(here, user_id, envelope.language)
     if envelope.kind != "text" or envelope.third_party:
         return elsewhere
     said = own_words(envelope.text[:FIRST_CHARS]) if envelope.files else envelope.text[:FIRST_CHARS]
-    found = services.memory.languages.detect(said, base_of(elsewhere)).code
-    return found if envelope.private else await services.people.with_their_hours(found, here, user_id)
+    return services.memory.languages.detect(said, base_of(elsewhere)).code

@@ -277,7 +277,7 @@ class Desk:
     def counts_years(self, text: str, rule: str) -> str:
         """A sentence on the text of what comes each year and tells a number, as an age; "" where it says the year."""
         counted = [int(each) for each in _COUNTED.findall(text)]
-        is_told = any(each < _FIRST_YEAR for each in counted) and not any(each >= _FIRST_YEAR for each in counted)
+        is_told = bool(counted) and max(counted) < _FIRST_YEAR
         return f" {EACH_YEAR}" if "YEARLY" in rule and is_told else ""
 
     def remark(self, text: str, rule: str = "", *, has_hour: bool) -> str:

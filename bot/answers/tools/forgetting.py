@@ -77,7 +77,7 @@ class ForgetTool:
         if folded(text) == folded(note.text):
             raise Refused("Not done: text is the note without the detail, and this is the note as it stands.")
         kept = fields_of(note)
-        for each in values_of(desk.notes.ledger, [note.note_id]):
+        for each in _values_of(desk.notes.ledger, notes):
             self._let_go(each)
         note_id = desk.note_id("forget", text, note.number)
         fields = kept | {"turn_ids": (desk.ask.turn_id,), "session_id": note.session_id, "user_id": note.user_id}

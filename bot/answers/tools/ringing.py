@@ -79,22 +79,20 @@ def _on_its_day(desk: Desk, wish: Wish, note: Note | None = None) -> Wish:
 
     A later hour than that itself has is of the day before.
     """
-    rule = read_rule(wish.repeats or (note.repeats if note else "")) or ""
-    due, day, hour = first_and_last(wish.due)[0], "", ""
-    date = series.next_date(note, desk.ask.now_ms) if note and not due else None
+    rule, due = read_rule(wish.repeats or (note.repeats if note else "")) or "", first_and_last(wish.due)[0]
     if named_parts(rule).get("FREQ") not in {"WEEKLY", "MONTHLY", "YEARLY"}:
         return wish
     if due and due.lower() not in NONE:
         at = desk.time(due, past=True)
-        day, hour = at.day, at.hour
-    elif note and date:
-        is_behind = note.rings and "," in wish.at and own_dates.has_own_dates(note)
-        local = f"{own_dates.own_date(note, read_local(date[0])):{LOCAL}}" if is_behind else date[0]
-        day, hour = (
-            local[:DAY_CHARS],
-            local[DAY_CHARS + 1 :] if note.due_exact and (is_behind or not note.rings) else "",
-        )
-    return replace(wish, at=on_day(wish.at, day, hour)) if day else wish
+        return replace(wish, at=on_day(wish.at, at.day, at.hour))
+    date = series.next_date(note, desk.ask.now_ms) if note and not due else None
+    if not (note and date):
+        return wish
+    local, is_own = date[0], not note.rings
+    if note.rings and "," in wish.at and own_dates.has_own_dates(note):
+        local, is_own = f"{own_dates.own_date(note, read_local(local)):{LOCAL}}", True
+    hour = local[DAY_CHARS + 1 :] if is_own and note.due_exact else ""
+    return replace(wish, at=on_day(wish.at, local[:DAY_CHARS], hour))
 
 
 def _by_its_ring(desk: Desk, note: Note, wish: Wish) -> Wish:
@@ -119,10 +117,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
         what = desk.which(wish.text)
         raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
     known, note_id = views.find(desk.notes.open(), wish.text), _id_of(desk, wish)
-    first = desk.times(wish.at)[0].local() if wish.at.strip() else ""
-    if known and is_another_series(known, read_rule(wish.repeats) or "", first):
-        known = None
-    if known and _is_another_day(desk, known, wish):
+    if known and (_is_another_series(desk, known, wish) or _is_another_day(desk, known, wish)):
         known = None
     if known is not None and known.rings and not known.doubtful:
         own = known.note_id == note_id
@@ -133,6 +128,11 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
     if known is not None:
         return desk.done_and_read("Set", Change(number=known.number, fields=_by_clock(desk, rings)), ring.remark)
     return _add(desk, wish, rings) + ring.remark + desk.reads(desk.notes.ledger.by_id(note_id))
+
+
+def _is_another_series(desk: Desk, known: Note, wish: Wish) -> bool:
+    first = desk.times(wish.at)[0].local() if wish.at.strip() else ""
+    return is_another_series(known, read_rule(wish.repeats) or "", first)
 
 
 def _is_another_day(desk: Desk, known: Note, wish: Wish) -> bool:

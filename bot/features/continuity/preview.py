@@ -39,11 +39,11 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     Behind what somebody goes on with stand events to come, with those of today and tomorrow that come by themselves,
     and what lasts, which is kept in mind.
     """
-    carried = {arc.number for arc in shown.arcs}
+    carried, dates = {arc.number for arc in shown.arcs}, dates_to_come(ledger, now_ms)
+    coming = [note for note in dates if note.kind == "event" and note.number not in carried]
     found: list[tuple[Arc | None, Note | None]] = [
-        (arc, _first_of_its_name(ledger.find(arc.number), ledger, carried, now_ms)) for arc in shown.arcs
+        (arc, _first_of_its_name(ledger.find(arc.number), dates, carried)) for arc in shown.arcs
     ]
-    coming = [note for note in dates_to_come(ledger, now_ms) if note.kind == "event" and note.number not in carried]
     near = [note for note in coming if days_from(note.due_at_ms or 0, now_ms, zone) <= 1] if found else []
     found += [(None, ledger.find(note.number)) for note in near[:NEAR_MOST]]
     found.sort(key=lambda each: _by_time(each[1], now_ms))
@@ -56,11 +56,11 @@ def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: st
     return lines
 
 
-def _first_of_its_name(note: Note | None, ledger: Ledger, carried: Collection[int], now_ms: int) -> Note | None:
+def _first_of_its_name(note: Note | None, dates: Sequence[Note], carried: Collection[int]) -> Note | None:
     """The event, or the next that is called the same and is not shown itself: the stall of the 12th before the 17th."""
     if note is None or note.kind != "event" or note.repeats or note.due_at_ms is None:
         return note
-    named = (each for each in dates_to_come(ledger, now_ms) if folded(each.text) == folded(note.text))
+    named = (each for each in dates if folded(each.text) == folded(note.text))
     return next((each for each in named if each.number == note.number or each.number not in carried), note)
 
 

@@ -14,7 +14,7 @@ from bot.intake.updates import Envelope
 from bot.lines import note_line
 from bot.people.choices import OPEN, group_of
 from bot.turns.feature import Action, Command, Tap
-from bot.turns.group_word import told_with, word_of
+from bot.turns.group_word import told_with, word_of, word_text
 from bot.turns.services import Services
 from memory.foreign import parts
 from memory.ledger.types import Note
@@ -75,8 +75,7 @@ class GroupCommands:
             return "group_admins_only"
         word = await word_of(services, envelope.conversation_id)
         choose = await services.people.choose(number, **{OPEN: is_open})
-        reads = replies.say(word, me=f"@{services.me.username}") if word else ""
-        shown = self._shown(envelope, reads, is_open=is_open, leads=True)
+        shown = self._shown(envelope, word_text(services, word), is_open=is_open, leads=True)
         message = replace(shown, edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
         return True
