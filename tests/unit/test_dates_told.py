@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bot import replies
 from bot.features.continuity.preview import preview_lines
 from bot.features.continuity.settings import language_message
@@ -16,6 +18,7 @@ from bot.sentences import base_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.ledger import series, views
 from memory.ledger.apply import apply
+from memory.ledger.lines import named
 from memory.ledger.types import Actor, Applied, Ledger, Ring
 from memory.testing import make_arc
 from tests.unit.test_rings_again import BERLIN, at, choir, done, rung
@@ -415,3 +418,27 @@ async def test_tomorrow_is_tomorrow_also_of_what_is_due_today():
     later = tapped(ledger, "2026-12-04T16:00", "tomorrow", "2026-12-04T16:07")
 
     assert series.local_of(later.notes[1].rings_at_ms or 0, BERLIN) == "2026-12-05T16:00"
+
+
+async def test_what_tells_its_weekday_has_its_date_behind_the_ring_and_no_midnight():
+    wish = {"text": "Bins on Tuesday", "kind": "task", "due": "2026-12-15", "at": "2026-12-14T19:00"}
+    ledger = await after("remind", **wish, repeats="FREQ=WEEKLY;INTERVAL=2;BYDAY=TU")
+
+    told = line(ledger, "2026-12-10T09:00", at("2026-12-14T00:00"))
+    assert told == "Bins on Tuesday (\u23f0 19:00, for Tue 15 Dec, then every other Tuesday)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "due", "reads"),
+    [
+        ("event", "2026-12-27/2026-12-31", "Sun 27 Dec to Thu 31 Dec"),
+        ("task", "2027-01", "January 2027"),
+        ("task", "2026-12-02", "was Wed 2 Dec"),
+        ("event", "2026-12-27T10:00/16:00", "Sun 27 Dec"),
+    ],
+)
+async def test_a_note_that_is_named_alone_has_all_its_days_and_says_that_it_is_late(kind: str, due: str, reads: str):
+    """“Wales Sun 27 Dec”, “Tax Fri 1 Jan” of a month, and what was due on Wednesday beside what is to come."""
+    ledger = await after("note", text="Wales", kind=kind, due=due)
+
+    assert named(ledger.notes[1], at("2026-12-05T09:00"), BERLIN) == f"#1 Wales {reads}"
